@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, RwLock};
 
 use crate::clock::now_ms;
-use crate::database::{Database, Durability};
+use crate::database::{Database, Durability, Reader};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
-use crate::sql::{self, Connection, params};
+use crate::server_watch::ServerState;
+use crate::sql::{self, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
 use crate::threat::read_values;
@@ -112,6 +113,8 @@ impl Store {
 pub(crate) struct Access {
     started: Instant,
     started_ms: u64,
+    /// The state of the server, if the database is on one. Its watch reads the version then.
+    server: Option<Arc<ServerState>>,
     /// Time of the next read of the version, in milliseconds since `started`.
     next_check: AtomicU64,
     static_keys: RwLock<Vec<StaticKey>>,
@@ -153,7 +156,7 @@ struct CachedKey {
 /// The database behind the cache.
 #[derive(Debug)]
 struct Source {
-    connection: Connection,
+    reader: Reader,
     version: Option<i64>,
     /// Uses of keys that are no longer cached.
     unsaved_uses: Vec<KeyUse>,
@@ -167,11 +170,12 @@ pub(crate) struct KeyUse {
 }
 
 impl Access {
-    pub(crate) fn new(database: &Database) -> Result<Self, StoreError> {
-        let source = Source { connection: database.reader()?, version: None, unsaved_uses: Vec::new() };
+    pub(crate) fn new(database: &Arc<Database>) -> Result<Self, StoreError> {
+        let source = Source { reader: database.reader()?, version: None, unsaved_uses: Vec::new() };
         Ok(Self {
             started: Instant::now(),
             started_ms: now_ms(),
+            server: database.server_state().cloned(),
             next_check: AtomicU64::new(0),
             static_keys: RwLock::default(),
             static_rights: Arc::default(),
@@ -227,6 +231,11 @@ impl Access {
         }
     }
 
+    /// Drops the cache if this is not its version.
+    pub(crate) fn apply_version(&self, version: i64) {
+        self.source.lock().apply_version(version, &self.cache);
+    }
+
     /// Drops the cache, because this process changed a key or a team.
     pub(crate) fn invalidate(&self) {
         self.source.lock().invalidate(&self.cache);
@@ -247,6 +256,9 @@ impl Access {
     /// Drops the cache if the version changed. When a check is due, one thread reads the version; the others use the
     /// cache meanwhile.
     fn refresh(&self, now: u64) -> sql::Result<()> {
+        if let Some(server) = &self.server {
+            return server.check_cache();
+        }
         let due = self.next_check.load(Ordering::Acquire);
         let next = now.saturating_add(ACCESS_REFRESH.as_millis() as u64);
         if now < due
@@ -277,8 +289,10 @@ impl Access {
             rights_columns!(),
             " FROM keys WHERE id = ?1 AND revoked_at IS NULL"
         );
-        let row = source.connection.query_optional(sql, params![hash.id()], |row| {
-            Ok((row.get::<[u8; 32]>(0)?, row.get::<String>(1)?, rights_from_row(row, 2)?))
+        let row = source.reader.read(|connection| {
+            connection.query_optional(sql, params![hash.id()], |row| {
+                Ok((row.get::<[u8; 32]>(0)?, row.get::<String>(1)?, rights_from_row(row, 2)?))
+            })
         })?;
         let Some((bytes, team, rights)) = row else { return Ok(None) };
         let Some(team) = source.load_team(&team, &self.cache)? else { return Ok(None) };
@@ -319,13 +333,18 @@ impl Access {
 
 impl Source {
     fn check_version(&mut self, cache: &RwLock<AccessCache>) -> sql::Result<()> {
-        let version: i64 =
-            self.connection.query_row("SELECT version FROM access_version", params![], |row| row.get(0))?;
+        let version: i64 = self.reader.read(|connection| {
+            connection.query_row("SELECT version FROM access_version", params![], |row| row.get(0))
+        })?;
+        self.apply_version(version, cache);
+        Ok(())
+    }
+
+    fn apply_version(&mut self, version: i64, cache: &RwLock<AccessCache>) {
         if self.version != Some(version) {
             self.invalidate(cache);
             self.version = Some(version);
         }
-        Ok(())
     }
 
     fn invalidate(&mut self, cache: &RwLock<AccessCache>) {
@@ -339,7 +358,9 @@ impl Source {
         if let Some(team) = cache.read().teams.get(name) {
             return Ok(Some(Arc::clone(team)));
         }
-        let read = self.connection.query_optional(SELECT_ONE, params![name], team_from_row)?;
+        let read = self
+            .reader
+            .read(|connection| connection.query_optional(SELECT_ONE, params![name], team_from_row))?;
         let Some(team) = read.map(Arc::new) else { return Ok(None) };
         cache.write().teams.insert(name.to_owned(), Arc::clone(&team));
         Ok(Some(team))
@@ -348,7 +369,8 @@ impl Source {
     /// Reads and caches the threat protection values of a team. Callers pass only names of existing teams, so the cache
     /// is bounded.
     fn load_threat_values(&self, team: &str, cache: &RwLock<AccessCache>) -> sql::Result<Option<Arc<str>>> {
-        let values: Option<Arc<str>> = read_values(&self.connection, team)?.map(Arc::from);
+        let values: Option<Arc<str>> =
+            self.reader.read(|connection| read_values(connection, team))?.map(Arc::from);
         cache.write().threat_values.insert(team.to_owned(), values.clone());
         Ok(values)
     }

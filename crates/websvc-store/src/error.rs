@@ -4,8 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use tokio_postgres::error::SqlState;
 
 use crate::sql;
+use crate::sql::postgres::is_unreachable;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +40,27 @@ pub enum StoreError {
         found: u32,
         /// The newest version that this program supports.
         supported: u32,
+    },
+    /// The server of the database cannot be reached, or is not ready: try again.
+    #[error("the database {url} cannot be reached")]
+    Unreachable {
+        /// URL of the server, without credentials.
+        url: String,
+        /// The reason.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The operation needs a database file, and the database is on a server.
+    #[error("the database {url} is not a file: use the tools of PostgreSQL, such as pg_dump, to copy it")]
+    NotAFile {
+        /// URL of the server, without credentials.
+        url: String,
+    },
+    /// Another websvc uses the database.
+    #[error("the database {url} is in use by another websvc process")]
+    InUse {
+        /// URL of the server, without credentials.
+        url: String,
     },
     /// The disk is full.
     #[error("no space left for the database {}", path.display())]
@@ -119,6 +142,9 @@ impl StoreError {
     pub(crate) fn from_sql(path: &Path, error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => Self::from_sqlite(path, error),
+            sql::Error::Postgres(error) => Self::from_postgres(path, error),
+            sql::Error::Unreachable(source) => Self::Unreachable { url: path.display().to_string(), source },
+            sql::Error::PoolTimeout => Self::Busy { path: path.to_path_buf() },
             sql::Error::Random(source) => Self::Random { source },
             error => Self::Statement { path: path.to_path_buf(), source: Box::new(error) },
         }
@@ -140,6 +166,30 @@ impl StoreError {
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::FileLockingProtocolFailed,
             ) => Self::Io { path, source: Box::new(error) },
+            _ => Self::Statement { path, source: Box::new(error) },
+        }
+    }
+
+    /// Converts an error of PostgreSQL.
+    fn from_postgres(path: &Path, error: tokio_postgres::Error) -> Self {
+        if is_unreachable(&error) {
+            return Self::Unreachable { url: path.display().to_string(), source: Box::new(error) };
+        }
+        let path = path.to_path_buf();
+        let Some(code) = error.code() else { return Self::Statement { path, source: Box::new(error) } };
+        match *code {
+            SqlState::LOCK_NOT_AVAILABLE
+            | SqlState::QUERY_CANCELED
+            | SqlState::T_R_DEADLOCK_DETECTED
+            | SqlState::T_R_SERIALIZATION_FAILURE => Self::Busy { path },
+            SqlState::DISK_FULL => Self::Full { path },
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
+                Self::Corrupt { path, detail: error.to_string() }
+            }
+            SqlState::INVALID_PASSWORD
+            | SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+            | SqlState::INVALID_CATALOG_NAME
+            | SqlState::INSUFFICIENT_PRIVILEGE => Self::Io { path, source: Box::new(error) },
             _ => Self::Statement { path, source: Box::new(error) },
         }
     }

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
+use websvc_transport::Client;
 
-use crate::database::{BUSY_TIMEOUT, FILE_NAME};
+use crate::database::{BUSY_TIMEOUT, Database, DatabaseUrl, FILE_NAME};
 use crate::error::StoreError;
+use crate::migration::postgres::SchemaState;
 use crate::migration::{MIGRATIONS, version};
 use crate::page::CacheSize;
 use crate::store::Store;
@@ -33,7 +35,29 @@ pub struct DatabaseReport {
     pub owned_pages: u64,
 }
 
+/// Report about a database on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerReport {
+    /// Version of the schema; 0 if there are no tables yet. [`Store::connect`] migrates a version below
+    /// [`supported`](Self::supported).
+    pub schema: u32,
+    /// The newest schema version that this program supports.
+    pub supported: u32,
+}
+
 impl Store {
+    /// Connects to the server of a database and reads its schema version without changing anything.
+    ///
+    /// # Errors
+    /// As for [`Store::connect`].
+    pub fn inspect_server(url: &DatabaseUrl, client: Client) -> Result<ServerReport, StoreError> {
+        let SchemaState { found, supported } = Database::inspect_server(url, client)?;
+        if found > supported {
+            return Err(StoreError::NewerSchema { path: url.location().to_owned(), found, supported });
+        }
+        Ok(ServerReport { schema: found, supported })
+    }
+
     /// Reads the database in `dir` without changing it, also while a server runs, and checks its structure with
     /// SQLite's `quick_check`; `None` if there is no database. Takes seconds for gigabytes.
     ///

@@ -1,5 +1,5 @@
-//! Durable state of websvc in one SQLite file: teams, API keys, credits, jobs, the page cache, browser profiles and the
-//! records of artifacts.
+//! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, the page cache,
+//! browser profiles and the records of artifacts.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Calls block for as long as SQLite
 //! needs, so async callers run them on blocking threads, except those that are documented for async threads, such as
@@ -37,6 +37,8 @@ mod page_scope;
 mod profile;
 mod rights;
 mod secret;
+mod server_lock;
+mod server_watch;
 mod sql;
 mod store;
 mod team;
@@ -45,8 +47,9 @@ mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ReserveOutcome};
+pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;
-pub use inspect::DatabaseReport;
+pub use inspect::{DatabaseReport, ServerReport};
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
     JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewJob, UrlCompletion,
@@ -65,6 +68,7 @@ pub use profile::{
 };
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::ApiSecret;
+pub use server_lock::ServerLock;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
@@ -39,8 +38,7 @@ impl Store {
         let bounds = CacheBounds::new(limits, page.fetched_at_ms);
         let mut total_evicted = 0;
         loop {
-            let result =
-                self.database().write(Durability::Process, |transaction| put(transaction, &entry, bounds))?;
+            let result = self.database().write_pages(|transaction| put(transaction, &entry, bounds))?;
             match result {
                 PutResult::Stored { evicted } => {
                     return Ok(PutOutcome::Stored { evicted: total_evicted + evicted });
@@ -130,7 +128,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut deleted = 0;
         loop {
-            match self.database().write(Durability::Process, &mut delete)? {
+            match self.database().write_pages(&mut delete)? {
                 0 => return Ok(deleted),
                 rows => deleted += rows,
             }

@@ -197,7 +197,7 @@ impl Store {
     /// Failures of the database.
     pub fn list_profiles(&self, team: Option<&str>) -> Result<Vec<ProfileRecord>, StoreError> {
         let sql = "SELECT team, name, length, saved_at, lease_until FROM profiles \
-                   WHERE ?1 IS NULL OR team = ?1 ORDER BY team, name";
+                   WHERE team = ?1 OR ?1 IS NULL ORDER BY team, name";
         self.database().read(|connection| connection.query(sql, params![team], from_row))
     }
 

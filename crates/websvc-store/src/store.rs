@@ -3,14 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use websvc_transport::Client;
+
 use crate::access::Access;
-use crate::database::Database;
+use crate::database::{Database, DatabaseUrl, create_private_dir};
 use crate::error::StoreError;
 use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
+use crate::server_watch::ServerWatch;
 use crate::sql::params;
 
-/// The durable state in a data directory. Clones share one set of connections.
+/// The durable state, in a data directory or on a server. Clones share one set of connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -21,13 +24,14 @@ struct Inner {
     // Dropped before `shared`: their threads flush a last time before the database closes.
     _key_use_flusher: KeyUseFlusher,
     _ledger_flusher: LedgerFlusher,
+    _server_watch: Option<ServerWatch>,
     shared: Arc<Shared>,
 }
 
 /// State shared by the store and its threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) database: Database,
+    pub(crate) database: Arc<Database>,
     pub(crate) access: Access,
     pub(crate) ledger: Ledger,
 }
@@ -39,27 +43,75 @@ impl Store {
     /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or file cannot be
     /// created or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let database = Database::open(dir.as_ref())?;
-        let access = Access::new(&database)?;
-        let ledger = Ledger::new(&database, dir.as_ref())?;
-        let shared = Arc::new(Shared { database, access, ledger });
-        let io = |error| StoreError::io(shared.database.path(), error);
-        let key_use_flusher = KeyUseFlusher::start(Arc::clone(&shared)).map_err(io)?;
-        let ledger_flusher = LedgerFlusher::start(Arc::clone(&shared)).map_err(io)?;
-        let inner = Inner { _key_use_flusher: key_use_flusher, _ledger_flusher: ledger_flusher, shared };
-        Ok(Self { inner: Arc::new(inner) })
+        Self::with_database(Database::open(dir.as_ref())?, dir.as_ref())
     }
 
-    /// Reads and checks the whole database with SQLite's `integrity_check`. Takes seconds for gigabytes.
+    /// Connects to a database on a PostgreSQL server, and creates its tables if they do not exist. `dir` contains the
+    /// journals of credits of this process. `client` opens the connections; its guard must allow the hosts of `url`.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] with SQLite's first findings; otherwise failures of the database.
+    /// [`StoreError::Unreachable`], [`StoreError::NewerSchema`], [`StoreError::Io`] if the server rejects the user or
+    /// the database, or the directory cannot be used.
+    pub fn connect(url: &DatabaseUrl, client: Client, dir: impl AsRef<Path>) -> Result<Self, StoreError> {
+        create_private_dir(dir.as_ref()).map_err(|error| StoreError::io(dir.as_ref(), error))?;
+        Self::with_database(Database::connect(url, client)?, dir.as_ref())
+    }
+
+    fn with_database(database: Database, dir: &Path) -> Result<Self, StoreError> {
+        let database = Arc::new(database);
+        let access = Access::new(&database)?;
+        let ledger = Ledger::new(&database, dir)?;
+        let shared = Arc::new(Shared { database, access, ledger });
+        let io = |error| StoreError::io(shared.database.location(), error);
+        let key_use_flusher = KeyUseFlusher::start(Arc::clone(&shared)).map_err(io)?;
+        let ledger_flusher = LedgerFlusher::start(Arc::clone(&shared)).map_err(io)?;
+        let server_watch = ServerWatch::start(&shared).map_err(io)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                _key_use_flusher: key_use_flusher,
+                _ledger_flusher: ledger_flusher,
+                _server_watch: server_watch,
+                shared,
+            }),
+        })
+    }
+
+    /// Reads and checks the whole database. Takes seconds for gigabytes. A file is checked with SQLite's
+    /// `integrity_check`; on a server the maintained totals are compared with the rows.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] with SQLite's first findings or the wrong total; otherwise failures of the database.
     pub fn verify(&self) -> Result<(), StoreError> {
+        if self.database().is_server() {
+            return self.verify_totals();
+        }
         let findings: Vec<String> = self
             .database()
             .read(|connection| connection.query("PRAGMA integrity_check(5)", params![], |row| row.get(0)))?;
         if findings != ["ok"] {
             return Err(self.database().corrupt(findings.join("; ")));
+        }
+        Ok(())
+    }
+
+    fn verify_totals(&self) -> Result<(), StoreError> {
+        let totals = [
+            ("cached pages", "SELECT pages = (SELECT count(*) FROM pages) FROM page_totals"),
+            (
+                "bytes of cached pages",
+                "SELECT bytes = (SELECT coalesce(sum(size), 0) FROM pages) FROM page_totals",
+            ),
+            (
+                "bytes of job documents",
+                "SELECT bytes = (SELECT coalesce(sum(length(document)), 0) FROM job_documents) FROM job_storage",
+            ),
+        ];
+        for (name, sql) in totals {
+            let is_exact: bool =
+                self.database().read(|connection| connection.query_row(sql, params![], |row| row.get(0)))?;
+            if !is_exact {
+                return Err(self.database().corrupt(format!("the total of {name} differs from the rows")));
+            }
         }
         Ok(())
     }

@@ -206,7 +206,7 @@ impl Store {
             Ok(team)
         })?;
         self.access().invalidate();
-        self.ledger().invalidate();
+        self.ledger().invalidate(self.database());
         Ok(team)
     }
 

@@ -38,7 +38,7 @@ impl Store {
             match json {
                 Some(json) => transaction.execute(
                     "INSERT INTO threat_values (team, value) VALUES (?1, ?2) \
-                     ON CONFLICT DO UPDATE SET value = excluded.value",
+                     ON CONFLICT (team) DO UPDATE SET value = excluded.value",
                     params![team, json],
                 ),
                 None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![team]),

@@ -109,7 +109,7 @@ fn lease(
             let leased: u64 = transaction.query_row(
                 "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
                      WHERE job = ?1 AND state IN ('waiting', 'leased') AND waits_for IS NULL \
-                     ORDER BY place LIMIT ?3) \
+                     ORDER BY place LIMIT ?3) AS first \
                      WHERE state = 'leased' AND lease_until > ?2",
                 params![number, now_ms, MAX_COUNTED_LEASES],
                 |row| row.get(0),

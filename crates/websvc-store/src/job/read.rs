@@ -5,11 +5,45 @@ use std::ops::ControlFlow;
 use super::row::{COLUMNS, by_number, entry, find, record};
 use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, UrlOutcome};
 use crate::error::StoreError;
-use crate::sql::params;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
 /// Maximum size of a document, before compression: larger than any page in all its formats.
 const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The last document of a page of documents.
+struct LastDocument {
+    position: u64,
+    /// True if the job has later documents.
+    has_more: bool,
+}
+
+/// Returns the last of at most `max` documents after `skip` that have at most `max_bytes` together; the first one always
+/// counts. Reads the sizes only, because a server sends all rows of a query.
+fn last_of_page(
+    connection: &Connection,
+    job: i64,
+    skip: u64,
+    max: u64,
+    max_bytes: u64,
+) -> sql::Result<Option<LastDocument>> {
+    let sql = "SELECT position, bytes FROM job_documents WHERE job = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+    let (mut last, mut count, mut bytes) = (None::<LastDocument>, 0_u64, 0_u64);
+    let limit = max.saturating_add(1).min(i64::MAX as u64);
+    connection.for_each(sql, params![job, skip, limit], |row| {
+        count += 1;
+        bytes = bytes.saturating_add(row.get(1)?);
+        match &mut last {
+            Some(last) if count > max || bytes > max_bytes => {
+                last.has_more = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            _ => last = Some(LastDocument { position: row.get(0)?, has_more: false }),
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(last)
+}
 
 impl Store {
     /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms`
@@ -43,7 +77,7 @@ impl Store {
     pub fn running_jobs(&self, filter: Option<(&str, JobKind)>) -> Result<Vec<JobRecord>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM jobs WHERE state = 'running' \
-             AND (?1 IS NULL OR (team = ?1 AND kind = ?2)) ORDER BY number"
+             AND ((team = ?1 AND kind = ?2) OR ?1 IS NULL) ORDER BY number"
         );
         let (team, kind) = filter.unzip();
         self.database()
@@ -69,11 +103,13 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn open_job_pages(&self, team: Option<&str>) -> Result<u64, StoreError> {
-        let sql = match team {
-            Some(_) => "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running' AND team = ?1",
-            None => "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running' AND ?1 IS NULL",
-        };
-        self.database().read(|connection| connection.query_row(sql, params![team], |row| row.get(0)))
+        let sum = "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running'";
+        self.database().read(|connection| match team {
+            Some(team) => {
+                connection.query_row(&format!("{sum} AND team = ?1"), params![team], |row| row.get(0))
+            }
+            None => connection.query_row(sum, params![], |row| row.get(0)),
+        })
     }
 
     /// Returns the documents of a job after the first `skip`, in the order of their completion. Returns at most `max`
@@ -90,21 +126,16 @@ impl Store {
     ) -> Result<JobDocumentPage, StoreError> {
         let skip = skip.min(i64::MAX as u64 - 1);
         let (rows, next) = self.database().read(|connection| {
-            let sql = "SELECT position, bytes, document FROM job_documents WHERE job = ?1 AND position > ?2 \
-                       ORDER BY position";
-            let (mut rows, mut bytes, mut position, mut next) = (Vec::new(), 0_u64, skip, None);
-            connection.for_each(sql, params![job, skip], |row| {
-                let length: u64 = row.get(1)?;
-                bytes = bytes.saturating_add(length);
-                if rows.len() as u64 >= max || (!rows.is_empty() && bytes > max_bytes) {
-                    next = Some(position);
-                    return Ok(ControlFlow::Break(()));
-                }
-                position = row.get(0)?;
-                rows.push((length, row.get::<Vec<u8>>(2)?));
-                Ok(ControlFlow::Continue(()))
-            })?;
-            Ok((rows, next))
+            let Some(last) = last_of_page(connection, job, skip, max, max_bytes)? else {
+                return Ok((Vec::new(), None));
+            };
+            let rows: Vec<(u64, Vec<u8>)> = connection.query(
+                "SELECT bytes, document FROM job_documents WHERE job = ?1 AND position > ?2 AND position <= ?3 \
+                 ORDER BY position",
+                params![job, skip, last.position],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            Ok((rows, last.has_more.then_some(last.position)))
         })?;
         let documents = rows.into_iter().map(|(length, bytes)| self.decompress(job, length, &bytes));
         Ok(JobDocumentPage { documents: documents.collect::<Result<_, _>>()?, next })

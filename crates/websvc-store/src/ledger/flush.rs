@@ -123,7 +123,7 @@ impl Ledger {
 
     /// Ends the leases of dead processes; returns whether there were any.
     pub(super) fn recover(&self, database: &Database) -> Result<bool, StoreError> {
-        let io = |error| StoreError::io(database.path(), error);
+        let io = |error| StoreError::io(database.location(), error);
         let mut has_recovered = false;
         for mut orphan in journal::orphans(&self.data_dir).map_err(io)? {
             let charges = orphan.charges().map_err(io)?;
@@ -134,7 +134,12 @@ impl Ledger {
             orphan.remove().map_err(io)?;
             has_recovered = true;
         }
-        Ok(self.recover_without_journal(database)? || has_recovered)
+        // The journals of other machines are not visible here. Only if no other process uses the server, its leases
+        // without a journal here are those of dead processes.
+        if !database.is_server() || self.is_alone.load(Ordering::Acquire) {
+            has_recovered |= self.recover_without_journal(database)?;
+        }
+        Ok(has_recovered)
     }
 
     /// Ends the leases of processes without a journal, which exist after a backup of the database was restored. A
@@ -162,7 +167,7 @@ impl Ledger {
         database.write(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM spenders WHERE journal = ?1", params![journal.name()])
         })?;
-        journal.remove().map_err(|error| StoreError::io(database.path(), error))
+        journal.remove().map_err(|error| StoreError::io(database.location(), error))
     }
 }
 

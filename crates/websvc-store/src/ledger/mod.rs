@@ -25,14 +25,15 @@ mod write;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::database::Database;
+use crate::database::{Database, Reader};
 use crate::error::StoreError;
-use crate::sql::{self, Connection};
+use crate::server_watch::ServerState;
+use crate::sql;
 use flush::FlushState;
 use journal::Journal;
 use lease::Account;
@@ -62,7 +63,11 @@ pub(crate) struct Ledger {
     newest_grant: AtomicI64,
     /// Time of the next read of the newest grant, in milliseconds since `started`.
     next_check: AtomicU64,
-    connection: Mutex<Connection>,
+    /// The state of the server, if the database is on one. Its watch reads the newest grant then.
+    server: Option<Arc<ServerState>>,
+    /// True if this process has the server lock of its database.
+    is_alone: AtomicBool,
+    reader: Mutex<Reader>,
 }
 
 /// Usage that is not in the database yet.
@@ -74,7 +79,7 @@ struct UnwrittenUsage {
 }
 
 impl Ledger {
-    pub(crate) fn new(database: &Database, data_dir: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn new(database: &Arc<Database>, data_dir: &Path) -> Result<Self, StoreError> {
         Ok(Self {
             data_dir: data_dir.to_owned(),
             started: Instant::now(),
@@ -84,7 +89,9 @@ impl Ledger {
             limits: Mutex::default(),
             newest_grant: AtomicI64::new(0),
             next_check: AtomicU64::new(0),
-            connection: Mutex::new(database.reader()?),
+            server: database.server_state().cloned(),
+            is_alone: AtomicBool::new(false),
+            reader: Mutex::new(database.reader()?),
         })
     }
 
@@ -102,15 +109,24 @@ impl Ledger {
         self.accounts.read().values().cloned().collect()
     }
 
+    /// Records the number of the newest grant that the watch of a server has read.
+    pub(crate) fn record_newest_grant(&self, newest: i64) {
+        self.newest_grant.fetch_max(newest, Ordering::AcqRel);
+    }
+
     /// Returns the number of the newest grant. When a check is due, one thread reads it from the database; the others
     /// use the value of the last check meanwhile.
     fn newest_grant(&self, now_ms: u64) -> sql::Result<i64> {
+        if let Some(server) = &self.server {
+            server.check_cache()?;
+            return Ok(self.newest_grant.load(Ordering::Acquire));
+        }
         let due = self.next_check.load(Ordering::Acquire);
         let next = now_ms.saturating_add(REFRESH.as_millis() as u64);
         if now_ms >= due
             && self.next_check.compare_exchange(due, next, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
-            match grant::newest(&self.connection.lock()) {
+            match self.reader.lock().read(grant::newest) {
                 Ok(newest) => drop(self.newest_grant.fetch_max(newest, Ordering::AcqRel)),
                 Err(error) => {
                     self.next_check.store(0, Ordering::Release);
@@ -121,8 +137,19 @@ impl Ledger {
         Ok(self.newest_grant.load(Ordering::Acquire))
     }
 
-    /// Makes the next request read the newest grant, because this process created one.
-    pub(crate) fn invalidate(&self) {
+    /// Records that no other process spends credits of a database on a server.
+    pub(crate) fn set_alone(&self) {
+        self.is_alone.store(true, Ordering::Release);
+    }
+
+    /// Makes the next request know the newest grant, because this process created one.
+    pub(crate) fn invalidate(&self, database: &Database) {
+        if self.server.is_some() {
+            // After a failure the watch reads it.
+            if let Ok(newest) = database.read(grant::newest) {
+                self.record_newest_grant(newest);
+            }
+        }
         self.next_check.store(0, Ordering::Release);
     }
 
@@ -132,7 +159,7 @@ impl Ledger {
         let journal = match unwritten.journal.take() {
             Some(journal) => journal,
             None => {
-                Journal::create(&self.data_dir).map_err(|error| StoreError::io(database.path(), error))?
+                Journal::create(&self.data_dir).map_err(|error| StoreError::io(database.location(), error))?
             }
         };
         Ok(unwritten.journal.insert(journal).name().to_owned())

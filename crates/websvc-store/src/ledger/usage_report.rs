@@ -107,7 +107,7 @@ impl Store {
         let UsageFilter { team, days } = filter;
         let after = days.map_or(i64::MIN, |days| today() - i64::from(days));
         let sql = "SELECT day, team, key, operation, requests, failed, credits \
-                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) AND day > ?2 \
+                   FROM usage_daily WHERE (team = ?1 OR ?1 IS NULL) AND day > ?2 \
                    ORDER BY day DESC, team, key, operation";
         self.database().read(|connection| connection.query(sql, params![team, after], daily_from_row))
     }
@@ -170,8 +170,8 @@ impl Store {
     ) -> Result<Vec<LoggedRequest>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let sql = "SELECT id, at, team, key, request, operation, status, took_us, credits, forgiven, items, \
-                   stages, query FROM usage_log WHERE retention = 'whole' AND (?1 IS NULL OR team = ?1) \
-                   AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3";
+                   stages, query FROM usage_log WHERE retention = 'whole' AND (team = ?1 OR ?1 IS NULL) \
+                   AND (id < ?2 OR ?2 IS NULL) ORDER BY id DESC LIMIT ?3";
         self.database()
             .read(|connection| connection.query(sql, params![team, before, limit], logged_from_row))
     }

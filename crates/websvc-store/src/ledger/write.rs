@@ -42,8 +42,8 @@ pub(super) fn write(
 ) -> sql::Result<()> {
     let is_new = transaction.execute(
         "INSERT INTO spenders (journal, batch, applied) VALUES (?1, ?2, ?3) \
-             ON CONFLICT DO UPDATE SET batch = excluded.batch, applied = excluded.applied \
-             WHERE batch < excluded.batch",
+             ON CONFLICT (journal) DO UPDATE SET batch = excluded.batch, applied = excluded.applied \
+             WHERE spenders.batch < excluded.batch",
         params![journal, batch.number, batch.last_charge],
     )?;
     if is_new == 0 {

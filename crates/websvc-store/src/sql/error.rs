@@ -10,6 +10,15 @@ pub(crate) enum Error {
     /// A failure of SQLite.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    /// A failure of PostgreSQL.
+    #[error(transparent)]
+    Postgres(#[from] tokio_postgres::Error),
+    /// The server cannot be reached.
+    #[error("the server cannot be reached")]
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No connection of the pool became free in time.
+    #[error("all connections are in use")]
+    PoolTimeout,
     /// A query that always has a row returned none.
     #[error("the query returned no row")]
     NoRows,

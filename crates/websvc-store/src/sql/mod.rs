@@ -4,10 +4,13 @@
 //! numbered parameters (`?1`), `coalesce`, `CASE`, `ON CONFLICT`, `RETURNING`, and integers for Boolean columns.
 
 mod error;
+pub(crate) mod postgres;
 mod sqlite;
 mod value;
 
 use std::ops::{ControlFlow, Deref};
+
+use crate::database::Durability;
 
 pub(crate) use error::{Error, Result};
 pub(crate) use value::{FromSql, ToSql, ValueError, ValueRef};
@@ -25,16 +28,18 @@ pub(crate) use params;
 
 /// A connection to the database. Statements are prepared once per connection.
 #[derive(Debug)]
-pub(crate) struct Connection(rusqlite::Connection);
+pub(crate) enum Connection {
+    Sqlite(rusqlite::Connection),
+    Postgres(postgres::Session),
+}
 
 impl Connection {
-    pub(crate) fn new(connection: rusqlite::Connection) -> Self {
-        Self(connection)
-    }
-
     /// Executes a statement and returns the number of rows that it changed.
     pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64> {
-        sqlite::execute(&self.0, sql, params)
+        match self {
+            Self::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            Self::Postgres(session) => session.execute(sql, params),
+        }
     }
 
     /// Returns all rows of a query.
@@ -59,7 +64,10 @@ impl Connection {
         params: Params<'_>,
         mut next: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        sqlite::for_each(&self.0, sql, params, &mut next)
+        match self {
+            Self::Sqlite(connection) => sqlite::for_each(connection, sql, params, &mut next),
+            Self::Postgres(session) => session.for_each(sql, params, &mut next),
+        }
     }
 
     /// Returns whether a query has a row.
@@ -95,24 +103,40 @@ impl Connection {
         self.query_optional(sql, params, read)?.ok_or(Error::NoRows)
     }
 
-    /// Runs `work` in a write transaction and commits it. An error rolls the transaction back.
-    pub(crate) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        sqlite::begin(&self.0)?;
-        let transaction = Transaction(self);
-        let value = work(&transaction)?;
-        sqlite::commit(&self.0)?;
-        Ok(value)
+    /// Returns whether the connection can be used again.
+    pub(crate) fn is_usable(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => true,
+            Self::Postgres(session) => session.is_usable(),
+        }
     }
 
-    /// Returns the connection of SQLite, for what only SQLite has: pragmas and copies of the file.
-    pub(crate) fn sqlite(&self) -> &rusqlite::Connection {
-        &self.0
+    /// Begins a transaction with the statement `begin`. It ends with [`transaction`](Self::transaction).
+    pub(crate) fn begin(&self, durability: Durability, begin: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => sqlite::begin(connection, durability, begin),
+            Self::Postgres(session) => session.begin(begin),
+        }
+    }
+
+    /// Returns the transaction that was begun.
+    pub(crate) fn transaction(&self) -> Transaction<'_> {
+        Transaction(self)
     }
 }
 
 /// A write transaction. Dropped before the commit, it is rolled back.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a>(&'a Connection);
+
+impl Transaction<'_> {
+    pub(crate) fn commit(self) -> Result<()> {
+        match self.0 {
+            Connection::Sqlite(connection) => sqlite::commit(connection),
+            Connection::Postgres(session) => session.commit(),
+        }
+    }
+}
 
 impl Deref for Transaction<'_> {
     type Target = Connection;
@@ -124,21 +148,34 @@ impl Deref for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        sqlite::roll_back(&self.0.0);
+        match self.0 {
+            Connection::Sqlite(connection) => sqlite::roll_back(connection),
+            Connection::Postgres(session) => session.roll_back(),
+        }
     }
 }
 
 /// A row of a query.
 #[derive(Debug)]
-pub(crate) struct Row<'a>(&'a rusqlite::Row<'a>);
+pub(crate) enum Row<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
+}
 
 impl Row<'_> {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        match self {
+            Self::Sqlite(row) => sqlite::value(row, column),
+            Self::Postgres(row) => postgres::value(row, column),
+        }
+    }
+
     /// Returns the value of a column, counted from 0.
     ///
     /// # Errors
     /// [`Error::Value`] if the column has another type or range.
     pub(crate) fn get<T: FromSql>(&self, column: usize) -> Result<T> {
-        let value = sqlite::value(self.0, column)?;
+        let value = self.value(column)?;
         T::from_sql(value).map_err(|source| Error::Value { column, source })
     }
 
@@ -170,7 +207,7 @@ impl Row<'_> {
     where
         E: std::error::Error + Send + Sync + 'static,
     {
-        let parsed = match sqlite::value(self.0, column)? {
+        let parsed = match self.value(column)? {
             ValueRef::Null => Ok(None),
             ValueRef::Text(text) => {
                 parse(text).map(Some).map_err(|error| ValueError::Invalid(Box::new(error)))

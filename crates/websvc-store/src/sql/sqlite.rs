@@ -6,6 +6,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef as SqliteRef};
 use rusqlite::{Connection, params_from_iter};
 
 use super::{Error, Params, Result, Row, ValueRef};
+use crate::database::Durability;
 
 /// A parameter in the form of rusqlite.
 struct Parameter<'a>(ValueRef<'a>);
@@ -41,17 +42,21 @@ pub(super) fn for_each(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params_from_iter(bind(params)?))?;
     while let Some(row) = rows.next()? {
-        if next(&Row(row))?.is_break() {
+        if next(&Row::Sqlite(row))?.is_break() {
             break;
         }
     }
     Ok(())
 }
 
-/// Begins a write transaction. Immediate, so that it waits for other processes at its start, where SQLite's busy
-/// handler applies.
-pub(super) fn begin(connection: &Connection) -> Result<()> {
-    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+/// Begins a transaction. The durability is set each time, because the previous transaction may have had the other one.
+pub(super) fn begin(connection: &Connection, durability: Durability, begin: &str) -> Result<()> {
+    let synchronous = match durability {
+        Durability::Process => "NORMAL",
+        Durability::Power => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.prepare_cached(begin)?.execute([])?;
     Ok(())
 }
 

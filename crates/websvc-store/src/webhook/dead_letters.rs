@@ -56,8 +56,8 @@ pub struct DeadLetterFilter {
     pub id: Option<String>,
 }
 
-const WHERE: &str = "events.forget_at IS NOT NULL AND (?1 IS NULL OR jobs.team = ?1) \
-     AND (?2 IS NULL OR jobs.kind = ?2) AND (?3 IS NULL OR events.id = ?3)";
+const WHERE: &str = "events.forget_at IS NOT NULL AND (jobs.team = ?1 OR ?1 IS NULL) \
+     AND (jobs.kind = ?2 OR ?2 IS NULL) AND (events.id = ?3 OR ?3 IS NULL)";
 const FROM: &str = "webhook_events AS events JOIN webhooks ON webhooks.job = events.job \
      JOIN jobs ON jobs.number = events.job";
 

@@ -2,7 +2,8 @@
 
 use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 
-use crate::{fresh, sqlite};
+use crate::engine::Rows;
+use crate::fresh;
 
 fn record(id: &str, bytes: u64, created_at_ms: u64) -> ArtifactRecord {
     ArtifactRecord {
@@ -36,7 +37,7 @@ fn signing_secret_is_created_once_and_stored() {
     assert_ne!(secret, [0; 32]);
     assert_eq!(store.artifact_secret().unwrap(), secret);
     drop(store);
-    assert_eq!(Store::open(dir.path()).unwrap().artifact_secret().unwrap(), secret);
+    assert_eq!(crate::open(dir.path()).artifact_secret().unwrap(), secret);
     let (_other_dir, other) = fresh();
     assert_ne!(other.artifact_secret().unwrap(), secret);
 }
@@ -56,9 +57,7 @@ fn artifact_is_readable_after_publish_until_it_expires() {
     assert_eq!(take_expired(&store, 6000, 0), ["a"]);
     store.remove_artifact("a").unwrap();
     assert_eq!(take_expired(&store, 6000, 0), Vec::<String>::new());
-    let rows: u64 =
-        sqlite(dir.path()).query_row("SELECT count(*) FROM artifacts", [], |row| row.get(0)).unwrap();
-    assert_eq!(rows, 0);
+    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM artifacts"), 0);
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::thread;
 
 use websvc_store::{CacheLimits, Store, StoreError};
 
-use crate::{fresh, noise, page};
+use crate::{fresh_file, noise, page};
 
 #[test]
 fn backup_during_writes_is_consistent_and_opens() {
-    let (_dir, store) = fresh();
+    let (_dir, store) = fresh_file();
     let target = tempfile::tempdir().unwrap();
     let key = store.create_key("red", "").unwrap();
     let limits = CacheLimits::default();
@@ -43,7 +43,7 @@ fn backup_during_writes_is_consistent_and_opens() {
 
 #[test]
 fn backup_does_not_overwrite_a_file() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     let error = store.back_up(&dir.path().join(Store::FILE_NAME)).unwrap_err();
     assert!(matches!(error, StoreError::BackupExists { .. }), "{error}");
     store.verify().unwrap();
@@ -51,7 +51,7 @@ fn backup_does_not_overwrite_a_file() {
 
 #[test]
 fn failed_backup_leaves_no_file() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     let file = dir.path().join("absent").join("copy.db");
     assert!(matches!(store.back_up(&file), Err(StoreError::Io { .. })));
     assert!(!file.exists());
@@ -61,7 +61,7 @@ fn failed_backup_leaves_no_file() {
 #[test]
 fn backup_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     let file = dir.path().join("copy.db");
     store.back_up(&file).unwrap();
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0);

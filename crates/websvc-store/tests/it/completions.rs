@@ -5,8 +5,9 @@ use std::time::Duration;
 use websvc_store::{CompletionOutcome, JobLease, JobLimits, JobState, NewJob, UrlCompletion, UrlOutcome};
 
 use crate::credits::{audit, give, hold_credits, remaining, usage};
+use crate::engine::{Rows, is_server};
+use crate::fresh;
 use crate::jobs::{complete, complete_with, create, document, job, names, url};
-use crate::{fresh, sqlite};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -17,9 +18,13 @@ fn batch_of_completions_has_the_outcomes_of_single_ones() {
     let number = create(&store, &job("j", &["a", "lost", "bad", "b"]));
     let leases = store.lease_job_urls(number, 4, 0, TTL).unwrap();
     assert!(store.release_job_url(&leases[1]).unwrap());
-    let trigger = "CREATE TRIGGER rejected BEFORE INSERT ON job_documents WHEN NEW.bytes = 3 \
-                   BEGIN SELECT RAISE(ABORT, 'rejected'); END";
-    sqlite(dir.path()).execute_batch(trigger).unwrap();
+    let trigger = if is_server() {
+        "ALTER TABLE job_documents ADD CHECK (bytes <> 3)"
+    } else {
+        "CREATE TRIGGER rejected BEFORE INSERT ON job_documents WHEN NEW.bytes = 3 \
+         BEGIN SELECT RAISE(ABORT, 'rejected'); END"
+    };
+    Rows::of(dir.path()).execute(trigger);
     let texts = ["1", "22", "333", "4444"];
     let completion = |(lease, text): (&JobLease, &str)| {
         let charge = Some((hold_credits(&store, &team, 2), usage(2)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use websvc_store::{CompletionOutcome, JobLimits, JobState, JobUrl, ListEntry, UrlOutcome};
 
 use crate::jobs::{complete, create, document, job, names, url};
-use crate::{fresh, sqlite};
+use crate::{fresh, fresh_file, sqlite};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -87,7 +87,8 @@ fn copies_count_against_the_url_limit() {
 
 #[test]
 fn lease_query_skips_waiting_copies_by_index() {
-    let (dir, store) = fresh();
+    // A test of the plan of SQLite.
+    let (dir, store) = fresh_file();
     let mut new = job("one", &[]);
     new.urls = (0..1_000).map(|index| entry("a", index)).chain([entry("b", 1_000)]).collect();
     let number = create(&store, &new);

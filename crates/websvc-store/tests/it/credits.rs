@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
 use websvc_store::{
     Budget, CreditHold, HoldOutcome, Store, Team, TeamChange, Usage, UsageFilter, UsageItem, UsageLimits,
     UsageRetention, UsageStage,
 };
 
-use crate::{fresh, sqlite};
+use crate::engine::Rows;
+use crate::{fresh, fresh_file, sqlite};
 
 /// Grants credits to a team, and returns the team.
 pub(crate) fn give(store: &Store, team: &str, credits: Option<u64>) -> Team {
@@ -54,24 +54,18 @@ pub(crate) fn remaining(store: &Store, team: &str) -> u64 {
 /// Checks that every grant adds up, and that the daily sums equal the spent credits.
 #[track_caller]
 pub(crate) fn audit(dir: &Path) {
-    let sqlite = sqlite(dir);
-    let wrong: i64 = query_number(
-        &sqlite,
+    let rows = Rows::of(dir);
+    let wrong = rows.number(
         "SELECT count(*) FROM grants WHERE granted <> balance + voided + spent + \
-         (SELECT ifnull(sum(rest), 0) FROM leases WHERE grant_id = grants.id) \
-         OR min(balance, voided, spent) < 0 OR spent > granted",
+         (SELECT coalesce(sum(rest), 0) FROM leases WHERE grant_id = grants.id) \
+         OR balance < 0 OR voided < 0 OR spent < 0 OR spent > granted",
     );
     assert_eq!(wrong, 0, "a grant does not add up");
-    let wrong: i64 = query_number(
-        &sqlite,
+    let wrong = rows.number(
         "SELECT count(*) FROM (SELECT team, sum(spent) AS spent FROM grants GROUP BY team) AS paid \
-         WHERE spent <> (SELECT ifnull(sum(credits), 0) FROM usage_daily WHERE team = paid.team)",
+         WHERE spent <> (SELECT coalesce(sum(credits), 0) FROM usage_daily WHERE team = paid.team)",
     );
     assert_eq!(wrong, 0, "the spent credits differ from the daily sums");
-}
-
-fn query_number(sqlite: &Connection, sql: &str) -> i64 {
-    sqlite.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
@@ -164,7 +158,7 @@ fn lease_is_returned_when_the_store_closes() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(100));
     drop(hold_credits(&store, &team, 10));
-    let other = Store::open(dir.path()).unwrap();
+    let other = crate::open(dir.path());
     expect_insufficient(&other, &team, 10, 0);
     drop(store);
     // The other handle remembers the shortfall for a moment.
@@ -181,13 +175,14 @@ fn lease_is_returned_when_the_store_closes() {
     assert_eq!(all.settle(usage(100)), 100);
     drop(other);
     audit(dir.path());
-    assert_eq!(query_number(&sqlite(dir.path()), "SELECT count(*) FROM spenders"), 0);
+    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM spenders"), 0);
     assert_eq!(std::fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0);
 }
 
 #[test]
 fn leases_without_a_journal_are_recovered_after_a_restored_backup() {
-    let (dir, store) = fresh();
+    // A server has no copies of its file. Its restored backups are those of the operator.
+    let (dir, store) = fresh_file();
     let team = give(&store, "tea", Some(100));
     assert_eq!(hold_credits(&store, &team, 10).settle(usage(10)), 10);
     store.flush_credits().unwrap();
@@ -198,12 +193,9 @@ fn leases_without_a_journal_are_recovered_after_a_restored_backup() {
     let store = Store::open(restored.path()).unwrap();
     assert_eq!(remaining(&store, "tea"), 90);
     assert_eq!(hold_credits(&store, &team, 90).settle(usage(90)), 90);
-    assert_eq!(
-        query_number(&sqlite(restored.path()), "SELECT count(*) FROM spenders"),
-        1,
-        "only this process"
-    );
-    audit(restored.path());
+    let spenders: u64 =
+        sqlite(restored.path()).query_row("SELECT count(*) FROM spenders", [], |row| row.get(0)).unwrap();
+    assert_eq!(spenders, 1, "only this process");
 }
 
 #[test]
@@ -212,7 +204,7 @@ fn deleted_team_loses_its_budget_and_usage() {
     let team = give(&store, "tea", Some(100));
     assert_eq!(hold_credits(&store, &team, 10).settle(usage(10)), 10);
     store.flush_credits().unwrap();
-    sqlite(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'", []).unwrap();
+    Rows::of(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'");
     assert_eq!(store.budget("tea").unwrap(), None);
     assert!(store.usage_by_day(UsageFilter::default()).unwrap().is_empty());
     assert!(store.recent_requests(None, None, 10).unwrap().is_empty());
@@ -245,7 +237,7 @@ fn usage_is_reported_by_day_month_key_and_request() {
     let by_key = store.usage_by_month_and_key("tea").unwrap();
     let credits: Vec<_> = by_key.iter().map(|month| (month.key.as_deref(), month.credits)).collect();
     assert_eq!(credits, [(None, 0), (Some(key.id.as_str()), 7)]);
-    sqlite(dir.path()).execute("UPDATE usage_daily SET day = 20455 WHERE key <> ''", []).unwrap();
+    Rows::of(dir.path()).execute("UPDATE usage_daily SET day = 20455 WHERE key <> ''");
     let months = store.usage_by_month("tea").unwrap();
     let first = (months[0].start.as_str(), months[0].end.as_deref(), months[0].credits);
     assert_eq!(first, ("2026-01-01T00:00:00Z", Some("2026-02-01T00:00:00Z"), 7));
@@ -280,21 +272,17 @@ fn usage_without_retention_is_charged_but_not_stored() {
     hold_credits(&store, &team, 10).settle(Usage { request: "r".to_owned(), ..secret(UsageRetention::Zero) });
     assert_eq!(remaining(&store, "tea"), 80);
     assert!(store.recent_requests(None, None, 10).unwrap().is_empty());
-    let sqlite = sqlite(dir.path());
+    let rows = Rows::of(dir.path());
     let row = |retention: &str| {
-        let sql = "SELECT team, key, request, query, credits FROM usage_log WHERE retention = ?1";
-        let text = |row: &rusqlite::Row<'_>, at| row.get::<_, Option<String>>(at);
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok((text(row, 0)?, text(row, 1)?, text(row, 2)?, text(row, 3)?, row.get::<_, i64>(4)?))
-        };
-        sqlite.query_row(sql, [retention], read).unwrap()
+        let sql = "SELECT team, key, request, query, credits FROM usage_log";
+        rows.query(&format!("{sql} WHERE retention = '{retention}'")).remove(0)
     };
-    assert_eq!(row("anonymous"), (None, None, None, None, 10));
-    let key_id = Some(key.id.as_str().to_owned());
-    assert_eq!(row("zero"), (Some("tea".to_owned()), key_id, Some("r".to_owned()), None, 10));
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(row("anonymous"), [None, None, None, None, text("10")]);
+    assert_eq!(row("zero"), [text("tea"), text(key.id.as_str()), text("r"), None, text("10")]);
     let keys: Vec<_> = store.usage_by_day(UsageFilter::default()).unwrap();
     assert_eq!(keys.iter().filter(|day| day.key.is_some()).count(), 1, "{keys:?}");
-    drop((sqlite, store));
+    drop((rows, store));
     for file in ["websvc.db", "websvc.db-wal"] {
         let bytes = std::fs::read(dir.path().join(file)).unwrap_or_default();
         assert!(!bytes.windows(MARK.len()).any(|window| window == MARK.as_bytes()), "{file}");
@@ -329,7 +317,7 @@ fn new_grant_is_seen_by_a_running_process_within_a_second() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(1_000));
     drop(hold_credits(&store, &team, 1));
-    let operator = Store::open(dir.path()).unwrap();
+    let operator = crate::open(dir.path());
     let team = give(&operator, "tea", Some(3));
     let changed = Instant::now();
     while let Some(HoldOutcome::Granted(hold)) = store.try_hold(&team, 4).unwrap() {

@@ -4,11 +4,11 @@ use std::fs;
 
 use websvc_store::{Store, StoreError};
 
-use crate::{fresh, schema, sqlite};
+use crate::{fresh_file, schema, sqlite};
 
 #[test]
 fn database_uses_wal_mode_and_has_a_schema_version() {
-    let (dir, _store) = fresh();
+    let (dir, _store) = fresh_file();
     let pragma = |name: &str| -> String {
         let value: rusqlite::types::Value =
             sqlite(dir.path()).pragma_query_value(None, name, |row| row.get(0)).unwrap();
@@ -20,7 +20,7 @@ fn database_uses_wal_mode_and_has_a_schema_version() {
 
 #[test]
 fn newer_schema_is_rejected_and_not_changed() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     drop(store);
     sqlite(dir.path()).pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).unwrap_err();
@@ -48,7 +48,7 @@ fn file_that_is_not_a_database_is_reported_and_not_changed() {
 
 #[test]
 fn verify_finds_damage_inside_the_file() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     store.verify().unwrap();
     for n in 0..50 {
         store.create_key("default", &format!("key {n}")).unwrap();

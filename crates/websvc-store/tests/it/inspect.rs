@@ -6,7 +6,7 @@ use std::path::Path;
 
 use websvc_store::{CacheLimits, CacheSize, DatabaseReport, Store, StoreError, TeamChange};
 
-use crate::{fresh, page, schema, sqlite};
+use crate::{fresh_file, page, schema, sqlite};
 
 /// Returns every file of a directory with its bytes.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -16,7 +16,7 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn inspect_reports_the_content_and_changes_nothing() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     let key = store.create_key("readers", "laptop").unwrap();
     store.create_key("readers", "phone").unwrap();
     store.revoke_key(key.id.as_str()).unwrap();
@@ -62,7 +62,7 @@ fn inspect_creates_no_database() {
 
 #[test]
 fn inspect_returns_the_errors_of_open() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     drop(store);
     sqlite(dir.path()).pragma_update(None, "user_version", 99).unwrap();
     let error = Store::inspect(dir.path()).unwrap_err();
@@ -78,7 +78,7 @@ fn inspect_returns_the_errors_of_open() {
 
 #[test]
 fn inspect_finds_damage_inside_the_file() {
-    let (dir, store) = fresh();
+    let (dir, store) = fresh_file();
     for n in 0..50 {
         store.create_key("default", &format!("key {n}")).unwrap();
     }

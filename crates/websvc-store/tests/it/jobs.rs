@@ -12,7 +12,8 @@ use websvc_store::{
 };
 
 use crate::credits::{audit, give, hold_credits, remaining, usage};
-use crate::{fresh, sqlite};
+use crate::engine::Rows;
+use crate::fresh;
 
 const TTL: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
@@ -226,8 +227,8 @@ fn documents_of_all_jobs_share_a_storage_limit() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
         let [counted, summed] =
-            ["SELECT bytes FROM job_storage", "SELECT ifnull(sum(length(document)), 0) FROM job_documents"]
-                .map(|sql| sqlite(dir.path()).query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap());
+            ["SELECT bytes FROM job_storage", "SELECT coalesce(sum(length(document)), 0) FROM job_documents"]
+                .map(|sql| Rows::of(dir.path()).number(sql));
         assert_eq!(counted, summed);
         counted
     };
@@ -294,9 +295,7 @@ fn overdue_jobs_fail_and_expired_jobs_are_deleted() {
     assert_eq!((record.state, record.expires_at_ms), (JobState::Failed, 2 * DAY_MS));
     assert_eq!(store.job("tea", JobKind::Batch, "j", 2 * DAY_MS).unwrap(), None, "even before the sweep");
     while store.sweep_jobs(&limits, 2 * DAY_MS).unwrap() {}
-    let rows = |table: &str| -> i64 {
-        sqlite(dir.path()).query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
-    };
+    let rows = |table: &str| Rows::of(dir.path()).number(&format!("SELECT count(*) FROM {table}"));
     assert_eq!((rows("jobs"), rows("job_urls"), rows("job_documents")), (0, 0, 0));
 }
 
@@ -425,7 +424,7 @@ impl Model {
     fn kill(&mut self) {
         let dir = tempfile::tempdir().unwrap();
         copy(self.dir.path(), dir.path());
-        self.store = Store::open(dir.path()).unwrap();
+        self.store = crate::open(dir.path());
         self.dir = dir;
         self.leases.clear();
         self.store.release_all_job_leases().unwrap();

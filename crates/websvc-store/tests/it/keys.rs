@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use websvc_store::{Store, StoreError, TeamChange};
+use websvc_store::{StoreError, TeamChange};
 
-use crate::{fresh, sqlite};
+use crate::engine::{Rows, is_server};
+use crate::{fresh, fresh_file};
 
 #[test]
 fn new_key_authenticates_as_its_team() {
@@ -45,10 +46,12 @@ fn whole_hash_is_compared_not_only_the_id() {
     let (dir, store) = fresh();
     let key = store.create_key("blue", "").unwrap();
     // Two secrets whose hashes have the same prefix cannot be found, so the stored hash is changed after the prefix.
-    let file = sqlite(dir.path());
-    let mut hash: [u8; 32] = file.query_row("SELECT hash FROM keys", [], |row| row.get(0)).unwrap();
-    hash[31] ^= 1;
-    file.execute("UPDATE keys SET hash = ?1", [hash]).unwrap();
+    let changed = if is_server() {
+        "UPDATE keys SET hash = set_byte(hash, 31, get_byte(hash, 31) # 1)"
+    } else {
+        "UPDATE keys SET hash = CAST(substr(hash, 1, 31) || iif(substr(hash, 32) = x'00', x'01', x'00') AS BLOB)"
+    };
+    Rows::of(dir.path()).execute(changed);
     assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
 }
 
@@ -62,7 +65,7 @@ fn revoked_key_is_rejected_at_once_and_after_a_restart() {
     assert!(record.revoked_at_ms.is_some());
     assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
     drop(store);
-    let store = Store::open(dir.path()).unwrap();
+    let store = crate::open(dir.path());
     assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
     assert!(store.authenticate(other.secret.expose()).unwrap().is_some());
 }
@@ -107,7 +110,7 @@ fn only_the_first_start_creates_a_default_key() {
     assert!(store.ensure_default_key().unwrap().is_none());
     store.revoke_key(key.id.as_str()).unwrap();
     drop(store);
-    let store = Store::open(dir.path()).unwrap();
+    let store = crate::open(dir.path());
     assert!(store.ensure_default_key().unwrap().is_none(), "no new key after all keys were revoked");
 }
 
@@ -183,7 +186,7 @@ fn last_use_is_written_by_a_later_flush() {
     let late = store.create_key("late", "").unwrap();
     store.authenticate(late.secret.expose()).unwrap().unwrap();
     drop(store);
-    let store = Store::open(dir.path()).unwrap();
+    let store = crate::open(dir.path());
     let late = store.list_keys().unwrap().into_iter().find(|key| key.id == late.id).unwrap();
     assert!(late.last_used_at_ms.is_some(), "dropping the store flushes");
 }
@@ -192,9 +195,7 @@ fn last_use_is_written_by_a_later_flush() {
 fn key_use_does_not_invalidate_the_cache_of_other_processes() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
-    let version = || -> i64 {
-        sqlite(dir.path()).query_row("SELECT version FROM access_version", [], |row| row.get(0)).unwrap()
-    };
+    let version = || Rows::of(dir.path()).number("SELECT version FROM access_version");
     let before = version();
     store.authenticate(key.secret.expose()).unwrap().unwrap();
     store.flush_key_uses().unwrap();
@@ -206,7 +207,8 @@ fn key_use_does_not_invalidate_the_cache_of_other_processes() {
 
 #[test]
 fn secrets_are_not_written_to_files() {
-    let (dir, store) = fresh();
+    // Both engines store the same values. Here they can be searched for in the file.
+    let (dir, store) = fresh_file();
     let key = store.create_key("default", "label-to-be-found").unwrap();
     let first = store.create_key("second-team", "").unwrap();
     store.static_key("static-secret-of-the-test").unwrap();

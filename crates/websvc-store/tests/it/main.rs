@@ -8,6 +8,7 @@ mod completions;
 mod copies;
 mod credits;
 mod ended_jobs;
+mod engine;
 mod file;
 mod hammer;
 mod inspect;
@@ -19,6 +20,7 @@ mod pages;
 mod processes;
 mod profiles;
 mod rights;
+mod server;
 mod teams;
 mod threat;
 mod webhooks;
@@ -26,26 +28,20 @@ mod webhooks;
 use std::path::Path;
 
 use bytes::Bytes;
+use engine::{fresh, fresh_file, open};
 use rusqlite::Connection;
-use tempfile::TempDir;
 use websvc_store::{CachedPage, PageKey, Store};
-
-/// Opens a store in a new directory.
-fn fresh() -> (TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    (dir, store)
-}
 
 /// Returns the newest version of the schema, which is the number of migration files.
 fn schema() -> u32 {
-    let migrations = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations")).unwrap();
+    let migrations =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migration/sqlite")).unwrap();
     u32::try_from(migrations.count()).unwrap()
 }
 
 /// Opens the database file directly, without the store.
 fn sqlite(dir: &Path) -> Connection {
-    Connection::open(dir.join("websvc.db")).unwrap()
+    Connection::open(dir.join(Store::FILE_NAME)).unwrap()
 }
 
 /// Returns `length` incompressible bytes, different for each seed.

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use websvc_store::{ACCESS_REFRESH, CacheLimits, CacheSize, PageKey, Store};
 
-use crate::{fresh, noise, page, sqlite};
+use crate::engine::{Rows, is_server};
+use crate::{fresh, noise, page};
 
 const ROLE: &str = "WEBSVC_STORE_TEST_ROLE";
 const DIR: &str = "WEBSVC_STORE_TEST_DIR";
@@ -36,7 +37,7 @@ fn run_child(dir: &Path, role: &str) {
 #[test]
 fn child() {
     let Ok(role) = env::var(ROLE) else { return };
-    let store = Store::open(env::var(DIR).unwrap()).unwrap();
+    let store = crate::open(env::var(DIR).unwrap());
     match role.split_once(' ').unwrap_or((&role, "")) {
         ("revoke", id) => drop(store.revoke_key(id).unwrap()),
         ("create", team) => (0..20).for_each(|n| drop(store.create_key(team, &n.to_string()).unwrap())),
@@ -84,7 +85,7 @@ fn team_change_by_another_handle_is_seen_within_a_second() {
     let key = store.create_key("red", "").unwrap();
     let audit = || store.authenticate(key.secret.expose()).unwrap().unwrap().team.audit;
     assert!(!audit());
-    let other = Store::open(dir.path()).unwrap();
+    let other = crate::open(dir.path());
     let change = websvc_store::TeamChange { audit: Some(true), ..Default::default() };
     other.set_team("red", &change).unwrap();
     let changed = Instant::now();
@@ -127,28 +128,33 @@ fn new_store_can_be_opened_concurrently() {
     let dir = parent.path().join("new");
     let created: usize = thread::scope(|scope| {
         let openers: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| Store::open(&dir).unwrap().ensure_default_key().unwrap().is_some()))
+            .map(|_| scope.spawn(|| crate::open(&dir).ensure_default_key().unwrap().is_some()))
             .collect();
         openers.into_iter().map(|opener| usize::from(opener.join().unwrap())).sum()
     });
     assert_eq!(created, 1, "exactly one creates the first key");
-    assert_eq!(Store::open(&dir).unwrap().list_keys().unwrap().len(), 1);
+    assert_eq!(crate::open(&dir).list_keys().unwrap().len(), 1);
 }
 
 #[test]
 fn writer_waits_for_a_transaction_of_another_process() {
     let (dir, store) = fresh();
-    let other = sqlite(dir.path());
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = Rows::of(dir.path());
+    let begin = if is_server() {
+        "BEGIN; SELECT pg_advisory_xact_lock(2003139681, hashtext(current_schema()))"
+    } else {
+        "BEGIN IMMEDIATE"
+    };
+    other.execute(begin);
     thread::scope(|scope| {
         let writer = scope.spawn(|| store.create_key("default", ""));
         thread::sleep(Duration::from_millis(100));
         assert!(!writer.is_finished(), "the lock is held by another connection");
-        other.execute_batch("COMMIT").unwrap();
+        other.execute("COMMIT");
         writer.join().unwrap().unwrap();
     });
     // Reads never wait for a writer.
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other.execute(begin);
     assert_eq!(store.list_keys().unwrap().len(), 1);
 }
 
@@ -172,16 +178,14 @@ fn killed_writer_leaves_an_intact_store_with_all_reported_writes() {
 
 /// Checks the store after a crash that happened after page `last` was reported as stored.
 fn check_after_crash(dir: &Path, team: &str, last: u64) {
-    let store = Store::open(dir).unwrap();
+    let store = crate::open(dir);
     store.verify().unwrap();
     let mut numbers: Vec<u64> = Vec::new();
     let mut bytes = 0;
-    let file = sqlite(dir);
-    let mut rows = file.prepare("SELECT fetched_at, size FROM pages ORDER BY fetched_at").unwrap();
-    for row in rows.query_map([], |row| Ok((row.get(0)?, row.get::<_, u64>(1)?))).unwrap() {
-        let (number, size) = row.unwrap();
-        numbers.push(number);
-        bytes += size;
+    for row in Rows::of(dir).query("SELECT fetched_at, size FROM pages ORDER BY fetched_at") {
+        let number = |column: usize| -> u64 { row[column].as_ref().unwrap().parse().unwrap() };
+        numbers.push(number(0));
+        bytes += number(1);
     }
     assert_eq!(store.cache_size().unwrap(), CacheSize { pages: numbers.len() as u64, bytes });
     assert!(bytes <= CRASH_CACHE_BYTES, "{bytes}");

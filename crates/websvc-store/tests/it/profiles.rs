@@ -33,7 +33,7 @@ fn saved_state_is_read_unchanged() {
         assert_eq!(store.save_profile(&lease, &state, 1500).unwrap(), SaveProfileOutcome::Saved);
         let expected = ProfileState { state, saved_at_ms: 1500 };
         assert_eq!(store.profile("default", "shop").unwrap(), Some(expected.clone()));
-        assert_eq!(Store::open(dir.path()).unwrap().profile("default", "shop").unwrap(), Some(expected));
+        assert_eq!(crate::open(dir.path()).profile("default", "shop").unwrap(), Some(expected));
     }
 }
 
@@ -58,7 +58,7 @@ fn profile_has_one_writer_and_many_readers() {
     let (dir, store) = fresh();
     let first = lease(&store, "default", "shop", 1000);
     store.save_profile(&first, b"first", 1000).unwrap();
-    let other = Store::open(dir.path()).unwrap();
+    let other = crate::open(dir.path());
     let busy = LockProfileOutcome::Busy { until_ms: 61_000 };
     assert_eq!(other.lock_profile("default", "shop", 60_999, MINUTE).unwrap(), busy);
     assert_eq!(read(&other, "default", "shop").unwrap(), b"first");

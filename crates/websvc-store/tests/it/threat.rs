@@ -2,13 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_store::Store;
-
 #[test]
 fn threat_values_are_stored_by_team_and_seen_by_all_processes() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path()).unwrap();
-    let other = Store::open(directory.path()).unwrap();
+    let store = crate::open(directory.path());
+    let other = crate::open(directory.path());
     assert_eq!(store.threat_values("red").unwrap(), None);
     store.set_threat_values("red", Some(r#"{"blacklist":["a.test"]}"#)).unwrap();
     other.set_threat_values("red", Some(r#"{"riskScoreThreshold":5}"#)).unwrap();
@@ -22,8 +20,8 @@ fn threat_values_are_stored_by_team_and_seen_by_all_processes() {
 #[test]
 fn recent_threat_values_follow_changes_of_all_processes() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path()).unwrap();
-    let other = Store::open(directory.path()).unwrap();
+    let store = crate::open(directory.path());
+    let other = crate::open(directory.path());
     let recent = || store.recent_threat_values("red").unwrap();
     let until = |expected: Option<&str>| {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -48,7 +46,7 @@ fn recent_threat_values_follow_changes_of_all_processes() {
 #[test]
 fn threat_values_are_deleted_with_their_team() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path()).unwrap();
+    let store = crate::open(directory.path());
     store.set_threat_values("red", Some(r#"{"blacklist":["a.test"]}"#)).unwrap();
     assert!(store.delete_team("red").unwrap());
     assert_eq!(store.threat_values("red").unwrap(), None);
@@ -57,7 +55,7 @@ fn threat_values_are_deleted_with_their_team() {
 #[test]
 fn invalid_json_and_empty_team_name_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path()).unwrap();
+    let store = crate::open(directory.path());
     assert!(store.set_threat_values("red", Some("{")).is_err());
     assert!(store.set_threat_values("", Some("{}")).is_err());
     assert!(store.team("red").unwrap().is_none(), "the failed transaction created no team");

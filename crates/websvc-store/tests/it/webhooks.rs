@@ -8,8 +8,9 @@ use websvc_store::{
     NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookStats,
 };
 
+use crate::engine::Rows;
+use crate::fresh;
 use crate::jobs::complete_url;
-use crate::{fresh, sqlite};
 
 const ALL: [JobEvent; 4] = [JobEvent::Started, JobEvent::Page, JobEvent::Completed, JobEvent::Failed];
 const TTL: Duration = Duration::from_secs(60);
@@ -293,8 +294,8 @@ fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
     assert_eq!(rows(dir.path(), "job_documents"), 0, "no event refers to them any more");
 }
 
-fn rows(dir: &Path, table: &str) -> i64 {
-    sqlite(dir).query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+fn rows(dir: &Path, table: &str) -> u64 {
+    Rows::of(dir).number(&format!("SELECT count(*) FROM {table}"))
 }
 
 #[test]

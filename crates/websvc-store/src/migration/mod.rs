@@ -1,27 +1,29 @@
-//! Migrations of the database schema: an ordered list of steps that only grows.
+//! Migrations of the database schema: an ordered list of steps that only grows, for each engine. Here those of SQLite.
 //!
 //! SQLite's `user_version` stores the number of applied steps. Each step runs in one transaction together with the new
 //! number. So a crash leaves the old or the new schema, and processes that start at the same time apply a step once.
+
+pub(crate) mod postgres;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
 pub(crate) const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/001_keys_and_pages.sql"),
-    include_str!("migrations/002_artifacts.sql"),
-    include_str!("migrations/003_profiles.sql"),
-    include_str!("migrations/004_access.sql"),
-    include_str!("migrations/005_credits.sql"),
-    include_str!("migrations/006_threat.sql"),
-    include_str!("migrations/007_jobs.sql"),
-    include_str!("migrations/008_webhooks.sql"),
-    include_str!("migrations/009_job_bytes.sql"),
-    include_str!("migrations/010_job_site.sql"),
-    include_str!("migrations/011_webhook_age.sql"),
-    include_str!("migrations/012_job_retries.sql"),
-    include_str!("migrations/013_threat_version.sql"),
-    include_str!("migrations/014_index_policy.sql"),
-    include_str!("migrations/015_job_copies.sql"),
+    include_str!("sqlite/001_keys_and_pages.sql"),
+    include_str!("sqlite/002_artifacts.sql"),
+    include_str!("sqlite/003_profiles.sql"),
+    include_str!("sqlite/004_access.sql"),
+    include_str!("sqlite/005_credits.sql"),
+    include_str!("sqlite/006_threat.sql"),
+    include_str!("sqlite/007_jobs.sql"),
+    include_str!("sqlite/008_webhooks.sql"),
+    include_str!("sqlite/009_job_bytes.sql"),
+    include_str!("sqlite/010_job_site.sql"),
+    include_str!("sqlite/011_webhook_age.sql"),
+    include_str!("sqlite/012_job_retries.sql"),
+    include_str!("sqlite/013_threat_version.sql"),
+    include_str!("sqlite/014_index_policy.sql"),
+    include_str!("sqlite/015_job_copies.sql"),
 ];
 
 /// Outcome of [`migrate`].

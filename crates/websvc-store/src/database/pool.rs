@@ -1,0 +1,104 @@
+//! A pool of reading connections.
+
+use std::ops::Deref;
+use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::BUSY_TIMEOUT;
+use crate::sql::{self, Connection};
+
+/// Reading connections, opened when they are needed.
+#[derive(Debug)]
+pub(super) struct Pool {
+    max: usize,
+    connections: Mutex<Connections>,
+    returned: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    idle: Vec<Connection>,
+    open: usize,
+}
+
+impl Pool {
+    /// Creates a pool of at most `max` connections.
+    pub(super) fn new(max: usize) -> Self {
+        Self { max, connections: Mutex::default(), returned: Condvar::new() }
+    }
+
+    /// Takes an idle connection, or opens one. Blocks while all are in use.
+    ///
+    /// # Errors
+    /// Failures of `open`, and [`sql::Error::PoolTimeout`] if all connections are in use for [`BUSY_TIMEOUT`].
+    pub(super) fn take(
+        &self,
+        open: impl FnOnce() -> sql::Result<Connection>,
+    ) -> sql::Result<PooledConnection<'_>> {
+        let connection = match self.reserve()? {
+            Some(connection) => connection,
+            None => open().inspect_err(|_| self.release(None))?,
+        };
+        Ok(PooledConnection { connection: Some(connection), pool: self })
+    }
+
+    /// Takes an idle connection; returns `None` without waiting if there is none.
+    pub(super) fn try_take(&self) -> Option<PooledConnection<'_>> {
+        let connection = self.connections.lock().idle.pop()?;
+        Some(PooledConnection { connection: Some(connection), pool: self })
+    }
+
+    /// Returns an idle connection, or `None` if the caller may open one.
+    fn reserve(&self) -> sql::Result<Option<Connection>> {
+        let deadline = Instant::now() + BUSY_TIMEOUT;
+        let mut connections = self.connections.lock();
+        loop {
+            while let Some(connection) = connections.idle.pop() {
+                // The server may have ended it in the meantime.
+                if connection.is_usable() {
+                    return Ok(Some(connection));
+                }
+                connections.open -= 1;
+            }
+            if connections.open < self.max {
+                connections.open += 1;
+                return Ok(None);
+            }
+            if Instant::now() >= deadline {
+                return Err(sql::Error::PoolTimeout);
+            }
+            self.returned.wait_until(&mut connections, deadline);
+        }
+    }
+
+    /// Returns a connection, or frees the place of one that could not be opened or cannot be used again.
+    fn release(&self, connection: Option<Connection>) {
+        let mut connections = self.connections.lock();
+        match connection {
+            Some(connection) => connections.idle.push(connection),
+            None => connections.open -= 1,
+        }
+        self.returned.notify_one();
+    }
+}
+
+/// A connection that returns to the pool when dropped, also during a panic.
+pub(super) struct PooledConnection<'a> {
+    connection: Option<Connection>,
+    pool: &'a Pool,
+}
+
+impl Deref for PooledConnection<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect("the connection is taken out only on drop")
+    }
+}
+
+impl Drop for PooledConnection<'_> {
+    fn drop(&mut self) {
+        self.pool.release(self.connection.take().filter(Connection::is_usable));
+    }
+}

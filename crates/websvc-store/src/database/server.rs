@@ -1,0 +1,249 @@
+//! A PostgreSQL server: opens sessions, on a thread that drives their connections.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
+use url::Host;
+use websvc_transport::{BoxFuture, Client, FetchError, Tunnel};
+
+use super::server_url::DatabaseUrl;
+use super::{Durability, WriteLock};
+use crate::error::StoreError;
+use crate::migration::postgres::SchemaState;
+use crate::migration::{self, MigrationOutcome};
+use crate::server_watch::ServerState;
+use crate::sql::postgres::{STATEMENT_TIMEOUT, Session, wait};
+use crate::sql::{self, Connection};
+
+/// Maximum of reading connections. A read waits for the network, so there are more of them than for a file.
+pub(super) const MAX_READERS: usize = 8;
+/// Time to connect to one host, including TLS and authentication.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Settings of each session. They also end the sessions of a process whose machine disappeared, so that the others do
+/// not wait for its locks.
+const SESSION_SETTINGS: &str = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'; \
+     SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3; \
+     SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END";
+
+/// A server, or several of which one is the primary.
+#[derive(Debug)]
+pub(super) struct DatabaseServer {
+    servers: Arc<Servers>,
+    driver: Driver,
+    state: Arc<ServerState>,
+}
+
+#[derive(Debug)]
+struct Servers {
+    url: DatabaseUrl,
+    client: Client,
+}
+
+/// Returns the statements that begin a write transaction. The lock ends with the transaction. The schema is a part of
+/// its number, so that several installations can share a database.
+pub(super) fn begin(lock: WriteLock, durability: Durability) -> &'static str {
+    macro_rules! begin {
+        ($lock:literal) => {
+            concat!("BEGIN; SELECT pg_advisory_xact_lock(", $lock, ", hashtext(current_schema()))")
+        };
+        ($lock:literal, asynchronous) => {
+            concat!(
+                "BEGIN; SET LOCAL synchronous_commit TO off; SELECT pg_advisory_xact_lock(",
+                $lock,
+                ", hashtext(current_schema()))"
+            )
+        };
+    }
+    match (lock, durability) {
+        (WriteLock::State, Durability::Power) => begin!("2003139681"),
+        (WriteLock::State, Durability::Process) => begin!("2003139681", asynchronous),
+        (WriteLock::Pages, Durability::Power) => begin!("2003139682"),
+        (WriteLock::Pages, Durability::Process) => begin!("2003139682", asynchronous),
+    }
+}
+
+impl DatabaseServer {
+    /// Connects, and migrates the schema. Returns the server with a writing connection.
+    pub(super) fn connect(url: &DatabaseUrl, client: Client) -> Result<(Self, Connection), StoreError> {
+        let location = url.location();
+        let driver = Driver::start().map_err(|error| StoreError::io(location, error))?;
+        let servers = Arc::new(Servers { url: url.clone(), client });
+        let server = Self { servers, driver, state: Arc::new(ServerState::new()) };
+        let failed = |error| StoreError::from_sql(location, error);
+        let session = server.open_session().map_err(failed)?;
+        match migration::postgres::migrate(&session).map_err(failed)? {
+            MigrationOutcome::Current => {}
+            MigrationOutcome::Newer { found, supported } => {
+                return Err(StoreError::NewerSchema { path: location.to_owned(), found, supported });
+            }
+        }
+        Ok((server, Connection::Postgres(session)))
+    }
+
+    /// Connects and reads the state of the schema, without changing anything.
+    pub(super) fn inspect(url: &DatabaseUrl, client: Client) -> Result<SchemaState, StoreError> {
+        let location = url.location();
+        let driver = Driver::start().map_err(|error| StoreError::io(location, error))?;
+        let servers = Arc::new(Servers { url: url.clone(), client });
+        let server = Self { servers, driver, state: Arc::new(ServerState::new()) };
+        let inspected = server.open_session().and_then(|session| migration::postgres::inspect(&session));
+        inspected.map_err(|error| StoreError::from_sql(location, error))
+    }
+
+    pub(super) fn state(&self) -> &Arc<ServerState> {
+        &self.state
+    }
+
+    /// Opens a connection.
+    pub(super) fn open(&self) -> sql::Result<Connection> {
+        self.open_session().map(Connection::Postgres)
+    }
+
+    /// Opens a session with the primary.
+    pub(super) fn open_session(&self) -> sql::Result<Session> {
+        let servers = Arc::clone(&self.servers);
+        let opening = self.driver.handle.spawn(async move { servers.open().await });
+        let hosts = u32::try_from(self.servers.url.hosts().len()).unwrap_or(u32::MAX);
+        // Each host has its own timeout. The deadline is for a driver that does not run.
+        let deadline = Instant::now() + CONNECT_TIMEOUT * (hosts + 1);
+        let timeout = || sql::Error::Unreachable("the connection was not opened in time".into());
+        let opened = wait(opening, deadline).map_err(|_| timeout())?;
+        opened.map_err(|error| sql::Error::Unreachable(error.into()))?.map(Session::new)
+    }
+}
+
+impl Servers {
+    /// Connects to the hosts in their order, until one is the primary.
+    async fn open(&self) -> sql::Result<tokio_postgres::Client> {
+        let mut last = sql::Error::Unreachable("the URL names no host".into());
+        for (host, port) in self.url.hosts() {
+            let opened = tokio::time::timeout(CONNECT_TIMEOUT, self.open_host(host, *port)).await;
+            match opened {
+                Ok(Ok(client)) => return Ok(client),
+                Ok(Err(error)) => last = error,
+                Err(_) => {
+                    let seconds = CONNECT_TIMEOUT.as_secs();
+                    last = sql::Error::Unreachable(
+                        format!("{host}:{port} did not respond within {seconds} seconds").into(),
+                    );
+                }
+            }
+        }
+        Err(last)
+    }
+
+    async fn open_host(&self, host: &Host, port: u16) -> sql::Result<tokio_postgres::Client> {
+        let stream = self
+            .client
+            .tunnel(host, port, None, CONNECT_TIMEOUT)
+            .await
+            .map_err(|error| sql::Error::Unreachable(error.into()))?;
+        let tls = Tls { client: self.client.clone(), host: host.clone() };
+        let (client, connection) = self.url.config.connect_raw(stream, tls).await?;
+        // It ends with the client. Its failures are those of the statements.
+        drop(tokio::spawn(connection));
+        let timeout =
+            format!("SET statement_timeout = '{}s'; {SESSION_SETTINGS}", STATEMENT_TIMEOUT.as_secs());
+        let is_primary =
+            client.simple_query(&timeout).await?.iter().any(
+                |message| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("primary")),
+            );
+        if !is_primary {
+            return Err(sql::Error::Unreachable(format!("{host}:{port} is a standby").into()));
+        }
+        Ok(client)
+    }
+}
+
+/// The thread that drives the connections. Dropping this ends them and joins the thread.
+#[derive(Debug)]
+struct Driver {
+    handle: Handle,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("websvc-postgres".to_owned()).spawn(move || {
+            // Both results say that the driver is dropped.
+            let _ = runtime.block_on(stopped);
+            // Does not wait for the threads that resolve names.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // The panic hook has already reported a panic of the thread.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts TLS on a connection to a host.
+struct Tls {
+    client: Client,
+    host: Host,
+}
+
+impl TlsConnect<Tunnel> for Tls {
+    type Stream = EncryptedStream;
+    type Error = FetchError;
+    type Future = BoxFuture<'static, Result<EncryptedStream, FetchError>>;
+
+    fn connect(self, stream: Tunnel) -> Self::Future {
+        Box::pin(async move {
+            self.client.start_tls(stream, &self.host, CONNECT_TIMEOUT).await.map(EncryptedStream)
+        })
+    }
+}
+
+/// A stream with TLS.
+struct EncryptedStream(Tunnel);
+
+impl TlsStream for EncryptedStream {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for EncryptedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for EncryptedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,76 @@
+//! Migrations of the schema on a PostgreSQL server.
+//!
+//! The first step creates the schema that the SQLite file has after its step 15. Later changes add one step to each
+//! list. The version is in the table `schema_version`. A lock lets one process migrate while the others wait.
+
+use super::MigrationOutcome;
+use crate::sql::postgres::Session;
+use crate::sql::{self, params};
+
+/// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
+const STEPS: &[&str] = &[include_str!("postgres/001_schema.sql")];
+
+/// Begins the transaction of a migration. The lock ends with the transaction.
+const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(2003139680, hashtext(current_schema())); \
+     CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
+
+/// Migrates the schema to the last step.
+pub(crate) fn migrate(session: &Session) -> sql::Result<MigrationOutcome> {
+    migrate_to(session, STEPS)
+}
+
+fn migrate_to(session: &Session, steps: &[&str]) -> sql::Result<MigrationOutcome> {
+    session.begin(BEGIN)?;
+    let outcome = apply(session, steps);
+    match &outcome {
+        Ok(MigrationOutcome::Current) => session.commit()?,
+        Ok(MigrationOutcome::Newer { .. }) | Err(_) => session.roll_back(),
+    }
+    outcome
+}
+
+fn apply(session: &Session, steps: &[&str]) -> sql::Result<MigrationOutcome> {
+    let supported = u32::try_from(steps.len()).expect("there are few migrations");
+    let found = version(session)?;
+    if found > supported {
+        return Ok(MigrationOutcome::Newer { found, supported });
+    }
+    for step in &steps[found as usize..] {
+        session.batch(step)?;
+    }
+    if found < supported {
+        session.batch(&format!(
+            "DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES ({supported})"
+        ))?;
+    }
+    Ok(MigrationOutcome::Current)
+}
+
+/// The state of a schema on a server.
+pub(crate) struct SchemaState {
+    /// Number of applied steps; 0 if there are no tables yet.
+    pub(crate) found: u32,
+    /// The newest version that this program supports.
+    pub(crate) supported: u32,
+}
+
+/// Reads the state of the schema without changing it.
+pub(crate) fn inspect(session: &Session) -> sql::Result<SchemaState> {
+    let mut exists = false;
+    session.for_each("SELECT to_regclass('schema_version') IS NOT NULL", params![], &mut |row| {
+        exists = row.get(0)?;
+        Ok(std::ops::ControlFlow::Break(()))
+    })?;
+    let found = if exists { version(session)? } else { 0 };
+    Ok(SchemaState { found, supported: u32::try_from(STEPS.len()).expect("there are few migrations") })
+}
+
+/// Returns the number of applied steps.
+fn version(session: &Session) -> sql::Result<u32> {
+    let mut version = 0;
+    session.for_each("SELECT version FROM schema_version", params![], &mut |row| {
+        version = row.get(0)?;
+        Ok(std::ops::ControlFlow::Break(()))
+    })?;
+    Ok(version)
+}

@@ -1,0 +1,128 @@
+//! The watch of a database on a server: a thread that reads what other processes changed, so that requests do not wait
+//! for the network.
+//!
+//! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`]. Everything
+//! that is not cached fails at once.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::sql::{self, params};
+use crate::store::Shared;
+
+/// Interval of the reads.
+const WATCH_INTERVAL: Duration = Duration::from_millis(200);
+/// How long cached state is valid while the server cannot be reached.
+pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
+
+/// The state of a server as the watch has last seen it.
+#[derive(Debug)]
+pub(crate) struct ServerState {
+    started: Instant,
+    /// Time of the last successful read, in milliseconds since `started`.
+    last_success_ms: AtomicU64,
+    is_down: AtomicBool,
+}
+
+impl ServerState {
+    pub(crate) fn new() -> Self {
+        Self { started: Instant::now(), last_success_ms: AtomicU64::new(0), is_down: AtomicBool::new(false) }
+    }
+
+    /// Checks that cached state may be used.
+    pub(crate) fn check_cache(&self) -> sql::Result<()> {
+        let age_ms = self.now_ms().saturating_sub(self.last_success_ms.load(Ordering::Acquire));
+        if age_ms > MAX_OUTAGE.as_millis() as u64 {
+            let text = format!("no response for {} seconds", age_ms / 1000);
+            return Err(sql::Error::Unreachable(text.into()));
+        }
+        Ok(())
+    }
+
+    /// Checks that the server could be reached by the last read, so that a request need not wait for a timeout.
+    pub(crate) fn check_reachable(&self) -> sql::Result<()> {
+        if self.is_down.load(Ordering::Acquire) {
+            return Err(sql::Error::Unreachable("the last attempt failed".into()));
+        }
+        Ok(())
+    }
+
+    fn record(&self, is_reachable: bool) {
+        if is_reachable {
+            self.last_success_ms.store(self.now_ms(), Ordering::Release);
+        }
+        self.is_down.store(!is_reachable, Ordering::Release);
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The thread of the watch. Dropping this stops and joins the thread.
+#[derive(Debug)]
+pub(crate) struct ServerWatch {
+    stop: Option<Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ServerWatch {
+    /// Starts the watch; returns `None` if the database is a file, which requests read themselves.
+    pub(crate) fn start(shared: &Arc<Shared>) -> io::Result<Option<Self>> {
+        let Some(state) = shared.database.server_state().cloned() else { return Ok(None) };
+        let shared = Arc::clone(shared);
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("websvc-db-watch".to_owned())
+            .spawn(move || watch(&shared, &state, &stopped))?;
+        Ok(Some(Self { stop: Some(stop), thread: Some(thread) }))
+    }
+}
+
+impl Drop for ServerWatch {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // The panic hook has already reported a panic of the thread.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn watch(shared: &Shared, state: &ServerState, stopped: &Receiver<Infallible>) {
+    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
+    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(WATCH_INTERVAL) {
+        let read = shared.database.read(|connection| {
+            connection.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
+        });
+        if let Ok((version, newest_grant)) = read {
+            shared.access.apply_version(version);
+            shared.ledger.record_newest_grant(newest_grant);
+        }
+        state.record(read.is_ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_outlives_short_outages_and_new_reads_fail_at_once() {
+        let long_ago = Instant::now().checked_sub(2 * MAX_OUTAGE);
+        let Some(started) = long_ago else { return };
+        let state = ServerState { started, ..ServerState::new() };
+        assert!(state.check_cache().is_err(), "the last success is too long ago");
+        state.record(true);
+        assert!(state.check_cache().is_ok() && state.check_reachable().is_ok());
+        state.record(false);
+        assert!(state.check_cache().is_ok() && state.check_reachable().is_err());
+        state.record(true);
+        assert!(state.check_reachable().is_ok());
+    }
+}

@@ -1,0 +1,176 @@
+//! The engine PostgreSQL: one session with a server.
+
+mod statement;
+mod value;
+mod wait;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Statement};
+
+use super::{Error, Params, Result, Row, ValueRef};
+use statement::with_dollar_placeholders;
+use value::{Column, Parameter};
+pub(crate) use wait::wait;
+
+/// Time for which the server executes a statement. Longer than any of this crate takes on a healthy server.
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time for which the response of a statement is awaited, in case that the server cannot be reached any more.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(25);
+/// Maximum of prepared statements of a session, more than this crate has.
+const MAX_STATEMENTS: usize = 512;
+
+/// A session with a server. The runtime of the connection drives it; the calls wait for its responses.
+#[derive(Debug)]
+pub(crate) struct Session {
+    client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    in_transaction: Cell<bool>,
+    /// True after a failure that leaves the state of the session unknown or unusable.
+    is_broken: Cell<bool>,
+}
+
+impl Session {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client,
+            statements: RefCell::default(),
+            in_transaction: Cell::new(false),
+            is_broken: Cell::new(false),
+        }
+    }
+
+    /// Returns whether the session can be used again.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.is_broken.get() && !self.client.is_closed()
+    }
+
+    /// Executes statements without parameters, separated by semicolons.
+    pub(crate) fn batch(&self, sql: &str) -> Result<()> {
+        self.response(self.client.batch_execute(sql))
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64> {
+        let (statement, values) = (self.prepare(sql)?, bind(params)?);
+        self.response(self.client.execute(&statement, &references(&values)))
+    }
+
+    /// Calls `next` with each row until it breaks. All rows are received first, so statements that may have many rows
+    /// limit their number.
+    pub(crate) fn for_each(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+        next: &mut dyn FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let (statement, values) = (self.prepare(sql)?, bind(params)?);
+        for row in self.response(self.client.query(&statement, &references(&values)))? {
+            if next(&Row::Postgres(&row))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a transaction with `sql`, which contains `BEGIN`.
+    pub(crate) fn begin(&self, sql: &str) -> Result<()> {
+        // Before the response: after a failure the server may have begun it.
+        self.in_transaction.set(true);
+        let begun = self.batch(sql);
+        if begun.is_err() {
+            self.roll_back();
+        }
+        begun
+    }
+
+    pub(crate) fn commit(&self) -> Result<()> {
+        self.batch("COMMIT")?;
+        self.in_transaction.set(false);
+        Ok(())
+    }
+
+    /// Rolls the transaction back, unless it has ended.
+    pub(crate) fn roll_back(&self) {
+        if self.in_transaction.replace(false) && self.is_usable() && self.batch("ROLLBACK").is_err() {
+            self.is_broken.set(true);
+        }
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.borrow().get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.response(self.client.prepare(&with_dollar_placeholders(sql)))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() >= MAX_STATEMENTS {
+            statements.clear();
+        }
+        statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Waits for a response. Marks the session as broken if it cannot be used any more.
+    fn response<T>(
+        &self,
+        response: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let Ok(response) = wait(response, Instant::now() + RESPONSE_TIMEOUT) else {
+            self.is_broken.set(true);
+            return Err(Error::Unreachable(
+                format!("no response within {} seconds", RESPONSE_TIMEOUT.as_secs()).into(),
+            ));
+        };
+        response.map_err(|error| {
+            if ends_session(&error) {
+                self.is_broken.set(true);
+            }
+            Error::Postgres(error)
+        })
+    }
+}
+
+/// Returns whether a session cannot be used after this error: it ended, its server became a standby, or its prepared
+/// statements are outdated.
+fn ends_session(error: &tokio_postgres::Error) -> bool {
+    let ends = [
+        SqlState::FEATURE_NOT_SUPPORTED,
+        SqlState::INVALID_SQL_STATEMENT_NAME,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ];
+    is_unreachable(error) || error.code().is_some_and(|code| ends.contains(code))
+}
+
+/// Returns whether an error says that the connection failed, or that the server is down, starts, stops, is a standby,
+/// or accepts no more connections.
+pub(crate) fn is_unreachable(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        // Class 08 is that of connection failures, and class 57P that of interventions of the operator.
+        Some(code) => {
+            code.code().starts_with("08")
+                || code.code().starts_with("57P")
+                || [SqlState::TOO_MANY_CONNECTIONS, SqlState::READ_ONLY_SQL_TRANSACTION].contains(code)
+        }
+        None => {
+            error.is_closed() || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+        }
+    }
+}
+
+fn bind<'a>(params: Params<'a>) -> Result<Vec<Parameter<'a>>> {
+    params.iter().map(|value| value.to_sql().map(Parameter)).collect()
+}
+
+fn references<'a>(values: &'a [Parameter<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+pub(super) fn value(row: &tokio_postgres::Row, column: usize) -> Result<ValueRef<'_>> {
+    let Column(value) = row.try_get(column)?;
+    Ok(value)
+}

@@ -1,0 +1,306 @@
+//! Tests of what only a database on a server has: sessions that end, locks between processes, rejected connections.
+//!
+//! They run if `WEBSVC_TEST_POSTGRES` names a PostgreSQL server, and do nothing otherwise; `cargo xtask test` says
+//! which.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use websvc_store::{DatabaseUrl, HoldOutcome, Store, StoreError, Usage};
+
+use crate::credits::{give, hold_credits, remaining, usage};
+use crate::engine::{Rows, client, is_server, open, url_of};
+
+/// Time in which every step of these tests must succeed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn on_server() -> Option<(TempDir, Store)> {
+    is_server().then(crate::fresh)
+}
+
+/// Repeats `step` until it returns a value.
+fn eventually<T>(mut step: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = step() {
+            return value;
+        }
+        assert!(started.elapsed() < PATIENCE, "not within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ends all sessions of the store in `dir`, as a restart of the server does.
+fn end_sessions(dir: &TempDir) {
+    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity, current_schema() AS schema \
+               WHERE application_name = schema";
+    Rows::of(dir.path()).query(sql);
+}
+
+/// Opens the store of `dir` with sessions that [`end_sessions`] finds.
+fn open_named(dir: &TempDir) -> Store {
+    let url = named_url(dir);
+    Store::connect(&url, client(&url), dir.path()).unwrap()
+}
+
+fn named_url(dir: &TempDir) -> DatabaseUrl {
+    let url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
+    let schema = std::fs::read_to_string(dir.path().join("test-schema")).unwrap();
+    let parameters = format!("options=-csearch_path%3D{schema}&application_name={schema}");
+    DatabaseUrl::parse(&format!("{url}?{parameters}")).unwrap()
+}
+
+#[test]
+fn store_continues_after_its_sessions_ended() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let store = open_named(&dir);
+    let key = store.create_key("default", "").unwrap();
+    for round in 0..5 {
+        end_sessions(&dir);
+        // A write begins on a new session if the old one has ended.
+        store.create_key("default", &round.to_string()).unwrap();
+        // The client may learn of the end of a session only by its next statement.
+        let keys = eventually(|| store.list_keys().ok());
+        assert_eq!(keys.len(), round + 2);
+        assert!(eventually(|| store.authenticate(key.secret.expose()).ok()).is_some());
+    }
+}
+
+#[test]
+fn unwritten_charges_survive_the_end_of_the_sessions() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let store = open_named(&dir);
+    let team = give(&store, "tea", Some(100));
+    for _ in 0..5 {
+        let outcome = eventually(|| store.hold(&team, 10).ok());
+        let HoldOutcome::Granted(hold) = outcome else { panic!("{outcome:?}") };
+        end_sessions(&dir);
+        assert_eq!(hold.settle(usage(10)), 10);
+    }
+    let budget = eventually(|| store.budget("tea").ok()).unwrap();
+    assert_eq!((budget.spent, budget.remaining), (50, 50));
+}
+
+#[test]
+fn lock_of_the_server_is_exclusive_and_acquired_again_after_a_restart() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let (store, other) = (open_named(&dir), open(dir.path()));
+    let (lost, losses) = channel();
+    let lock = store.lock_server(move || lost.send(()).unwrap()).unwrap();
+    assert!(lock.is_some());
+    let error = other.lock_server(|| {}).unwrap_err();
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    assert!(error.to_string().ends_with("is in use by another websvc process"), "{error}");
+    // The sessions end and no other process is faster than the holder.
+    end_sessions(&dir);
+    let held = "SELECT count(*) FROM pg_locks, pg_stat_activity AS sessions, current_schema() AS schema \
+                WHERE locktype = 'advisory' AND classid = 2003139683 AND granted AND sessions.pid = pg_locks.pid \
+                AND application_name = schema";
+    eventually(|| (Rows::of(dir.path()).number(held) == 1).then_some(()));
+    assert!(losses.try_recv().is_err(), "the lock was acquired again");
+    drop(lock);
+    let lock = eventually(|| other.lock_server(|| {}).ok());
+    assert!(lock.is_some());
+}
+
+#[test]
+fn process_learns_that_another_one_has_its_lock() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let (store, other) = (open_named(&dir), open(dir.path()));
+    let (lost, losses) = channel();
+    let lock = store.lock_server(move || lost.send(()).unwrap()).unwrap();
+    end_sessions(&dir);
+    // The check of the holder is a second apart; this one has only to be faster once.
+    let started = Instant::now();
+    let taken = loop {
+        if let Ok(taken) = other.lock_server(|| {}) {
+            break taken;
+        }
+        end_sessions(&dir);
+        assert!(started.elapsed() < PATIENCE, "the lock was never free");
+    };
+    losses.recv_timeout(PATIENCE).unwrap();
+    drop((lock, taken));
+}
+
+#[test]
+fn leases_of_other_machines_are_ended_only_by_the_holder_of_the_lock() {
+    let Some((dir, store)) = on_server() else { return };
+    let team = give(&store, "tea", Some(100));
+    let hold = hold_credits(&store, &team, 10);
+    // Another machine has another data directory, without the journal of the first process.
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::copy(dir.path().join("test-schema"), elsewhere.path().join("test-schema")).unwrap();
+    let other = open(elsewhere.path());
+    assert_eq!(remaining(&other, "tea"), 100);
+    assert_eq!(hold.settle(usage(10)), 10);
+    store.flush_credits().unwrap();
+    assert_eq!(remaining(&other, "tea"), 90, "the lease was not ended");
+    let rows = Rows::of(dir.path());
+    assert_eq!(rows.number("SELECT count(*) FROM leases"), 1);
+    let _lock = other.lock_server(|| {}).unwrap();
+    assert_eq!(remaining(&other, "tea"), 90);
+    assert_eq!(rows.number("SELECT count(*) FROM leases"), 0, "the first process counts as dead");
+}
+
+#[test]
+fn server_that_does_not_listen_is_unreachable() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = DatabaseUrl::parse(&format!("postgres://me:secret@127.0.0.1:{port}/websvc")).unwrap();
+    let error = Store::connect(&url, client(&url), dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
+    let text = error.to_string();
+    assert_eq!(text, format!("the database postgres://127.0.0.1:{port}/websvc cannot be reached"));
+    assert!(!format!("{error:?}").contains("secret"));
+}
+
+#[test]
+fn server_without_tls_is_rejected_if_tls_is_required() {
+    let Some((dir, _store)) = on_server() else { return };
+    let mut url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
+    url.push_str("?sslmode=require");
+    let url = DatabaseUrl::parse(&url).unwrap();
+    let error = Store::connect(&url, client(&url), dir.path()).unwrap_err();
+    let source = std::error::Error::source(&error).map(|source| format!("{source:?}")).unwrap_or_default();
+    assert!(source.contains("does not support TLS"), "{error:?}");
+}
+
+#[test]
+fn newer_schema_of_a_server_is_rejected_and_not_changed() {
+    let Some((dir, store)) = on_server() else { return };
+    drop(store);
+    let rows = Rows::of(dir.path());
+    rows.execute("UPDATE schema_version SET version = 99");
+    let url = url_of(dir.path()).unwrap();
+    let error = Store::connect(&url, client(&url), dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, .. }), "{error}");
+    assert_eq!(rows.number("SELECT version FROM schema_version"), 99);
+}
+
+#[test]
+fn text_with_nul_is_stored_by_both_engines() {
+    let (_dir, store) = crate::fresh();
+    let team = give(&store, "tea", None);
+    let query = "a\0b".to_owned();
+    assert_eq!(hold_credits(&store, &team, 0).settle(Usage { query: Some(query.clone()), ..usage(1) }), 1);
+    let stored = store.recent_requests(Some("tea"), None, 1).unwrap().remove(0).query.unwrap();
+    assert_eq!(stored, if is_server() { "a\u{fffd}b".to_owned() } else { query });
+}
+
+#[test]
+fn file_operations_on_a_server_say_what_to_use_instead() {
+    let Some((dir, store)) = on_server() else { return };
+    let error = store.back_up(&dir.path().join("copy.db")).unwrap_err();
+    assert!(
+        error.to_string().ends_with("use the tools of PostgreSQL, such as pg_dump, to copy it"),
+        "{error}"
+    );
+    assert!(matches!(store.limit_file_size(1), Err(StoreError::NotAFile { .. })));
+}
+
+#[test]
+fn long_urls_are_stored_and_found() {
+    let (_dir, store) = crate::fresh();
+    // Longer than an entry of a B-tree of PostgreSQL.
+    let url =
+        format!("http://a.test/?{}", String::from_utf8_lossy(&crate::noise(7, 9_000).to_ascii_lowercase()));
+    let url: String = url.chars().filter(char::is_ascii_graphic).chain("x".repeat(9_000).chars()).collect();
+    let page = crate::page(&url, 1, "text");
+    store.put_page(&page, &websvc_store::CacheLimits::default()).unwrap();
+    assert_eq!(store.page(&page.key).unwrap(), Some(page));
+    assert_eq!(store.purge_url(&url).unwrap(), 1);
+}
+
+/// A forwarder of TCP connections to the server, which can be cut.
+struct Forwarder {
+    port: u16,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Forwarder {
+    fn to(host: String, port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own_port = listener.local_addr().unwrap().port();
+        let is_cut = Arc::new(AtomicBool::new(false));
+        let cut = Arc::clone(&is_cut);
+        thread::spawn(move || {
+            for client in listener.incoming().map(Result::unwrap) {
+                if cut.load(Ordering::Acquire) {
+                    continue;
+                }
+                let server = TcpStream::connect((host.as_str(), port)).unwrap();
+                for (from, to) in [(&client, &server), (&server, &client)] {
+                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    let cut = Arc::clone(&cut);
+                    thread::spawn(move || forward(&from, &to, &cut));
+                }
+            }
+        });
+        Self { port: own_port, is_cut }
+    }
+
+    fn set_cut(&self, is_cut: bool) {
+        self.is_cut.store(is_cut, Ordering::Release);
+    }
+}
+
+/// Copies bytes until the connection ends or is cut.
+fn forward(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool) {
+    from.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+    let mut buffer = [0; 65_536];
+    while !cut.load(Ordering::Acquire) {
+        match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) if to.write_all(&buffer[..length]).is_ok() => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+    // Either end may be closed already.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+#[test]
+fn cached_state_outlives_an_outage_and_everything_recovers() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let (host, port) = named_url(&dir).hosts()[0].clone();
+    let forwarder = Forwarder::to(host.to_string(), port);
+    let url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
+    let schema = std::fs::read_to_string(dir.path().join("test-schema")).unwrap();
+    let url = url.replace(&format!(":{port}"), &format!(":{}", forwarder.port));
+    let url = DatabaseUrl::parse(&format!("{url}?options=-csearch_path%3D{schema}")).unwrap();
+    let store = Store::connect(&url, client(&url), dir.path()).unwrap();
+    let key = store.create_key("tea", "").unwrap();
+    let team = give(&store, "tea", Some(100));
+    assert!(store.authenticate(key.secret.expose()).unwrap().is_some());
+    assert_eq!(hold_credits(&store, &team, 10).settle(usage(10)), 10);
+
+    forwarder.set_cut(true);
+    let error = eventually(|| store.list_keys().err());
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
+    assert!(store.authenticate(key.secret.expose()).unwrap().is_some(), "the key is cached");
+    let Some(HoldOutcome::Granted(hold)) = store.try_hold(&team, 10).unwrap() else {
+        panic!("the credits are leased")
+    };
+    assert_eq!(hold.settle(usage(10)), 10);
+    let error = eventually(|| store.authenticate("wsk-of-nobody").err());
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
+    assert!(matches!(store.create_key("tea", ""), Err(StoreError::Unreachable { .. })));
+
+    forwarder.set_cut(false);
+    assert!(eventually(|| store.authenticate("wsk-of-nobody").ok()).is_none());
+    let budget = eventually(|| store.budget("tea").ok()).unwrap();
+    assert_eq!((budget.spent, budget.remaining), (20, 80), "no charge is lost or written twice");
+}
