@@ -8,12 +8,16 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use websvc_engine::EngineError;
+use websvc_store::StoreError;
 use websvc_transport::{Body, BodyError};
 use websvc_types::{ErrorBody, ErrorCode, Violation};
 use websvc_validate::Rejection;
 
 /// `Retry-After` of a request that was rejected because a shared resource is exhausted, in seconds.
 const EXHAUSTED_RETRY_AFTER_S: u64 = 60;
+
+/// `Retry-After` of a request that needs the database while it does not respond, in seconds.
+const DATABASE_RETRY_AFTER_S: u64 = 2;
 
 /// A response to a client.
 pub(crate) type HttpResponse = Response<Body>;
@@ -39,8 +43,17 @@ impl ApiError {
         Self { code, status_override: None, text: text.into(), details: Vec::new(), headers }
     }
 
-    /// Creates an internal error: logs the cause, and tells the client only which action failed.
+    /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is a
+    /// database that does not respond, the client may try again.
     pub(crate) fn internal(error: &(dyn Error + 'static), what: &'static str) -> Self {
+        if is_database_unavailable(error) {
+            tracing::warn!(error, "{what}");
+            let text =
+                format!("The database does not respond: try again in {DATABASE_RETRY_AFTER_S} seconds");
+            let mut error = Self::new(ErrorCode::DatabaseUnavailable, text);
+            error.headers.push((RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_AFTER_S)));
+            return error;
+        }
         tracing::error!(error, "{what}");
         Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"))
     }
@@ -204,6 +217,18 @@ pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body
     response
 }
 
+/// Returns whether a failure was caused by a database that does not respond, or has too many waiting requests.
+fn is_database_unavailable(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(StoreError::Unreachable { .. } | StoreError::Busy { .. }) = cause.downcast_ref() {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -233,6 +258,18 @@ mod tests {
         let text = "An unexpected error occurred: the index could not be read";
         let error = ApiError::internal(&cause, "the index could not be read");
         check(error, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": text }));
+    }
+
+    #[test]
+    fn database_that_does_not_respond_is_a_503_with_retry_after() {
+        let source = std::io::Error::other("connection refused").into();
+        let unreachable = StoreError::Unreachable { url: "postgres://db.internal/websvc".to_owned(), source };
+        let wrapped = std::io::Error::other(unreachable);
+        let error = ApiError::internal(&wrapped, "the keys could not be read");
+        let header = error.headers.iter().find(|(name, _)| name == RETRY_AFTER).map(|(_, value)| value);
+        assert_eq!(header, Some(&HeaderValue::from_static("2")));
+        let text = "The database does not respond: try again in 2 seconds";
+        check(error, 503, &json!({ "success": false, "code": "DATABASE_UNAVAILABLE", "error": text }));
     }
 
     #[test]

@@ -193,6 +193,8 @@ error_codes! {
     ScrapeUnsupportedFileError = "SCRAPE_UNSUPPORTED_FILE_ERROR", 500;
     /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
+    /// The database does not respond; the header `Retry-After` gives the seconds to wait.
+    DatabaseUnavailable = "DATABASE_UNAVAILABLE", 503;
 }
 
 impl fmt::Display for ErrorCode {

@@ -300,5 +300,6 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::SearchUnavailable => {
             "no search source is available: source index: images are not indexed by this version"
         }
+        ErrorCode::DatabaseUnavailable => "The database does not respond: try again in 2 seconds",
     }
 }

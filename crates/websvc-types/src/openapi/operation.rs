@@ -7,7 +7,8 @@ use super::response::{self, Failure};
 use super::{adapter, job, map, page, usage, webhook};
 
 /// Failures of every operation that requires a key.
-pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
+pub(super) const KEYED: &[Failure] =
+    &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError, Failure::DatabaseUnavailable];
 
 /// Additional failures of every operation with a request body.
 pub(super) const WITH_BODY: &[Failure] =

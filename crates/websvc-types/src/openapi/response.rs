@@ -29,13 +29,14 @@ pub(super) enum Failure {
     UnknownError,
     PageFailed,
     Unavailable,
+    DatabaseUnavailable,
     MapForbidden,
     MapTimeout,
     MapFailed,
 }
 
 impl Failure {
-    const ALL: [Failure; 24] = [
+    const ALL: [Failure; 25] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -57,6 +58,7 @@ impl Failure {
         Failure::UnknownError,
         Failure::PageFailed,
         Failure::Unavailable,
+        Failure::DatabaseUnavailable,
         Failure::MapForbidden,
         Failure::MapTimeout,
         Failure::MapFailed,
@@ -103,7 +105,8 @@ impl Failure {
                 ErrorCode::ScrapeMemoryExceeded,
                 ErrorCode::ScrapeUnsupportedFileError,
             ],
-            Failure::Unavailable => &[ErrorCode::SearchUnavailable],
+            Failure::Unavailable => &[ErrorCode::SearchUnavailable, ErrorCode::DatabaseUnavailable],
+            Failure::DatabaseUnavailable => &[ErrorCode::DatabaseUnavailable],
             Failure::MapForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
@@ -126,7 +129,7 @@ impl Failure {
         match self {
             Failure::Unauthorized => Some("WWW-Authenticate"),
             Failure::MethodNotAllowed => Some("Allow"),
-            Failure::RateLimited => Some("Retry-After"),
+            Failure::RateLimited | Failure::DatabaseUnavailable => Some("Retry-After"),
             Failure::InvalidSearch
             | Failure::InvalidBody
             | Failure::InvalidParameter
