@@ -7,6 +7,7 @@ mod jobs;
 mod llm;
 mod mirror_sink;
 mod sources;
+mod store;
 mod threat;
 mod traces;
 
@@ -40,6 +41,7 @@ pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
     unused_sources,
 };
+pub(crate) use store::{DatabaseServer, database_server, lock_store, open_store};
 pub(crate) use threat::classifier;
 pub(crate) use traces::TraceSettings;
 
@@ -65,7 +67,7 @@ pub(crate) struct App {
 
 /// Opens the engine and its parts.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
-    let store = Store::open(data_dir.path())?;
+    let store = open_store(config, data_dir)?;
     let config::Usage { log_rows, log_days, daily_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
@@ -120,6 +122,7 @@ fn recover(index: &Index) {
 pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
+    database_server(config)?;
     Ok(())
 }
 

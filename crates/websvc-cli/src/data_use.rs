@@ -25,6 +25,14 @@ pub(crate) enum DataUse {
 impl DataUse {
     /// Returns the use of the data directory by a command.
     pub(crate) fn of(command: &Command, config: &Config) -> Self {
+        match Self::on_this_machine(command, config) {
+            // The data are on a server, and another machine may have created them.
+            Self::Existing if config.store.url.is_some() && uses_only_database(command) => Self::Create,
+            data_use => data_use,
+        }
+    }
+
+    fn on_this_machine(command: &Command, config: &Config) -> Self {
         match command {
             _ if server_of(command).is_some_and(|remote| remote.server.is_some()) => Self::Unused,
             Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => Self::Unused,
@@ -77,6 +85,20 @@ impl DataUse {
     }
 }
 
+/// Returns whether a command uses nothing of the data but the database.
+fn uses_only_database(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Usage(_)
+            | Command::Teams(_)
+            | Command::Keys(_)
+            | Command::Cache(_)
+            | Command::Profiles(_)
+            | Command::Webhooks(_)
+            | Command::Threat(_)
+    )
+}
+
 /// Returns the server arguments of a command that can use a server.
 pub(crate) fn server_of(command: &Command) -> Option<&Remote> {
     match command {
@@ -102,6 +124,21 @@ mod tests {
     fn check(line: &str, expected: DataUse) {
         let cli = Cli::try_parse_from(std::iter::once("websvc").chain(line.split(' '))).unwrap();
         assert_eq!(DataUse::of(&cli.command, &Config::default()), expected, "{line}");
+    }
+
+    #[test]
+    fn command_on_a_database_server_needs_no_existing_directory() {
+        let mut config = Config::default();
+        config.store.url = Some("postgres://me@db.test/websvc".to_owned());
+        for (line, expected) in [
+            ("keys list", DataUse::Create),
+            ("usage", DataUse::Create),
+            ("index stats", DataUse::Existing),
+            ("search tea", DataUse::Existing),
+        ] {
+            let cli = Cli::try_parse_from(std::iter::once("websvc").chain(line.split(' '))).unwrap();
+            assert_eq!(DataUse::of(&cli.command, &config), expected, "{line}");
+        }
     }
 
     #[test]

@@ -88,9 +88,6 @@ fn run(command: Command, common: &Common) -> Result<()> {
     for warning in tracing.iter().flat_map(|tracing| &tracing.settings.warnings) {
         tracing::warn!("{warning}");
     }
-    for key in &config.unsupported {
-        tracing::warn!("configuration key `{key}` has no effect: this version does not have the feature");
-    }
     for warning in config.warnings() {
         match command {
             Command::Serve(_) => tracing::warn!("{warning}"),

@@ -17,6 +17,7 @@ use websvc_index::{Index, IndexConfig};
 use websvc_store::Store;
 
 use crate::CommandContext;
+use crate::app;
 use crate::args::Backup;
 use crate::data_dir::{DataDir, INDEX_DIR};
 use crate::output;
@@ -47,7 +48,13 @@ pub(crate) fn backup(context: &CommandContext, arguments: &Backup) -> Result<()>
     let draft = NamedTempFile::with_prefix_in(".websvc-backup-", folder).with_context(write_error)?;
     let scratch = TempDir::with_prefix_in(".websvc-backup-", folder).with_context(write_error)?;
     let mut archive = Archive::new(draft.as_file());
-    archive.add_database(&context.data_dir, scratch.path())?;
+    match app::database_server(&context.config)? {
+        None => archive.add_database(&context.data_dir, scratch.path())?,
+        Some(server) => output::note(&format!(
+            "the database {} is not in this backup: back it up with pg_dump or the backups of the server",
+            server.url.location().display()
+        )),
+    }
     archive.add_index(&context.data_dir)?;
     let (files, bytes) = archive.finish().with_context(write_error)?;
     draft.as_file().sync_all().with_context(write_error)?;

@@ -7,13 +7,13 @@ use websvc_store::{CacheSize, Store};
 
 use super::now_ms;
 use crate::CommandContext;
-use crate::app::cache_limits;
+use crate::app::{self, cache_limits};
 use crate::args::{CacheCommand, Purge};
 use crate::output;
 
 /// Runs `websvc cache`.
 pub(crate) fn cache(context: &CommandContext, cache: CacheCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match cache {
         CacheCommand::Stats { json } => stats(context, store.cache_size()?, json),
         CacheCommand::Purge(purge) => {

@@ -3,15 +3,16 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use websvc_store::{KeyRecord, KeyRights, Store};
+use websvc_store::{KeyRecord, KeyRights};
 
 use crate::CommandContext;
+use crate::app;
 use crate::args::{CreateKey, KeysCommand};
 use crate::output::{self, Table};
 
 /// Runs `websvc keys`.
 pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match keys {
         KeysCommand::Create(arguments) => {
             let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);

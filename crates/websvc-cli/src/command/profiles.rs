@@ -3,16 +3,17 @@
 use anyhow::{Result, ensure};
 use indicatif::HumanBytes;
 use serde_json::json;
-use websvc_store::{ProfileRecord, Store};
+use websvc_store::ProfileRecord;
 
 use super::keys::time;
 use crate::CommandContext;
+use crate::app;
 use crate::args::ProfilesCommand;
 use crate::output::{self, Table};
 
 /// Runs `websvc profiles`.
 pub(crate) fn profiles(context: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match profiles {
         ProfilesCommand::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
         ProfilesCommand::Delete { name, team, json } => {

@@ -4,17 +4,18 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use websvc_engine::{TeamIndexes, remove_ownerless};
 use websvc_index::IndexConfig;
-use websvc_store::{DEFAULT_TEAM, Store, Team, TeamChange};
+use websvc_store::{DEFAULT_TEAM, Team, TeamChange};
 use websvc_webhook::SigningSecret;
 
 use super::keys::time;
 use crate::CommandContext;
+use crate::app;
 use crate::args::{Limit, OnOff, SetTeam, TeamsCommand};
 use crate::output::{self, Table};
 
 /// Runs `websvc teams`.
 pub(crate) fn teams(context: &CommandContext, teams: TeamsCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match teams {
         TeamsCommand::Set(arguments) => {
             let team = store.set_team(&arguments.name, &change(&arguments))?;

@@ -18,7 +18,7 @@ use crate::output;
 
 /// Runs `websvc threat`.
 pub(crate) async fn threat(context: CommandContext, threat: ThreatCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match threat {
         ThreatCommand::Show { team, json: _always } => output::json(&stored(&store, &team)?),
         ThreatCommand::Set { team, values, json: _always } => {

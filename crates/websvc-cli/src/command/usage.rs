@@ -2,17 +2,18 @@
 
 use anyhow::Result;
 use serde_json::json;
-use websvc_store::{Budget, DailyUsage, Store, UsageFilter};
+use websvc_store::{Budget, DailyUsage, UsageFilter};
 
 use super::keys::time;
 use crate::CommandContext;
+use crate::app;
 use crate::args::Usage;
 use crate::output::{self, Table};
 
 /// Runs `websvc usage`.
 pub(crate) fn usage(context: &CommandContext, arguments: &Usage) -> Result<()> {
     let Usage { team, days, json } = arguments;
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     let team = team.as_deref();
     let usage_rows = store.usage_by_day(UsageFilter { team, days: Some(*days) })?;
     let mut budgets = Vec::new();

@@ -5,12 +5,13 @@ use serde::Serialize;
 use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
-use websvc_store::{DeadLetter, DeadLetterFilter, Store};
+use websvc_store::{DeadLetter, DeadLetterFilter};
 use websvc_webhook::redact_url;
 
 use super::keys::time;
 use super::now_ms;
 use crate::CommandContext;
+use crate::app;
 use crate::args::WebhooksCommand;
 use crate::output::{self, Table};
 
@@ -19,7 +20,7 @@ const MAX_EVENTS: u64 = 10_000;
 
 /// Runs `websvc webhooks`.
 pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Result<()> {
-    let store = Store::open(context.data_dir.path())?;
+    let store = app::open_store(&context.config, &context.data_dir)?;
     match command {
         WebhooksCommand::DeadLetters { team, json } => {
             let filter = DeadLetterFilter { team, ..DeadLetterFilter::default() };

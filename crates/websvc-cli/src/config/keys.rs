@@ -1,6 +1,6 @@
 //! The known configuration keys, and suggestions for misspelled ones.
 
-use toml::{Table, Value};
+use toml::Table;
 
 use super::renamed::renamed_keys;
 
@@ -43,6 +43,7 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::ApiDefinition::FIELD_KEYS] },
+    Section { name: "store", keys: &[super::Store::KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "output_memory_bytes"]] },
     Section {
         name: "browser",
@@ -76,29 +77,12 @@ const SECTIONS: &[Section] = &[
     Section { name: "traces", keys: &[super::Traces::KEYS] },
 ];
 
-/// Reserved sections and keys whose feature this version does not have. They are ignored with a warning.
-const UNSUPPORTED: &[&str] = &["store"];
-
 /// A key that no section has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnknownKey {
     pub(super) key: String,
     /// The most similar known name.
     pub(super) nearest: Option<&'static str>,
-}
-
-/// Removes the keys whose feature this version does not have from `table`, and returns their names.
-pub(super) fn remove_unsupported(table: &mut Table) -> Vec<String> {
-    let removed = UNSUPPORTED.iter().filter(|path| {
-        let value = match path.split_once('.') {
-            None => table.remove(**path),
-            Some((section, key)) => {
-                table.get_mut(section).and_then(Value::as_table_mut).and_then(|section| section.remove(key))
-            }
-        };
-        value.is_some()
-    });
-    removed.map(|path| (*path).to_owned()).collect()
 }
 
 /// Returns the first unknown key of `table`.
@@ -207,12 +191,5 @@ mod tests {
             None,
         );
         check("[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'", None, None);
-    }
-
-    #[test]
-    fn unsupported_keys_are_removed_and_named() {
-        let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'".parse().unwrap();
-        assert_eq!(remove_unsupported(&mut table), ["store"]);
-        assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

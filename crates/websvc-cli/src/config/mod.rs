@@ -11,6 +11,7 @@ mod origins;
 mod renamed;
 mod search;
 mod sources;
+mod store;
 mod telemetry;
 mod threat;
 mod webhooks;
@@ -29,6 +30,7 @@ pub(crate) use llm::Llm;
 pub(crate) use origins::Origins;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
+pub(crate) use store::Store;
 pub(crate) use telemetry::{Log, LogFormat, Traces};
 pub(crate) use threat::{ScannerKind, Threat};
 pub(crate) use webhooks::Webhooks;
@@ -41,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) auth: Auth,
     pub(crate) fetch: Fetch,
     pub(crate) search: Search,
+    pub(crate) store: Store,
     pub(crate) cache: Cache,
     pub(crate) artifacts: Artifacts,
     pub(crate) browser: Browser,
@@ -55,9 +58,6 @@ pub(crate) struct Config {
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
-    /// Keys that have no effect, because this version does not have their feature.
-    #[serde(skip)]
-    pub(crate) unsupported: Vec<String>,
     /// Variables without effect, each with the similar variable that was probably meant.
     #[serde(skip)]
     pub(crate) misspelled: Vec<(String, String)>,

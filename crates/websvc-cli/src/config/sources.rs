@@ -67,13 +67,12 @@ pub(crate) fn load(
         }
     }
     let deprecated = apply_new_names(&mut table, &mut origins)?;
-    let unsupported = keys::remove_unsupported(&mut table);
     if let Some(unknown) = keys::first_unknown_key(&table) {
         return Err(unknown_key(&origins, unknown));
     }
     let mut config =
         Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
-    (config.unsupported, config.misspelled, config.deprecated) = (unsupported, misspelled, deprecated);
+    (config.misspelled, config.deprecated) = (misspelled, deprecated);
     config.origins = origins;
     Ok(config)
 }

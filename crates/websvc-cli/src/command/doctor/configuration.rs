@@ -48,7 +48,7 @@ fn keys(file: Option<&Path>, config: &Config) -> Finding {
         Some(path) => format!("{} is valid", path.display()),
         None => "no file: defaults and the variables WEBSVC__SECTION__KEY".to_owned(),
     };
-    let Config { misspelled, unsupported, deprecated, .. } = config;
+    let Config { misspelled, deprecated, .. } = config;
     if !misspelled.is_empty() {
         let names = misspelled.iter().map(|(name, meant)| format!("{name} (did you mean {meant}?)"));
         return Finding::warning(
@@ -64,15 +64,7 @@ fn keys(file: Option<&Path>, config: &Config) -> Finding {
             "use the new names: the old ones stop working in the next release",
         );
     }
-    if unsupported.is_empty() {
-        return Finding::ok(CHECK, summary);
-    }
-    let names = unsupported.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    Finding::warning(
-        CHECK,
-        format!("{summary}; keys without effect: {names}"),
-        "remove the keys: this version does not have their features",
-    )
+    Finding::ok(CHECK, summary)
 }
 
 /// Checks the values that a start checks before it opens anything.
@@ -104,9 +96,6 @@ mod tests {
         };
         let finding = keys(Some(Path::new("a.toml")), &Config::default());
         assert_eq!(finding, Finding::ok(CHECK, "a.toml is valid"));
-        let unsupported = vec!["store".to_owned(), "server.public_url".to_owned()];
-        let config = Config { unsupported, ..Config::default() };
-        check(config, "keys without effect: `store`, `server.public_url`");
         let misspelled = vec![("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
         let config = Config { misspelled, ..Config::default() };
         check(config, "variables without effect: WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)");

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use indicatif::HumanBytes;
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
-use websvc_store::{DatabaseReport, Store, StoreError};
+use websvc_store::{DatabaseReport, ServerReport, Store, StoreError};
 
 use super::finding::{Finding, State};
+use crate::app::{self, DatabaseServer};
 use crate::config::{Config, Provider};
 use crate::data_dir::{INDEX_DIR, LOCK_FILE};
 use crate::output;
@@ -26,7 +27,9 @@ const SPARE_BYTES: u64 = 512 * 1024 * 1024;
 pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<DatabaseReport>) {
     let (path, max_bytes) = (path.to_owned(), config.map(|config| config.cache.max_bytes));
     let is_searched = config.is_some_and(|config| config.search.providers.contains(&Provider::Index));
-    let checks = tokio::task::spawn_blocking(move || run_checks(&path, max_bytes, is_searched));
+    // An invalid URL is a finding of the check of the values.
+    let server = config.and_then(|config| app::database_server(config).ok().flatten());
+    let checks = tokio::task::spawn_blocking(move || run_checks(&path, max_bytes, is_searched, server));
     checks.await.unwrap_or_else(|error| {
         (vec![Finding::problem(DIRECTORY, error.to_string(), "report this bug of websvc")], None)
     })
@@ -36,9 +39,13 @@ fn run_checks(
     path: &Path,
     max_bytes: Option<u64>,
     is_searched: bool,
+    server: Option<DatabaseServer>,
 ) -> (Vec<Finding>, Option<DatabaseReport>) {
     let mut findings = vec![directory(path)];
-    let (finding, store) = database(path);
+    let (finding, store) = match server {
+        Some(server) => (database_server(server), None),
+        None => database(path),
+    };
     findings.push(finding);
     if let (Some(free), Some(max_bytes)) = (free_bytes(path), max_bytes) {
         let cached = store.as_ref().map_or(0, |store| store.cache.bytes);
@@ -150,6 +157,27 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
             (Finding::ok(DATABASE, message), Some(found))
         }
         Err(error) => (Finding::problem(DATABASE, output::causes(&error), repair_advice(&error)), None),
+    }
+}
+
+/// Checks that the server of the database can be reached and has a schema that this program supports.
+fn database_server(server: DatabaseServer) -> Finding {
+    let DatabaseServer { url, client } = server;
+    let location = url.location().display();
+    match Store::inspect_server(&url, client) {
+        Ok(ServerReport { schema: 0, .. }) => {
+            Finding::ok(DATABASE, format!("{location} can be reached; the first start creates the tables"))
+        }
+        Ok(ServerReport { schema, supported }) if schema < supported => Finding::ok(
+            DATABASE,
+            format!("{location}, version {schema}; the next start migrates it to version {supported}"),
+        ),
+        Ok(ServerReport { schema, .. }) => Finding::ok(DATABASE, format!("{location}, version {schema}")),
+        Err(error) => Finding::problem(
+            DATABASE,
+            output::causes(&error),
+            "check `store.url`, and that the server runs and accepts the user",
+        ),
     }
 }
 

@@ -10,7 +10,9 @@ use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobError
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
-use websvc_store::{CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
+use websvc_store::{
+    CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob, ServerLock,
+};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{JobRequestKind, Part, State};
@@ -39,6 +41,8 @@ pub(super) struct LocalJob {
     /// The task that runs the job.
     task: JoinHandle<Infallible>,
     pub(super) invalid_urls: Vec<String>,
+    #[expect(dead_code, reason = "held, not read")]
+    store_lock: Option<ServerLock>,
 }
 
 /// URLs that are added to a job together.
@@ -60,6 +64,7 @@ impl LocalJob {
     pub(super) async fn start(context: &CommandContext, request_kind: JobRequestKind) -> Result<Self> {
         let access = IndexMode::Write(context.data_dir.lock()?);
         let app = app::open(&context.config, &context.data_dir, access)?;
+        let store_lock = app::lock_store(&app.store)?;
         let jobs = Jobs::new(
             &app.engine,
             app.store.clone(),
@@ -90,6 +95,7 @@ impl LocalJob {
             has_ended: false,
             task,
             invalid_urls,
+            store_lock,
         })
     }
 

@@ -1,0 +1,56 @@
+//! The database: a file in the data directory, or a PostgreSQL server.
+
+use anyhow::{Context, Result, ensure};
+use websvc_store::{DatabaseUrl, ServerLock, Store};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
+
+use crate::config::Config;
+use crate::data_dir::DataDir;
+
+/// A PostgreSQL server, and the client that may connect to it.
+#[derive(Debug)]
+pub(crate) struct DatabaseServer {
+    pub(crate) url: DatabaseUrl,
+    pub(crate) client: Client,
+}
+
+/// Opens the database that the configuration names.
+pub(crate) fn open_store(config: &Config, data_dir: &DataDir) -> Result<Store> {
+    match database_server(config)? {
+        Some(DatabaseServer { url, client }) => Ok(Store::connect(&url, client, data_dir.path())?),
+        None => Ok(Store::open(data_dir.path())?),
+    }
+}
+
+/// Returns the server of the database; `None` if it is a file.
+pub(crate) fn database_server(config: &Config) -> Result<Option<DatabaseServer>> {
+    let Some(url) = &config.store.url else {
+        ensure!(config.store.ca_file.is_none(), "store.ca_file is set, but store.url is missing");
+        return Ok(None);
+    };
+    let url = DatabaseUrl::parse(url).context("store.url")?;
+    // The operator has chosen the hosts, so they may be on any network. `fetch.connect_to` is for pages only.
+    let mut guard = AddressGuard::public();
+    for (host, port) in url.hosts() {
+        let address = format!("{host}:{port}");
+        guard = guard.connect_to(&address, &address).context("store.url")?;
+    }
+    let mut client = ClientConfig::new(guard);
+    client.ca_file.clone_from(&config.store.ca_file);
+    Ok(Some(DatabaseServer { url, client: Client::new(client).context("store.ca_file")? }))
+}
+
+/// Acquires the lock of the process that works on the jobs of a database on a server. If another process acquires it
+/// after an interruption of the connection, this process ends, because two would do the same work twice.
+pub(crate) fn lock_store(store: &Store) -> Result<Option<ServerLock>> {
+    let end = || {
+        tracing::error!(
+            "another websvc process has taken over the database of `store.url`: this process ends, so that no job \
+             runs twice"
+        );
+        std::process::exit(1)
+    };
+    let hint = "`store.url`: one process at a time can serve from a database or run jobs in it; stop the other one, \
+                or use it with --server URL";
+    store.lock_server(end).context(hint)
+}
