@@ -14,6 +14,7 @@ mod corpus;
 mod debian;
 mod layers;
 mod npm;
+mod postgres;
 mod python;
 mod schema;
 mod summary;

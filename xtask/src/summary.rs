@@ -28,6 +28,14 @@ impl Summary {
         }
     }
 
+    /// Adds the totals of another run.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { passed, failed, skipped } = other;
+        self.passed += passed;
+        self.failed += failed;
+        self.skipped += skipped;
+    }
+
     /// Counts a test that skipped itself, which the test runner counted as passed.
     pub(crate) fn count_as_skipped(&mut self) {
         self.passed = self.passed.saturating_sub(1);

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
+use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
 use crate::{Result, apps, axe, cargo as cargo_command, chromium, corpus, python, root};
@@ -83,7 +84,16 @@ pub(crate) fn run() -> Result {
     for (name, elapsed) in &times {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
-    let (summary, test_time) = run_tests(&dependencies)?;
+    let (mut summary, mut test_time) = run_tests(&dependencies, TESTS.command()?, &TESTS.command_line())?;
+    // The tests of the store once more, on a database server.
+    if let Some(server) = &dependencies.postgres {
+        let mut tests = Command::new(store_tests()?);
+        tests.env(postgres::VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
+        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::VARIABLE);
+        let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
+        summary.add(&on_server);
+        test_time += elapsed;
+    }
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
         println!("warning: {warning}");
@@ -143,6 +153,7 @@ struct TestDependencies {
     variables: Vec<(&'static str, PathBuf)>,
     /// A message for each dependency that is not available.
     warnings: Vec<String>,
+    postgres: Option<PostgresServer>,
 }
 
 impl TestDependencies {
@@ -170,7 +181,14 @@ impl TestDependencies {
         provide("apps", apps::VARIABLE, apps::prepare);
         provide("axe", axe::VARIABLE, axe::prepare);
         provide("pages", extraction::VARIABLE, extraction::prepare);
-        Self { variables, warnings }
+        println!("==> postgres: preparing");
+        let started = Instant::now();
+        let postgres = PostgresServer::start().map_err(|error| {
+            println!("warning: a PostgreSQL server is not available: {error}");
+            warnings.push(format!("the tests of the store on PostgreSQL were skipped: {error}"));
+        });
+        times.push(("postgres", started.elapsed()));
+        Self { variables, warnings, postgres: postgres.ok() }
     }
 }
 
@@ -180,15 +198,31 @@ fn test_threads() -> String {
     (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
 }
 
-/// Runs the tests, passes their output on, and returns the totals and the elapsed time.
-fn run_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
-    println!("==> {}: {}", TESTS.name, TESTS.command_line());
+/// Returns the program with the tests of the store, as the gate has built it.
+fn store_tests() -> Result<PathBuf> {
+    let arguments = ["test", "--workspace", "--no-run", "--message-format", "json"];
+    let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
+    for line in output.stdout.split(|&byte| byte == b'\n') {
+        let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
+        let is_of_store = message["package_id"].as_str().is_some_and(|id| id.contains("/websvc-store#"));
+        if is_of_store
+            && message["target"]["name"] == "it"
+            && let Some(program) = message["executable"].as_str()
+        {
+            return Ok(program.into());
+        }
+    }
+    Err("cargo built no test program of websvc-store".into())
+}
+
+/// Runs tests, passes their output on, and returns the totals and the elapsed time. `line` repeats them.
+fn run_tests(dependencies: &TestDependencies, mut tests: Command, line: &str) -> Result<(Summary, Duration)> {
+    println!("==> {}: {line}", TESTS.name);
     let started = Instant::now();
     let skip_log = root().join("target/skipped-tests.txt");
     fs::create_dir_all(root().join("target"))?;
     fs::write(&skip_log, "")?;
-    let mut child = TESTS
-        .command()?
+    let mut child = tests
         .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
         .env(SKIP_LOG_VARIABLE, &skip_log)
         .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
@@ -215,11 +249,7 @@ fn run_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
         summary.count_as_skipped();
     }
     if !status.success() && summary.failed == 0 {
-        return Err(format!(
-            "gate FAILED: the tests did not run to completion; repeat with: {}",
-            TESTS.command_line()
-        )
-        .into());
+        return Err(format!("gate FAILED: the tests did not run to completion; repeat with: {line}").into());
     }
     if status.success() && summary.failed > 0 {
         return Err("gate FAILED: the test runner exited successfully but reported failures".into());
