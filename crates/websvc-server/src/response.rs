@@ -192,6 +192,9 @@ impl From<EngineError> for ApiError {
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {
                 ApiError::internal(&error, "the profile could not be read")
             }
+            EngineError::Page(error) if is_database_unavailable(&error) => {
+                ApiError::internal(&error, "the page could not be read or stored")
+            }
             EngineError::Profile(error) | EngineError::Page(error) => ApiError::new(error.code(), text),
             // The handler has taken the bill.
             EngineError::CacheMiss { code, message, bill: _ } => ApiError::new(code, message),
@@ -260,12 +263,15 @@ mod tests {
         check(error, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": text }));
     }
 
+    #[derive(Debug, thiserror::Error)]
+    #[error("the jobs could not be read")]
+    struct Outer(#[source] StoreError);
+
     #[test]
     fn database_that_does_not_respond_is_a_503_with_retry_after() {
         let source = std::io::Error::other("connection refused").into();
         let unreachable = StoreError::Unreachable { url: "postgres://db.internal/websvc".to_owned(), source };
-        let wrapped = std::io::Error::other(unreachable);
-        let error = ApiError::internal(&wrapped, "the keys could not be read");
+        let error = ApiError::internal(&Outer(unreachable), "the keys could not be read");
         let header = error.headers.iter().find(|(name, _)| name == RETRY_AFTER).map(|(_, value)| value);
         assert_eq!(header, Some(&HeaderValue::from_static("2")));
         let text = "The database does not respond: try again in 2 seconds";

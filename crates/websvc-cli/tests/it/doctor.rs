@@ -134,11 +134,22 @@ async fn invalid_configuration_is_reported_first() {
     installation.check("configuration", "problem", "`server.lisen`, did you mean `listen`?");
     assert!(!installation.run_doctor().1.contains_key("address"));
 
-    let installation = Installation::new().await.with("WEBSVC__STORE__URL", "m");
-    installation.check("configuration", "warning", "keys without effect: `store`");
-
     let installation = Installation::new().await.with("WEBSVC_CONFIG", "/no/such/websvc.toml");
     installation.check("configuration", "problem", "/no/such/websvc.toml");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn database_server_that_cannot_be_used_is_a_problem() {
+    let installation = Installation::new().await.with("WEBSVC__STORE__URL", "mysql://db.test/websvc");
+    installation.check("values", "problem", "the URL must begin with postgres://");
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let url = format!("postgres://me:secret@{address}/websvc");
+    let installation = Installation::new().await.with("WEBSVC__STORE__URL", url);
+    installation.check("database", "problem", "cannot be reached");
+    assert!(!format!("{:?}", installation.run_doctor()).contains("secret"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
             .printed("\"context manager\"", "\"context manager\"")
             .printed("a \"b  c\" d", "a \"b c\" d")
             .printed("5\" disk", "5 disk")
-            .tested("websvc-index", "phrases_match_without_stemming"),
+            .tested("websvc-index", "phrases_match_exactly_and_words_by_their_stem"),
         reading("2.5 -", "excludes a word, a phrase, a group, or negates an operator")
             .printed("jaguar -car", "jaguar -car")
             .printed("-\"used cars\"", "-\"used cars\"")
@@ -54,7 +54,7 @@ pub(super) fn rows() -> Vec<Row> {
             .printed("related:Example.com", "related:example.com")
             .plain("related:a..b", "related:a..b")
             .tested("websvc-index", "related_finds_pages_by_links_and_words_but_not_the_domain_itself")
-            .tested("websvc-index", "related_combines_with_words_negation_and_images"),
+            .tested("websvc-index", "images_of_related_pages_are_found"),
         image_size(),
         image_larger(),
         reading("2.5 bad arguments", "never an error, but plain words and a warning that names the operator")
