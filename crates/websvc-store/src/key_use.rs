@@ -1,12 +1,10 @@
 //! Times of the last use of keys, which a thread of the store writes to the database once a minute.
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::params;
@@ -45,35 +43,18 @@ impl Shared {
     }
 }
 
-/// The thread that writes the times. Dropping this stops and joins the thread.
+/// The thread that writes the times.
 #[derive(Debug)]
-pub(crate) struct KeyUseFlusher {
-    stop: Option<Sender<Infallible>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(crate) struct KeyUseFlusher(#[expect(dead_code, reason = "dropped, not read")] BackgroundThread);
 
 impl KeyUseFlusher {
     pub(crate) fn start(shared: Arc<Shared>) -> io::Result<Self> {
-        let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("websvc-store".to_owned())
-            .spawn(move || flush_until_stopped(&shared, &stopped))?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        BackgroundThread::start("websvc-store", move |signal| flush_until_stopped(&shared, signal)).map(Self)
     }
 }
 
-impl Drop for KeyUseFlusher {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic of the thread.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn flush_until_stopped(shared: &Shared, stopped: &Receiver<Infallible>) {
-    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(FLUSH_INTERVAL) {
+fn flush_until_stopped(shared: &Shared, signal: &StopSignal) {
+    while signal.wait(FLUSH_INTERVAL) {
         // After a failure the times stay in memory, and the next flush tries again.
         let _ = shared.flush_key_uses();
     }

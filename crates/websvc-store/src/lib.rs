@@ -21,6 +21,7 @@
 
 mod access;
 mod artifact;
+mod background_thread;
 mod backup;
 mod clock;
 mod database;

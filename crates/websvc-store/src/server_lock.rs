@@ -3,12 +3,10 @@
 //! It is a lock of a session, so PostgreSQL releases it when the process ends or its machine disappears. A database file
 //! needs none: its data directory has a lock.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::database::Database;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, params};
@@ -21,10 +19,7 @@ const TRY_LOCK: &str = "SELECT pg_try_advisory_lock(2003139683, hashtext(current
 
 /// The lock, which is released when this is dropped.
 #[derive(Debug)]
-pub struct ServerLock {
-    stop: Option<Sender<Infallible>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct ServerLock(#[expect(dead_code, reason = "dropped, not read")] BackgroundThread);
 
 impl Store {
     /// Acquires the lock of the process that serves from this database; returns `None` if the database is a file.
@@ -45,26 +40,14 @@ impl Store {
         }
         self.ledger().set_alone();
         let location = database.location().to_owned();
-        let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("websvc-db-lock".to_owned())
-            .spawn(move || {
-                if hold(&database, session, &stopped) == Ended::Lost {
-                    on_loss();
-                }
-            })
+        let holding = move |signal: &StopSignal| {
+            if hold(&database, session, signal) == Ended::Lost {
+                on_loss();
+            }
+        };
+        let thread = BackgroundThread::start("websvc-db-lock", holding)
             .map_err(|error| StoreError::io(&location, error))?;
-        Ok(Some(ServerLock { stop: Some(stop), thread: Some(thread) }))
-    }
-}
-
-impl Drop for ServerLock {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic of the thread.
-            let _ = thread.join();
-        }
+        Ok(Some(ServerLock(thread)))
     }
 }
 
@@ -84,9 +67,9 @@ enum Ended {
 }
 
 /// Holds the lock until it is released, or another process has acquired it after a failure of the session.
-fn hold(database: &Database, session: Connection, stopped: &Receiver<Infallible>) -> Ended {
+fn hold(database: &Database, session: Connection, signal: &StopSignal) -> Ended {
     let mut session = Some(session);
-    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(CHECK_INTERVAL) {
+    while signal.wait(CHECK_INTERVAL) {
         if session.as_ref().is_some_and(is_alive) {
             continue;
         }

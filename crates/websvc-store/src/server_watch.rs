@@ -4,14 +4,12 @@
 //! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`]. Everything
 //! that is not cached fails at once.
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::sql::{self, params};
 use crate::store::Shared;
 
@@ -64,39 +62,24 @@ impl ServerState {
     }
 }
 
-/// The thread of the watch. Dropping this stops and joins the thread.
+/// The thread of the watch.
 #[derive(Debug)]
-pub(crate) struct ServerWatch {
-    stop: Option<Sender<Infallible>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(crate) struct ServerWatch(#[expect(dead_code, reason = "dropped, not read")] BackgroundThread);
 
 impl ServerWatch {
     /// Starts the watch; returns `None` if the database is a file, which requests read themselves.
     pub(crate) fn start(shared: &Arc<Shared>) -> io::Result<Option<Self>> {
         let Some(state) = shared.database.server_state().cloned() else { return Ok(None) };
         let shared = Arc::clone(shared);
-        let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("websvc-db-watch".to_owned())
-            .spawn(move || watch(&shared, &state, &stopped))?;
-        Ok(Some(Self { stop: Some(stop), thread: Some(thread) }))
+        let thread =
+            BackgroundThread::start("websvc-db-watch", move |signal| watch(&shared, &state, signal))?;
+        Ok(Some(Self(thread)))
     }
 }
 
-impl Drop for ServerWatch {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic of the thread.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn watch(shared: &Shared, state: &ServerState, stopped: &Receiver<Infallible>) {
+fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
     let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
-    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(WATCH_INTERVAL) {
+    while signal.wait(WATCH_INTERVAL) {
         let read = shared.database.read(|connection| {
             connection.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
         });

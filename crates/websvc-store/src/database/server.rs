@@ -148,7 +148,8 @@ impl Servers {
             .await
             .map_err(|error| sql::Error::Unreachable(error.into()))?;
         let tls = Tls { client: self.client.clone(), host: host.clone() };
-        let (client, connection) = self.url.config.connect_raw(stream, tls).await?;
+        let (client, connection) =
+            self.url.config.connect_raw(stream, tls).await.map_err(to_connect_error)?;
         // It ends with the client. Its failures are those of the statements.
         drop(tokio::spawn(connection));
         let timeout =
@@ -161,6 +162,15 @@ impl Servers {
             return Err(sql::Error::Unreachable(format!("{host}:{port} is a standby").into()));
         }
         Ok(client)
+    }
+}
+
+/// Converts an error of a new connection. Without a code it is not from the server but of the connection, such as a
+/// failed TLS handshake.
+fn to_connect_error(error: tokio_postgres::Error) -> sql::Error {
+    match error.code() {
+        Some(_) => sql::Error::Postgres(error),
+        None => sql::Error::Unreachable(error.into()),
     }
 }
 

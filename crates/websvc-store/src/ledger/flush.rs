@@ -1,11 +1,8 @@
 //! Flushing of usage and charges to the database, and recovery of the leases of dead processes.
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::grant::{self, OrphanSpending};
@@ -14,6 +11,7 @@ use super::journal;
 use super::usage::{DAY_MS, DailySum, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
+use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
@@ -180,36 +178,19 @@ fn count_recovered(transaction: &Transaction<'_>, recovered: OrphanSpending) -> 
     Ok(())
 }
 
-/// The thread that flushes the ledger. Dropping this stops and joins the thread.
+/// The thread that flushes the ledger.
 #[derive(Debug)]
-pub(crate) struct LedgerFlusher {
-    stop: Option<Sender<Infallible>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(crate) struct LedgerFlusher(#[expect(dead_code, reason = "dropped, not read")] BackgroundThread);
 
 impl LedgerFlusher {
     pub(crate) fn start(shared: Arc<Shared>) -> io::Result<Self> {
-        let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("websvc-ledger".to_owned())
-            .spawn(move || flush_until_stopped(&shared, &stopped))?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        BackgroundThread::start("websvc-ledger", move |signal| flush_until_stopped(&shared, signal)).map(Self)
     }
 }
 
-impl Drop for LedgerFlusher {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic of the thread.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn flush_until_stopped(shared: &Shared, stopped: &Receiver<Infallible>) {
+fn flush_until_stopped(shared: &Shared, signal: &StopSignal) {
     let Shared { database, ledger, .. } = shared;
-    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(FLUSH_INTERVAL) {
+    while signal.wait(FLUSH_INTERVAL) {
         ledger.return_idle();
         // After a failure everything stays in memory, and the next flush tries again.
         let _ = ledger.flush(database).and_then(|()| ledger.trim(database));
