@@ -11,40 +11,6 @@ use crate::store::Store;
 /// Maximum size of a document, before compression: larger than any page in all its formats.
 const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// The last document of a page of documents.
-struct LastDocument {
-    position: u64,
-    /// True if the job has later documents.
-    has_more: bool,
-}
-
-/// Returns the last of at most `max` documents after `skip` that have at most `max_bytes` together; the first one always
-/// counts. Reads the sizes only, because a server sends all rows of a query.
-fn last_of_page(
-    connection: &Connection,
-    job: i64,
-    skip: u64,
-    max: u64,
-    max_bytes: u64,
-) -> sql::Result<Option<LastDocument>> {
-    let sql = "SELECT position, bytes FROM job_documents WHERE job = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-    let (mut last, mut count, mut bytes) = (None::<LastDocument>, 0_u64, 0_u64);
-    let limit = max.saturating_add(1).min(i64::MAX as u64);
-    connection.for_each(sql, params![job, skip, limit], |row| {
-        count += 1;
-        bytes = bytes.saturating_add(row.get(1)?);
-        match &mut last {
-            Some(last) if count > max || bytes > max_bytes => {
-                last.has_more = true;
-                return Ok(ControlFlow::Break(()));
-            }
-            _ => last = Some(LastDocument { position: row.get(0)?, has_more: false }),
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(last)
-}
-
 impl Store {
     /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms`
     /// (milliseconds since the Unix epoch).
@@ -227,4 +193,38 @@ impl Store {
         }
         Ok(json)
     }
+}
+
+/// The last document of a page of documents.
+struct LastDocument {
+    position: u64,
+    /// True if the job has later documents.
+    has_more: bool,
+}
+
+/// Returns the last of at most `max` documents after `skip` that have at most `max_bytes` together; the first one always
+/// counts. Reads the sizes only, because a server sends all rows of a query.
+fn last_of_page(
+    connection: &Connection,
+    job: i64,
+    skip: u64,
+    max: u64,
+    max_bytes: u64,
+) -> sql::Result<Option<LastDocument>> {
+    let sql = "SELECT position, bytes FROM job_documents WHERE job = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+    let (mut last, mut count, mut bytes) = (None::<LastDocument>, 0_u64, 0_u64);
+    let limit = max.saturating_add(1).min(i64::MAX as u64);
+    connection.for_each(sql, params![job, skip, limit], |row| {
+        count += 1;
+        bytes = bytes.saturating_add(row.get(1)?);
+        match &mut last {
+            Some(last) if count > max || bytes > max_bytes => {
+                last.has_more = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            _ => last = Some(LastDocument { position: row.get(0)?, has_more: false }),
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(last)
 }
