@@ -74,8 +74,8 @@ fn hold_blocking(
         let reason = format!(
             "Insufficient credits: a page may cost up to {max} credits, and the team has {remaining} left"
         );
-        // Other requests may still release credits that they hold.
-        if inner.store.requests_in_flight(&team.name) > 0 {
+        // Other requests and processes may still release credits that they hold.
+        if inner.store.may_release_credits(&team.name)? {
             return Ok(Err(PageDisposition::InsufficientCredits(reason)));
         }
         // The last of them may have ended between the two calls: try once more.

@@ -17,6 +17,7 @@ use crate::completion_batch::CompletionBatcher;
 use crate::config::JobsConfig;
 use crate::in_flight::InFlight;
 use crate::robots::Robots;
+use crate::runner::POLL_INTERVAL;
 use crate::watch::{JobWatcher, JobWatchers};
 use crate::webhook::{Counters, WebhookMetrics};
 
@@ -92,6 +93,7 @@ impl Jobs {
     #[must_use]
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
         let engine = engine.with_background_limits(config.background_limits);
+        let poll = store.is_shared().then_some(POLL_INTERVAL);
         Self {
             inner: Arc::new(Inner {
                 engine,
@@ -101,7 +103,7 @@ impl Jobs {
                 robots: Robots::default(),
                 scheduler_wakeup: Notify::new(),
                 charged: ChargedCredits::default(),
-                watchers: JobWatchers::default(),
+                watchers: JobWatchers::new(poll),
                 completions: CompletionBatcher::default(),
                 in_flight: InFlight::default(),
                 webhook_wakeup: Notify::new(),

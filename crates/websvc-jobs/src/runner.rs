@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
-use websvc_store::{JobKind, JobLease, JobState};
+use websvc_store::{JobKind, JobLease, JobState, ReplicaRole};
 use websvc_transport::BoxFuture;
 
 use crate::active::{ActiveJob, HostContact, JobContext, NextStep};
@@ -30,6 +30,9 @@ use store_tasks::StoreTasks;
 
 /// Interval at which jobs that are too old are ended or deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Interval at which the jobs of a shared store are read: other replicas create, cancel and hand over jobs.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Delay before the next access to the store after a failure.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -49,6 +52,8 @@ struct Runner {
     store: StoreTasks,
     /// The only job to run; `None` runs all jobs.
     only: Option<i64>,
+    /// Number of this replica when it last read its jobs.
+    replica: i64,
 }
 
 /// A page in flight.
@@ -74,6 +79,7 @@ impl Jobs {
     /// then.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
         Box::pin(async move {
+            self.join().await;
             tokio::select! {
                 never = Runner::new(self.clone(), None).run() => never,
                 never = deliver(self.clone()) => never,
@@ -81,15 +87,34 @@ impl Jobs {
         })
     }
 
-    /// Runs only the job with this number until it is dropped. Delivers no events, because the store may also have
-    /// events of other jobs; [`run`](Self::run) delivers them.
+    /// Prepares the store for a job that [`run_single`](Self::run_single) will run. Jobs created afterwards belong to
+    /// this process, so no other process that shares the store runs them.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn join_for_single_job(&self) -> Result<(), JobsError> {
+        self.with_store(|store, _| store.join_replicas(ReplicaRole::SingleJob)).await
+    }
+
+    /// Runs only the job with this number until it is dropped; if another process that shares the store works on it,
+    /// waits until that one ends. Delivers no events, because the store may also have events of other jobs;
+    /// [`run`](Self::run) delivers them. Requires [`join_for_single_job`](Self::join_for_single_job).
     pub fn run_single<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
         Box::pin(Runner::new(self.clone(), Some(number)).run())
+    }
+
+    /// Joins the replicas of the database. Retries until the store succeeds.
+    async fn join(&self) {
+        while let Err(error) = self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await {
+            log_failure(&error);
+            tokio::time::sleep(STORE_RETRY_DELAY).await;
+        }
     }
 }
 
 impl Runner {
     fn new(jobs: Jobs, only: Option<i64>) -> Self {
+        let poll = jobs.inner.store.is_shared().then_some(POLL_INTERVAL);
         Self {
             jobs,
             queue: FairQueue::default(),
@@ -98,23 +123,15 @@ impl Runner {
             hosts: HostTable::default(),
             pages: JoinSet::new(),
             page_tasks: HashMap::new(),
-            store: StoreTasks::default(),
+            store: StoreTasks::new(poll),
             only,
+            replica: 0,
         }
     }
 
     async fn run(mut self) -> Infallible {
-        self.release_stale_leases().await;
         loop {
             self.step().await;
-        }
-    }
-
-    /// Releases the leases of an earlier process. Retries until the store succeeds.
-    async fn release_stale_leases(&self) {
-        while let Err(error) = self.jobs.with_store(|store, _| store.release_all_job_leases()).await {
-            log_failure(&error);
-            tokio::time::sleep(STORE_RETRY_DELAY).await;
         }
     }
 
@@ -125,7 +142,7 @@ impl Runner {
             Some(wait) => wait,
             None => {
                 self.start_housekeeping(now);
-                self.start_pages(now).min(self.store.time_to_sweep(now))
+                self.start_pages(now).min(self.store.time_to_sweep(now)).min(self.store.time_to_refresh(now))
             }
         };
         tokio::select! {

@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 /// The watched jobs by number. A job without a watcher has no entry.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct JobWatchers(Arc<Mutex<HashMap<i64, watch::Sender<()>>>>);
+pub(crate) struct JobWatchers {
+    jobs: Arc<Mutex<HashMap<i64, watch::Sender<()>>>>,
+    /// Interval at which watchers read their job, because other processes may have changed it; `None` if there are none.
+    poll: Option<Duration>,
+}
 
 /// A subscription to the changes of one job, until it is dropped.
 #[derive(Debug)]
@@ -19,6 +24,11 @@ pub struct JobWatcher {
 }
 
 impl JobWatchers {
+    /// Creates an empty set of watchers, which are woken at least once per `poll`.
+    pub(crate) fn new(poll: Option<Duration>) -> Self {
+        Self { poll, ..Self::default() }
+    }
+
     /// Subscribes to a job. The watcher sees all changes from now on, even those before its first
     /// [`changed`](JobWatcher::changed).
     pub(crate) fn watch(&self, job: i64) -> JobWatcher {
@@ -34,18 +44,26 @@ impl JobWatchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, watch::Sender<()>>> {
-        self.0.lock()
+        self.jobs.lock()
     }
 }
 
 impl JobWatcher {
-    /// Waits until the job has a new document or state. All changes since the last call count as one. Changes by other
-    /// processes are not seen.
+    /// Waits until the job may have a new document or state. All changes since the last call count as one. If other
+    /// processes share the store, returns at least once per second.
     pub async fn changed(&mut self) {
-        if self.changes.changed().await.is_err() {
-            // Unreachable: the sender exists as long as this watcher.
-            std::future::pending::<()>().await;
+        match self.watchers.poll {
+            // The time is up: another process may have changed the job.
+            Some(poll) => drop(tokio::time::timeout(poll, next_change(&mut self.changes)).await),
+            None => next_change(&mut self.changes).await,
         }
+    }
+}
+
+async fn next_change(changes: &mut watch::Receiver<()>) {
+    if changes.changed().await.is_err() {
+        // Unreachable: the sender exists as long as its watcher.
+        std::future::pending::<()>().await;
     }
 }
 
@@ -91,6 +109,17 @@ mod tests {
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(changed.as_mut().poll(cx))).await, Poll::Pending);
         watchers.notify(1);
         changed.await;
+    }
+
+    #[tokio::test]
+    async fn watcher_of_a_shared_store_is_woken_without_a_change() {
+        let poll = Duration::from_millis(20);
+        let (mut shared, mut alone) =
+            (JobWatchers::new(Some(poll)).watch(1), JobWatchers::new(None).watch(1));
+        let started = tokio::time::Instant::now();
+        shared.changed().await;
+        assert!(started.elapsed() >= poll);
+        assert!(!has_changed(&mut alone).await);
     }
 
     #[test]

@@ -56,12 +56,6 @@ pub enum StoreError {
         /// URL of the server, without credentials.
         url: String,
     },
-    /// Another websvc uses the database.
-    #[error("the database {url} is in use by another websvc process")]
-    InUse {
-        /// URL of the server, without credentials.
-        url: String,
-    },
     /// The disk is full.
     #[error("no space left for the database {}", path.display())]
     Full {

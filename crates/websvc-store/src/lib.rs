@@ -36,9 +36,9 @@ mod page;
 mod page_cache;
 mod page_scope;
 mod profile;
+mod replica;
 mod rights;
 mod secret;
-mod server_lock;
 mod server_watch;
 mod sql;
 mod store;
@@ -53,8 +53,8 @@ pub use error::StoreError;
 pub use inspect::{DatabaseReport, ServerReport};
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
-    JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewJob, UrlCompletion,
-    UrlOutcome,
+    JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewJob, OwnedJobs,
+    UrlCompletion, UrlOutcome,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
@@ -67,9 +67,9 @@ pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,
 };
+pub use replica::ReplicaRole;
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::ApiSecret;
-pub use server_lock::ServerLock;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,

@@ -10,11 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::background_thread::{BackgroundThread, StopSignal};
+use crate::error::StoreError;
+use crate::replica::Heartbeat;
 use crate::sql::{self, params};
 use crate::store::Shared;
 
 /// Interval of the reads.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval of the heartbeat.
+const BEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// How long cached state is valid while the server cannot be reached.
 pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
 
@@ -78,17 +82,30 @@ impl ServerWatch {
 }
 
 fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
-    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
+    let mut heartbeat = Heartbeat::new();
+    let mut last_beat: Option<Instant> = None;
     while signal.wait(WATCH_INTERVAL) {
-        let read = shared.database.read(|connection| {
-            connection.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
-        });
-        if let Ok((version, newest_grant)) = read {
-            shared.access.apply_version(version);
-            shared.ledger.record_newest_grant(newest_grant);
+        let mut read = read_changes(shared);
+        if read.is_ok() && last_beat.is_none_or(|last| last.elapsed() >= BEAT_INTERVAL) {
+            last_beat = Some(Instant::now());
+            // Before the success is recorded: a process whose leased credits were taken over must learn of it before
+            // it may use its cached state again.
+            read = heartbeat.beat(shared);
         }
         state.record(read.is_ok());
     }
+    heartbeat.leave(shared);
+}
+
+/// Reads what other processes changed.
+fn read_changes(shared: &Shared) -> Result<(), StoreError> {
+    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
+    let (version, newest_grant) = shared.database.read(|connection| {
+        connection.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
+    })?;
+    shared.access.apply_version(version);
+    shared.ledger.record_newest_grant(newest_grant);
+    Ok(())
 }
 
 #[cfg(test)]

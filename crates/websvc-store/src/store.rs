@@ -10,6 +10,7 @@ use crate::database::{Database, DatabaseUrl, create_private_dir};
 use crate::error::StoreError;
 use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
+use crate::replica::Membership;
 use crate::server_watch::ServerWatch;
 use crate::sql::params;
 
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) database: Arc<Database>,
     pub(crate) access: Access,
     pub(crate) ledger: Ledger,
+    pub(crate) membership: Membership,
 }
 
 impl Store {
@@ -61,7 +63,7 @@ impl Store {
         let database = Arc::new(database);
         let access = Access::new(&database)?;
         let ledger = Ledger::new(&database, dir)?;
-        let shared = Arc::new(Shared { database, access, ledger });
+        let shared = Arc::new(Shared { database, access, ledger, membership: Membership::default() });
         let io = |error| StoreError::io(shared.database.location(), error);
         let key_use_flusher = KeyUseFlusher::start(Arc::clone(&shared)).map_err(io)?;
         let ledger_flusher = LedgerFlusher::start(Arc::clone(&shared)).map_err(io)?;
@@ -125,6 +127,12 @@ impl Store {
         self.database().limit_file_size(max_bytes)
     }
 
+    /// Returns whether the database is on a server, which other processes and machines may use at the same time.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.database().is_server()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.inner.shared
     }
@@ -135,6 +143,10 @@ impl Store {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.shared().ledger
+    }
+
+    pub(crate) fn membership(&self) -> &Membership {
+        &self.shared().membership
     }
 
     pub(crate) fn access(&self) -> &Access {

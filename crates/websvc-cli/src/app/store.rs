@@ -1,7 +1,7 @@
 //! The database: a file in the data directory, or a PostgreSQL server.
 
 use anyhow::{Context, Result, ensure};
-use websvc_store::{DatabaseUrl, ServerLock, Store};
+use websvc_store::{DatabaseUrl, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::config::Config;
@@ -38,19 +38,4 @@ pub(crate) fn database_server(config: &Config) -> Result<Option<DatabaseServer>>
     let mut client = ClientConfig::new(guard);
     client.ca_file.clone_from(&config.store.ca_file);
     Ok(Some(DatabaseServer { url, client: Client::new(client).context("store.ca_file")? }))
-}
-
-/// Acquires the lock of the process that works on the jobs of a database on a server. If another process acquires it
-/// after an interruption of the connection, this process ends, because two would do the same work twice.
-pub(crate) fn lock_store(store: &Store) -> Result<Option<ServerLock>> {
-    let end = || {
-        tracing::error!(
-            "another websvc process has taken over the database of `store.url`: this process ends, so that no job \
-             runs twice"
-        );
-        std::process::exit(1)
-    };
-    let hint = "`store.url`: one process at a time can serve from a database or run jobs in it; stop the other one, \
-                or use it with --server URL";
-    store.lock_server(end).context(hint)
 }

@@ -13,7 +13,7 @@ use websvc_browser::Browser;
 use websvc_server::audit::Audit;
 use websvc_server::{AdmissionLimits, Authentication, Jobs, PublicUrlConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
-use websvc_store::{ServerLock, Store};
+use websvc_store::Store;
 use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
 
 use super::now_ms;
@@ -79,7 +79,6 @@ pub(crate) struct Running {
     service: Service,
     app: App,
     audit: Option<Audit>,
-    store_lock: Option<ServerLock>,
 }
 
 /// Opens the app and binds the addresses. No request is served before [`Running::run`].
@@ -90,7 +89,6 @@ pub(crate) async fn start(
 ) -> Result<Running> {
     check_listen(&config.server.listen)?;
     let app = app::open(config, data_dir, IndexMode::Write(data_dir.lock()?))?;
-    let store_lock = app::lock_store(&app.store)?;
     // A killed process leaves the directory of its browser, whether this process has a browser or not.
     tokio::spawn(Browser::remove_abandoned_directories());
     tokio::spawn(allocator::trim_when_idle());
@@ -129,7 +127,7 @@ pub(crate) async fn start(
         traces,
         audit: audit.clone(),
     });
-    Ok(Running { server, metrics, service, app, audit, store_lock })
+    Ok(Running { server, metrics, service, app, audit })
 }
 
 impl Running {
@@ -155,7 +153,7 @@ impl Running {
 
     /// Serves until `stop` completes, finishes the requests in flight and closes the index.
     pub(crate) async fn run(self, stop: BoxFuture<'static, ()>) -> Result<()> {
-        let Self { server, metrics, service, app, audit, store_lock } = self;
+        let Self { server, metrics, service, app, audit } = self;
         let (stopping, metrics_service) = (service.clone(), service.clone());
         let stop = async move {
             stop.await;
@@ -190,8 +188,6 @@ impl Running {
         let drained = drained?;
         tracing::info!(?drained, "stopped");
         app.close().await?;
-        // After the store: until its last write no other process may take over.
-        drop(store_lock);
         Ok(())
     }
 }

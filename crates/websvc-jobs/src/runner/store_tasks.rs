@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{JoinError, JoinSet};
-use websvc_store::{JobLease, JobState};
+use websvc_store::{JobLease, JobState, OwnedJobs};
 
 use super::{PageTask, Runner, STORE_RETRY_DELAY, SWEEP_INTERVAL, log_failure};
 use crate::active::{ActiveJob, JobContext, JobStartError};
@@ -17,8 +17,7 @@ use crate::page::{self, PageDisposition, PageReport};
 const LEASE_BATCH: usize = 16;
 
 /// Duration of a lease: longer than any job, since a page may be queued for as long as its job runs. No lease has to
-/// expire: a data directory has one server at a time, which releases all leases when it starts, and those of a job when
-/// it loads the job.
+/// expire: a replica that starts to work on a job releases the leases of its former owner.
 const LEASE_TTL: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// Delay before a job is loaded again whose path patterns exceeded the shared memory limit.
@@ -31,6 +30,9 @@ pub(super) struct StoreTasks {
     pub(super) busy: HashSet<i64>,
     /// Leases whose outcome could not be stored, to be returned.
     unreturned: Vec<JobLease>,
+    /// Interval at which the running jobs are read without a reason; `None` if no other process changes them.
+    poll: Option<Duration>,
+    last_refresh: Option<Instant>,
     is_refresh_due: bool,
     is_refreshing: bool,
     last_sweep: Option<Instant>,
@@ -41,27 +43,30 @@ pub(super) struct StoreTasks {
 
 /// Result of a store task.
 pub(super) enum StoreEvent {
-    /// The numbers of the running jobs, with their teams.
-    Refreshed(Result<Vec<(i64, String)>, JobsError>),
+    /// The running jobs of this replica.
+    Refreshed(Result<OwnedJobs, JobsError>),
     /// A part of the old jobs was deleted; true if there may be more.
     Swept(Result<bool, JobsError>),
-    /// `None` is a job that no longer runs.
+    /// `None` is a job that no longer runs, or that another replica owns.
     Loaded(i64, Result<Option<LoadOutcome>, JobsError>),
     Leased(i64, Result<Vec<JobLease>, JobsError>),
     Returned(Vec<JobLease>, Result<(), JobsError>),
     Failed(i64, Result<(), JobsError>),
+    HandedOver(i64, Result<(), JobsError>),
     /// The outcome of a page that panicked was stored.
     PanicRecorded(PageTask, PageDisposition),
 }
 
 type LoadOutcome = Result<Box<JobContext>, JobStartError>;
 
-impl Default for StoreTasks {
-    fn default() -> Self {
+impl StoreTasks {
+    pub(super) fn new(poll: Option<Duration>) -> Self {
         Self {
             tasks: JoinSet::new(),
             busy: HashSet::new(),
             unreturned: Vec::new(),
+            poll,
+            last_refresh: None,
             is_refresh_due: true,
             is_refreshing: false,
             last_sweep: None,
@@ -69,9 +74,7 @@ impl Default for StoreTasks {
             suspended_until: None,
         }
     }
-}
 
-impl StoreTasks {
     /// Waits for the next task to end; `None` when none is in flight.
     pub(super) async fn next_event(&mut self) -> Option<Result<StoreEvent, JoinError>> {
         self.tasks.join_next().await
@@ -80,6 +83,15 @@ impl StoreTasks {
     /// Reads the running jobs again before the next page starts.
     pub(super) fn request_refresh(&mut self) {
         self.is_refresh_due = true;
+    }
+
+    /// Returns the time until the running jobs are read without a reason.
+    pub(super) fn time_to_refresh(&self, now: Instant) -> Duration {
+        match (self.poll, self.last_refresh) {
+            (Some(poll), Some(last)) if !self.is_refreshing => (last + poll).saturating_duration_since(now),
+            (Some(_), None) if !self.is_refreshing => Duration::ZERO,
+            _ => SWEEP_INTERVAL,
+        }
     }
 
     /// Returns a lease to the store with the next housekeeping.
@@ -114,11 +126,12 @@ impl Runner {
     /// Starts the tasks that are due for all jobs: the list of running jobs, the deletion of old ones, the return of
     /// leases.
     pub(super) fn start_housekeeping(&mut self, now: Instant) {
+        self.store.is_refresh_due |= self.store.time_to_refresh(now).is_zero();
         if self.store.is_refresh_due && !self.store.is_refreshing {
             (self.store.is_refresh_due, self.store.is_refreshing) = (false, true);
-            let jobs = self.jobs.clone();
+            let (jobs, only) = (self.jobs.clone(), self.only);
             self.store.tasks.spawn(async move {
-                StoreEvent::Refreshed(jobs.with_store(|store, _| store.running_job_numbers()).await)
+                StoreEvent::Refreshed(jobs.with_store(move |store, _| store.claim_jobs(only)).await)
             });
         }
         if !self.store.is_sweeping && self.store.time_to_sweep(now).is_zero() {
@@ -155,8 +168,11 @@ impl Runner {
                 let Some(record) = record.filter(|record| record.state == JobState::Running) else {
                     return Ok(None);
                 };
-                // It may have been removed from memory because its end could not be stored.
-                store.release_job_leases(number)?;
+                // Its leases are those of its former owner, or it was removed from memory because its end could not be
+                // stored.
+                if !store.start_job(number)? {
+                    return Ok(None);
+                }
                 match JobContext::load(&inner, record) {
                     Err(JobStartError::Store(error)) => Err(error),
                     loaded => Ok(Some(loaded.map(Box::new))),
@@ -216,6 +232,7 @@ impl Runner {
         match event {
             StoreEvent::Refreshed(result) => {
                 self.store.is_refreshing = false;
+                self.store.last_refresh = Some(Instant::now());
                 self.store.is_refresh_due |= result.is_err();
                 self.sync_running(result?);
             }
@@ -258,6 +275,11 @@ impl Runner {
                 self.jobs.inner.watchers.notify(number);
                 self.jobs.inner.webhook_wakeup.notify_one();
             }
+            StoreEvent::HandedOver(number, result) => {
+                self.store.busy.remove(&number);
+                // After a failure of the store the job is still owned, and is handed over or run later.
+                result?;
+            }
             StoreEvent::PanicRecorded(task, disposition) => {
                 self.finish_page(task, PageReport { disposition, ..PageReport::default() });
             }
@@ -266,14 +288,45 @@ impl Runner {
     }
 
     /// Takes over the list of running jobs, and aborts the pages of all others.
-    pub(super) fn sync_running(&mut self, mut running: Vec<(i64, String)>) {
+    pub(super) fn sync_running(&mut self, owned: OwnedJobs) {
+        let OwnedJobs { replica, jobs: mut running, surplus } = owned;
+        if replica != self.replica {
+            self.replica = replica;
+            // Other replicas may have worked on these jobs in the meantime, so they are loaded again.
+            self.active.clear();
+        }
         running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
+        if surplus > 0 && self.only.is_none() {
+            self.hand_over(&mut running, surplus);
+        }
         self.queue.sync(&running);
         self.active.retain(|number, _| self.queue.contains(*number));
         self.postponed.retain(|number, _| self.queue.contains(*number));
         self.active.values_mut().for_each(ActiveJob::expect_more);
         for task in self.page_tasks.values().filter(|task| !self.active.contains_key(&task.job)) {
             task.handle.abort();
+        }
+    }
+
+    /// Hands the newest jobs over to replicas that have fewer, and removes them from the list. Jobs with pages in flight
+    /// stay.
+    fn hand_over(&mut self, running: &mut Vec<(i64, String)>, count: usize) {
+        let is_idle = |number: &i64| {
+            !self.store.is_busy(*number) && self.active.get(number).is_none_or(|active| active.in_flight == 0)
+        };
+        let newest: Vec<i64> =
+            running.iter().rev().map(|(number, _)| *number).filter(is_idle).take(count).collect();
+        running.retain(|(number, _)| !newest.contains(number));
+        for number in newest {
+            self.active.remove(&number);
+            self.store.busy.insert(number);
+            let jobs = self.jobs.clone();
+            self.store.tasks.spawn(async move {
+                StoreEvent::HandedOver(
+                    number,
+                    jobs.with_store(move |store, _| store.hand_over_job(number)).await,
+                )
+            });
         }
     }
 

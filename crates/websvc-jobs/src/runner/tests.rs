@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
-use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, Store};
+use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, Store};
 use websvc_testkit::{Page, TestWeb};
 
 use super::*;
@@ -30,6 +30,7 @@ impl Site {
         let web = TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await;
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
+        store.join_replicas(ReplicaRole::Worker).unwrap();
         let engine = Engine::new(EngineConfig {
             sources: Vec::new(),
             scraper: Scraper::new(web.client(), store.clone(), ScrapeConfig::default()),
@@ -117,7 +118,7 @@ async fn all_jobs_are_completed_after_a_restart() {
     // An earlier process had leased a URL.
     site.store.lease_job_urls(jobs[0], 1, 0, TIMEOUT).unwrap();
     let mut runner = Runner::new(site.jobs.clone(), None);
-    runner.release_stale_leases().await;
+    site.store.join_replicas(ReplicaRole::Worker).unwrap();
     let completed = async {
         while jobs.iter().any(|job| site.state(*job) == JobState::Running) {
             runner.step().await;
@@ -134,7 +135,7 @@ async fn job_that_was_cancelled_during_its_load_is_not_activated() {
     let mut runner = Runner::new(site.jobs.clone(), None);
     runner.queue.sync(&[(job, DEFAULT_TEAM.to_owned())]);
     runner.load(job);
-    runner.sync_running(Vec::new());
+    runner.sync_running(OwnedJobs::default());
     while runner.store.is_busy(job) {
         let event = runner.store.next_event().await.unwrap();
         runner.handle_store_event(event);

@@ -238,6 +238,12 @@ impl Database {
         }
     }
 
+    /// Opens a writing connection beside the one of the database.
+    #[cfg(test)]
+    pub(crate) fn open_writer_for_tests(&self) -> Connection {
+        self.file().and_then(|file| file.open_writer().map_err(|error| self.error(error))).unwrap()
+    }
+
     pub(crate) fn error(&self, error: sql::Error) -> StoreError {
         StoreError::from_sql(&self.location, error)
     }

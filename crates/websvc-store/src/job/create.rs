@@ -1,5 +1,6 @@
 //! Creating, extending, cancelling and failing jobs.
 
+use super::owner::is_owned;
 use super::row::{add_list, end_job, find, stored_bytes};
 use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::clock::add_ms;
@@ -10,7 +11,8 @@ use crate::store::Store;
 use crate::webhook::{abandon, register};
 
 impl Store {
-    /// Creates a job at `now_ms` (milliseconds since the Unix epoch). The job survives a power failure.
+    /// Creates a job at `now_ms` (milliseconds since the Unix epoch). The job survives a power failure. This replica owns
+    /// it, if it has [joined](Self::join_replicas).
     ///
     /// # Errors
     /// Failures of the database.
@@ -20,7 +22,9 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<CreateJobOutcome, StoreError> {
-        self.database().write(Durability::Power, |transaction| create(transaction, job, limits, now_ms))
+        let replica = self.membership().id();
+        self.database()
+            .write(Durability::Power, |transaction| create(transaction, job, replica, limits, now_ms))
     }
 
     /// Adds URLs to a running job of a team, from a list that has `list_len` URLs as sent. Returns how many were added;
@@ -72,20 +76,18 @@ impl Store {
         })
     }
 
-    /// Fails a running job. Its status shows `error`.
+    /// Fails a running job, unless another replica owns it. Its status shows `error`.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn fail_job(&self, job: i64, error: &str, limits: &JobLimits, now_ms: u64) -> Result<(), StoreError> {
+        let replica = self.membership().id();
+        let expires_at_ms = add_ms(now_ms, limits.retention);
         self.database().write(Durability::Process, |transaction| {
-            end_job(
-                transaction,
-                job,
-                (JobState::Failed, Some(error)),
-                now_ms,
-                add_ms(now_ms, limits.retention),
-            )
-            .map(drop)
+            if is_owned(transaction, job, replica)? {
+                end_job(transaction, job, (JobState::Failed, Some(error)), now_ms, expires_at_ms)?;
+            }
+            Ok(())
         })
     }
 }
@@ -93,6 +95,7 @@ impl Store {
 fn create(
     transaction: &Transaction<'_>,
     job: &NewJob,
+    replica: Option<i64>,
     limits: &JobLimits,
     now_ms: u64,
 ) -> sql::Result<CreateJobOutcome> {
@@ -127,8 +130,10 @@ fn create(
         return Ok(CreateJobOutcome::StorageFull);
     }
     let number: i64 = transaction.query_row(
+        // Without an owner, if the replica was deleted because it was silent for too long.
         "INSERT INTO jobs (id, team, key, kind, state, request, idempotency, page_limit, created_at, \
-             expires_at) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9) RETURNING number",
+             expires_at, replica) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9, \
+             (SELECT replicas.id FROM replicas WHERE replicas.id = ?10)) RETURNING number",
         params![
             id,
             team,
@@ -139,6 +144,7 @@ fn create(
             page_limit,
             now_ms,
             add_ms(now_ms, limits.retention),
+            replica,
         ],
         |row| row.get(0),
     )?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::owner::is_owned;
 use super::row::{by_number, entry};
 use super::{JobLease, JobState, JobUrl};
 use crate::clock::add_ms;
@@ -16,7 +17,7 @@ const MAX_COUNTED_LEASES: u64 = 1_024;
 
 impl Store {
     /// Leases up to `max` URLs of a job for `ttl` from `now_ms` on, in the order in which they were found. Leases none
-    /// of a job that does not run, and no more than its page limit permits.
+    /// of a job that does not run or that another replica owns, and no more than its page limit permits.
     ///
     /// # Errors
     /// Failures of the database.
@@ -27,8 +28,13 @@ impl Store {
         now_ms: u64,
         ttl: Duration,
     ) -> Result<Vec<JobLease>, StoreError> {
-        self.database()
-            .write(Durability::Process, |transaction| lease(transaction, job, max as u64, now_ms, ttl))
+        let replica = self.membership().id();
+        self.database().write(Durability::Process, |transaction| {
+            if !is_owned(transaction, job, replica)? {
+                return Ok(Vec::new());
+            }
+            lease(transaction, job, max as u64, now_ms, ttl)
+        })
     }
 
     /// Releases a lease, so that the URL is queued again. Returns false if the lease had ended.
@@ -56,38 +62,6 @@ impl Store {
                     params![lease.job, lease.position, lease.attempt, retries],
                 )
                 .map(|rows| rows == 1)
-        })
-    }
-
-    /// Releases all leases of a job, and returns how many. For a caller that starts to work on the job and knows that
-    /// no other worker has it.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn release_job_leases(&self, job: i64) -> Result<u64, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
-            transaction.execute(
-                // The redundant condition makes SQLite use the partial index: most URLs are completed.
-                "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
-                     WHERE job = ?1 AND state IN ('waiting', 'leased') AND state = 'leased'",
-                params![job],
-            )
-        })
-    }
-
-    /// Releases the leases of all jobs, and returns how many. For a starting process that knows that it is the only
-    /// worker.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn release_all_job_leases(&self) -> Result<u64, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
-            transaction.execute(
-                // The redundant condition makes SQLite use the partial index: most URLs are completed.
-                "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
-                     WHERE state IN ('waiting', 'leased') AND state = 'leased'",
-                params![],
-            )
         })
     }
 }

@@ -10,6 +10,7 @@ mod create;
 mod credentials;
 mod lease;
 mod overview;
+mod owner;
 mod read;
 mod row;
 mod sweep;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 pub use completion::CompressedCompletion;
 pub use overview::JobOverview;
+pub use owner::OwnedJobs;
 
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};

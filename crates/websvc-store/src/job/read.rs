@@ -50,20 +50,6 @@ impl Store {
             .read(|connection| connection.query(&sql, params![team, kind.map(JobKind::as_str)], record))
     }
 
-    /// Returns the numbers and teams of the running jobs, the oldest first.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn running_job_numbers(&self) -> Result<Vec<(i64, String)>, StoreError> {
-        self.database().read(|connection| {
-            connection.query(
-                "SELECT number, team FROM jobs WHERE state = 'running' ORDER BY number",
-                params![],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-        })
-    }
-
     /// Returns how many URLs are queued or leased, in the jobs of one team or of all.
     ///
     /// # Errors

@@ -168,7 +168,7 @@ pub(super) fn end_job(
 ) -> sql::Result<bool> {
     let ended = transaction.execute(
         // URLs that are still queued when the job reaches its page limit do not count.
-        "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
+        "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, replica = NULL, \
              urls = CASE WHEN ?2 = 'completed' THEN urls - open ELSE urls END, \
              open = CASE WHEN ?2 = 'completed' THEN 0 ELSE open END \
              WHERE number = ?1 AND state = 'running'",

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::grant::{self, OrphanSpending};
 use super::hold::IDLE_TTL;
 use super::journal;
+use super::lost;
 use super::usage::{DAY_MS, DailySum, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
@@ -105,7 +106,10 @@ impl Ledger {
             }
             state.next_trim_ms = now_ms.saturating_add(TRIM_INTERVAL_MS);
         }
-        database.write(Durability::Process, |transaction| write::trim(transaction, limits, now_ms))
+        database.write(Durability::Process, |transaction| {
+            write::trim(transaction, limits, now_ms)?;
+            lost::trim(transaction, now_ms)
+        })
     }
 
     /// Returns idle leases, so that other processes can borrow the credits.
@@ -120,7 +124,7 @@ impl Ledger {
     }
 
     /// Ends the leases of dead processes; returns whether there were any.
-    pub(super) fn recover(&self, database: &Database) -> Result<bool, StoreError> {
+    pub(crate) fn recover(&self, database: &Database) -> Result<bool, StoreError> {
         let io = |error| StoreError::io(database.location(), error);
         let mut has_recovered = false;
         for mut orphan in journal::orphans(&self.data_dir).map_err(io)? {
@@ -132,9 +136,8 @@ impl Ledger {
             orphan.remove().map_err(io)?;
             has_recovered = true;
         }
-        // The journals of other machines are not visible here. Only if no other process uses the server, its leases
-        // without a journal here are those of dead processes.
-        if !database.is_server() || self.is_alone.load(Ordering::Acquire) {
+        // The journals of other machines are not visible here: their processes have a heartbeat instead.
+        if !database.is_server() {
             has_recovered |= self.recover_without_journal(database)?;
         }
         Ok(has_recovered)

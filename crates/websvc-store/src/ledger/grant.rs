@@ -6,8 +6,11 @@ use crate::sql::{self, Connection, Row, Transaction, params};
 
 /// Minimum and maximum of a loan. Between these it is a sixteenth of the balance, so that few requests have to wait for
 /// the database, and enough credits are left for other processes.
-const MIN_LOAN: u64 = 1_000;
+pub(super) const MIN_LOAN: u64 = 1_000;
 const MAX_LOAN: u64 = 100_000;
+/// Minimum of a loan if other replicas may need credits of the same team: the last credits of a budget are spread over
+/// them, and a request is rejected although another replica has some.
+pub(super) const MIN_SHARED_LOAN: u64 = 100;
 
 /// The budget of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +71,7 @@ pub(super) struct BorrowRequest<'a> {
     /// The lease that the process has.
     pub(super) lease: Option<CurrentLease>,
     pub(super) amount: BorrowAmount,
+    pub(super) min_loan: u64,
 }
 
 /// The lease of a process that borrows more.
@@ -109,7 +113,7 @@ pub(super) fn borrow(
     if is_insufficient || (balance == 0 && missing > 0) {
         return Ok(BorrowResponse::Insufficient { grant, balance, newest });
     }
-    let credits = missing.max((balance / 16).clamp(MIN_LOAN, MAX_LOAN)).min(balance);
+    let credits = missing.max((balance / 16).clamp(request.min_loan, MAX_LOAN)).min(balance);
     transaction.execute("UPDATE grants SET balance = balance - ?2 WHERE id = ?1", params![grant, credits])?;
     transaction.execute(
         "INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING",
@@ -128,32 +132,58 @@ pub(super) fn borrow(
 }
 
 fn add_to_lease(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<bool> {
-    let sql = "UPDATE leases SET rest = rest + ?2 WHERE id = ?1";
+    let sql = "UPDATE leases SET rest = rest + ?2 WHERE id = ?1 AND is_lost = 0";
     Ok(transaction.execute(sql, params![lease, credits])? == 1)
 }
 
-/// Records credits that were spent from a lease.
+/// Records credits that were spent from a lease. Late charges, of a lease that was taken from a lost process, are taken
+/// from the balance of the grant, as far as it goes.
 pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<()> {
-    let grant = transaction.query_optional(
-        "UPDATE leases SET rest = rest - ?2 WHERE id = ?1 RETURNING grant_id",
-        params![lease, credits],
-        |row| row.get::<i64>(0),
+    let found = transaction.query_optional(
+        "SELECT grant_id, is_lost FROM leases WHERE id = ?1",
+        params![lease],
+        |row| Ok((row.get::<i64>(0)?, row.get::<bool>(1)?)),
     )?;
     // The lease is missing only if an older copy of the database was restored. Then there is nothing to charge.
-    let Some(grant) = grant else { return Ok(()) };
+    let Some((grant, is_lost)) = found else { return Ok(()) };
+    if is_lost {
+        let late = "UPDATE grants SET spent = spent + CASE WHEN balance < ?2 THEN balance ELSE ?2 END, \
+                    balance = balance - CASE WHEN balance < ?2 THEN balance ELSE ?2 END WHERE id = ?1";
+        return transaction.execute(late, params![grant, credits]).map(drop);
+    }
+    transaction.execute("UPDATE leases SET rest = rest - ?2 WHERE id = ?1", params![lease, credits])?;
     transaction.execute("UPDATE grants SET spent = spent + ?2 WHERE id = ?1", params![grant, credits])?;
+    Ok(())
+}
+
+/// Returns the rests of the leases of a lost process to their grants. The rows stay, for late charges.
+pub(super) fn return_lost_leases(transaction: &Transaction<'_>, journal: &str) -> sql::Result<()> {
+    let leases: Vec<i64> = transaction.query(
+        "SELECT id FROM leases WHERE journal = ?1 AND is_lost = 0",
+        params![journal],
+        |row| row.get(0),
+    )?;
+    for lease in leases {
+        return_rest(transaction, lease)?;
+        transaction.execute("UPDATE leases SET rest = 0, is_lost = 1 WHERE id = ?1", params![lease])?;
+    }
     Ok(())
 }
 
 /// Returns the rest of a lease to its grant. The rest of a former grant is void.
 pub(super) fn return_lease(transaction: &Transaction<'_>, lease: i64) -> sql::Result<()> {
+    return_rest(transaction, lease)?;
+    transaction.execute("DELETE FROM leases WHERE id = ?1", params![lease])?;
+    Ok(())
+}
+
+fn return_rest(transaction: &Transaction<'_>, lease: i64) -> sql::Result<()> {
     transaction.execute(
         "UPDATE grants SET balance = balance + CASE current WHEN 1 THEN leases.rest ELSE 0 END, \
              voided = voided + CASE current WHEN 1 THEN 0 ELSE leases.rest END \
              FROM leases WHERE leases.id = ?1 AND grants.id = leases.grant_id",
         params![lease],
     )?;
-    transaction.execute("DELETE FROM leases WHERE id = ?1", params![lease])?;
     Ok(())
 }
 

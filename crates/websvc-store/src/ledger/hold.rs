@@ -11,7 +11,7 @@ use super::{Ledger, REFRESH, write};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
-use crate::sql::{self, Transaction};
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 use crate::team::Team;
 
@@ -115,6 +115,24 @@ impl Store {
     #[must_use]
     pub fn requests_in_flight(&self, team: &str) -> u32 {
         self.ledger().account(team).in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether credits of a team may become free without a new grant: requests in flight hold some, or another
+    /// process has leased some.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn may_release_credits(&self, team: &str) -> Result<bool, StoreError> {
+        if self.requests_in_flight(team) > 0 {
+            return Ok(true);
+        }
+        if !self.is_shared() {
+            return Ok(false);
+        }
+        let journal = self.ledger().journal_name(self.database())?;
+        let sql = "SELECT 1 FROM leases JOIN grants ON grants.id = leases.grant_id \
+                   WHERE grants.team = ?1 AND current = 1 AND rest > 0 AND journal <> ?2 LIMIT 1";
+        self.database().read(|connection| connection.exists(sql, params![team, journal]))
     }
 
     fn new_hold(&self, account: Arc<Account>, lease: Option<Arc<CreditLease>>, credits: u64) -> CreditHold {
@@ -235,8 +253,15 @@ impl Ledger {
         let lease = account.lease();
         let current =
             lease.as_ref().map(|lease| CurrentLease { id: lease.id, grant: lease.grant, free: lease.free() });
-        let request =
-            BorrowRequest { team: &account.team, journal: &journal, credits, lease: current, amount };
+        let min_loan = if database.is_server() { grant::MIN_SHARED_LOAN } else { grant::MIN_LOAN };
+        let request = BorrowRequest {
+            team: &account.team,
+            journal: &journal,
+            credits,
+            lease: current,
+            amount,
+            min_loan,
+        };
         let response =
             database.write(Durability::Power, |transaction| grant::borrow(transaction, request))?;
         match response {

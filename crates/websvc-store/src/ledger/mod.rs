@@ -10,6 +10,9 @@
 //!   journal, and returns the rest. So every request with a response is charged once. A request without a response is
 //!   charged only if the process died between the charge and the response.
 //! - A power failure may lose the charges of about the last second, at most those of one lease.
+//! - On a server, the other processes return the leases of a process that is silent for [`SPENDER_LOST_AFTER`]. Charges
+//!   in its journal are then late: they are taken from the balance, as far as it goes, when its data directory is used
+//!   again.
 //!
 //! The usage of teams without a budget is only counted; a crash may lose the last second of it.
 
@@ -18,6 +21,7 @@ mod grant;
 mod hold;
 mod journal;
 mod lease;
+mod lost;
 mod usage;
 mod usage_report;
 mod write;
@@ -25,7 +29,7 @@ mod write;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
@@ -43,6 +47,7 @@ pub(crate) use flush::LedgerFlusher;
 pub use grant::Budget;
 pub(crate) use grant::grant;
 pub use hold::{CreditHold, HoldOutcome};
+pub(crate) use lost::SPENDER_LOST_AFTER;
 pub use usage::{Usage, UsageItem, UsageRetention, UsageStage};
 pub use usage_report::{DailyUsage, LoggedRequest, MonthlyUsage, UsageFilter};
 pub use write::UsageLimits;
@@ -65,8 +70,6 @@ pub(crate) struct Ledger {
     next_check: AtomicU64,
     /// The state of the server, if the database is on one. Its watch reads the newest grant then.
     server: Option<Arc<ServerState>>,
-    /// True if this process has the server lock of its database.
-    is_alone: AtomicBool,
     reader: Mutex<Reader>,
 }
 
@@ -90,7 +93,6 @@ impl Ledger {
             newest_grant: AtomicI64::new(0),
             next_check: AtomicU64::new(0),
             server: database.server_state().cloned(),
-            is_alone: AtomicBool::new(false),
             reader: Mutex::new(database.reader()?),
         })
     }
@@ -135,11 +137,6 @@ impl Ledger {
             }
         }
         Ok(self.newest_grant.load(Ordering::Acquire))
-    }
-
-    /// Records that no other process spends credits of a database on a server.
-    pub(crate) fn set_alone(&self) {
-        self.is_alone.store(true, Ordering::Release);
     }
 
     /// Makes the next request know the newest grant, because this process created one.

@@ -24,6 +24,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/013_threat_version.sql"),
     include_str!("sqlite/014_index_policy.sql"),
     include_str!("sqlite/015_job_copies.sql"),
+    include_str!("sqlite/016_replicas.sql"),
 ];
 
 /// Outcome of [`migrate`].

@@ -8,7 +8,7 @@ use crate::sql::postgres::Session;
 use crate::sql::{self, params};
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-const STEPS: &[&str] = &[include_str!("postgres/001_schema.sql")];
+const STEPS: &[&str] = &[include_str!("postgres/001_schema.sql"), include_str!("postgres/002_replicas.sql")];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(2003139680, hashtext(current_schema())); \

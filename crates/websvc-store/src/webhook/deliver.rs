@@ -4,7 +4,7 @@ use super::JobEvent;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::JobKind;
-use crate::sql::{self, Connection, params};
+use crate::sql::{self, Connection, Transaction, params};
 use crate::store::Store;
 
 /// A job with pending events.
@@ -81,22 +81,31 @@ pub struct WebhookStats {
     pub dead_letters: u64,
 }
 
+/// Maximum of webhooks that a replica takes over at once, so that the others get some too.
+const MAX_CLAIMED: usize = 64;
+
 impl Store {
-    /// Returns the jobs with events that are due at `now_ms` (milliseconds since the Unix epoch), the oldest first.
+    /// Returns the jobs with events that are due at `now_ms` (milliseconds since the Unix epoch), the oldest first. If
+    /// this process has [joined](Self::join_replicas) the replicas, returns only those whose events it delivers: its own
+    /// ones, and up to [`MAX_CLAIMED`] that no replica has, which it takes over.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn webhook_queues(&self, now_ms: u64) -> Result<Vec<WebhookQueue>, StoreError> {
-        let sql = "SELECT webhooks.job, jobs.team, webhooks.host FROM webhooks \
-                   JOIN jobs ON jobs.number = webhooks.job WHERE webhooks.waiting > 0 \
-                   AND EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.job = webhooks.job \
-                   AND events.forget_at IS NULL AND events.due_at <= ?1 \
-                   AND events.since > coalesce(webhooks.dropped_at, -1)) ORDER BY webhooks.job";
-        self.database().read(|connection| {
-            connection.query(sql, params![now_ms], |row| {
-                Ok(WebhookQueue { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? })
-            })
-        })
+        let replica = self.membership().id();
+        let found = self.database().read(|connection| due_queues(connection, replica, now_ms))?;
+        let (mut queues, free): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(_, owner)| replica.is_none() || *owner == replica);
+        if let Some(replica) = replica
+            && !free.is_empty()
+        {
+            let claimed = self
+                .database()
+                .write(Durability::Process, |transaction| claim(transaction, replica, free))?;
+            queues.extend(claimed);
+            queues.sort_by_key(|(queue, _)| queue.job);
+        }
+        Ok(queues.into_iter().map(|(queue, _)| queue).collect())
     }
 
     /// Returns the time of the next event that is due after `now_ms`, in milliseconds since the Unix epoch.
@@ -236,6 +245,41 @@ impl Store {
             })
         })
     }
+}
+
+/// Returns the jobs with due events that a replica has or no replica has, with their owners. Without a replica, returns
+/// those of all.
+fn due_queues(
+    connection: &Connection,
+    replica: Option<i64>,
+    now_ms: u64,
+) -> sql::Result<Vec<(WebhookQueue, Option<i64>)>> {
+    let sql = "SELECT webhooks.job, jobs.team, webhooks.host, webhooks.replica \
+               FROM webhooks JOIN jobs ON jobs.number = webhooks.job WHERE webhooks.waiting > 0 \
+               AND coalesce(webhooks.replica = ?2, 1 = 1) \
+               AND EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.job = webhooks.job \
+               AND events.forget_at IS NULL AND events.due_at <= ?1 \
+               AND events.since > coalesce(webhooks.dropped_at, -1)) ORDER BY webhooks.job";
+    connection.query(sql, params![now_ms, replica], |row| {
+        let queue = WebhookQueue { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? };
+        Ok((queue, row.get(3)?))
+    })
+}
+
+/// Makes a replica the owner of up to [`MAX_CLAIMED`] queues, and returns those that no other has taken meanwhile.
+fn claim(
+    transaction: &Transaction<'_>,
+    replica: i64,
+    free: Vec<(WebhookQueue, Option<i64>)>,
+) -> sql::Result<Vec<(WebhookQueue, Option<i64>)>> {
+    let sql = "UPDATE webhooks SET replica = ?1 WHERE job = ?2 AND replica IS NULL";
+    let mut claimed = Vec::new();
+    for queue in free.into_iter().take(MAX_CLAIMED) {
+        if transaction.execute(sql, params![replica, queue.0.job])? == 1 {
+            claimed.push(queue);
+        }
+    }
+    Ok(claimed)
 }
 
 /// Returns the first event of a job without an attempt.

@@ -58,7 +58,7 @@ fn copies_survive_a_restart_and_may_repeat_completed_pages() {
     complete(&store, &leases[0], document("page a"));
     // A process leases a URL and dies.
     assert_eq!(store.lease_job_urls(number, 1, 0, TTL).unwrap().len(), 1);
-    store.release_all_job_leases().unwrap();
+    store.start_job(number).unwrap();
 
     let limits = JobLimits::default();
     let added = store.extend_job("tea", "one", &[entry("a", 0), entry("c", 1)], 2, &limits, 0).unwrap();

@@ -25,7 +25,7 @@ const TASKS: u64 = 64;
 const SECONDS: &str = "WEBSVC_HAMMER_SECONDS";
 
 /// A seeded generator of random numbers (SplitMix64), so that a run can be repeated.
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {

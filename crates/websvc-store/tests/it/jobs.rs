@@ -427,7 +427,7 @@ impl Model {
         self.store = crate::open(dir.path());
         self.dir = dir;
         self.leases.clear();
-        self.store.release_all_job_leases().unwrap();
+        self.store.start_job(self.number).unwrap();
     }
 
     /// Completes all remaining URLs.

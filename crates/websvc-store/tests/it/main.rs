@@ -19,6 +19,7 @@ mod page_owners;
 mod pages;
 mod processes;
 mod profiles;
+mod replicas;
 mod rights;
 mod server;
 mod teams;

@@ -42,6 +42,7 @@ fn child() {
         ("revoke", id) => drop(store.revoke_key(id).unwrap()),
         ("create", team) => (0..20).for_each(|n| drop(store.create_key(team, &n.to_string()).unwrap())),
         ("write", team) => write_until_killed(&store, team),
+        ("work", seed) => crate::replicas::work_until_killed(&store, seed.parse().unwrap()),
         ("spend", seed) => crate::hammer::spend_until_killed(&store, seed.parse().unwrap()),
         _ => panic!("unknown role {role}"),
     }

@@ -7,12 +7,11 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use websvc_store::{DatabaseUrl, HoldOutcome, Store, StoreError, Usage};
+use websvc_store::{DatabaseUrl, HoldOutcome, ReplicaRole, Store, StoreError, Usage};
 
 use crate::credits::{give, hold_credits, remaining, usage};
 use crate::engine::{Rows, client, is_server, open, url_of};
@@ -20,12 +19,12 @@ use crate::engine::{Rows, client, is_server, open, url_of};
 /// Time in which every step of these tests must succeed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn on_server() -> Option<(TempDir, Store)> {
+pub(crate) fn on_server() -> Option<(TempDir, Store)> {
     is_server().then(crate::fresh)
 }
 
 /// Repeats `step` until it returns a value.
-fn eventually<T>(mut step: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn eventually<T>(mut step: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(value) = step() {
@@ -47,6 +46,20 @@ fn end_sessions(dir: &TempDir) {
 fn open_named(dir: &TempDir) -> Store {
     let url = named_url(dir);
     Store::connect(&url, client(&url), dir.path()).unwrap()
+}
+
+/// Opens the database of `dir` with a data directory of its own, as another machine does.
+pub(crate) fn open_elsewhere(dir: &TempDir) -> (TempDir, Store) {
+    let elsewhere = elsewhere(dir);
+    let store = open(elsewhere.path());
+    (elsewhere, store)
+}
+
+/// Returns a new data directory for the database of `dir`.
+pub(crate) fn elsewhere(dir: &TempDir) -> TempDir {
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::copy(dir.path().join("test-schema"), elsewhere.path().join("test-schema")).unwrap();
+    elsewhere
 }
 
 fn named_url(dir: &TempDir) -> DatabaseUrl {
@@ -90,67 +103,18 @@ fn unwritten_charges_survive_the_end_of_the_sessions() {
 }
 
 #[test]
-fn lock_of_the_server_is_exclusive_and_acquired_again_after_a_restart() {
-    let Some((dir, first)) = on_server() else { return };
-    drop(first);
-    let (store, other) = (open_named(&dir), open(dir.path()));
-    let (lost, losses) = channel();
-    let lock = store.lock_server(move || lost.send(()).unwrap()).unwrap();
-    assert!(lock.is_some());
-    let error = other.lock_server(|| {}).unwrap_err();
-    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
-    assert!(error.to_string().ends_with("is in use by another websvc process"), "{error}");
-    // The sessions end and no other process is faster than the holder.
-    end_sessions(&dir);
-    let held = "SELECT count(*) FROM pg_locks, pg_stat_activity AS sessions, current_schema() AS schema \
-                WHERE locktype = 'advisory' AND classid = 2003139683 AND granted AND sessions.pid = pg_locks.pid \
-                AND application_name = schema";
-    eventually(|| (Rows::of(dir.path()).number(held) == 1).then_some(()));
-    assert!(losses.try_recv().is_err(), "the lock was acquired again");
-    drop(lock);
-    let lock = eventually(|| other.lock_server(|| {}).ok());
-    assert!(lock.is_some());
-}
-
-#[test]
-fn process_learns_that_another_one_has_its_lock() {
-    let Some((dir, first)) = on_server() else { return };
-    drop(first);
-    let (store, other) = (open_named(&dir), open(dir.path()));
-    let (lost, losses) = channel();
-    let lock = store.lock_server(move || lost.send(()).unwrap()).unwrap();
-    end_sessions(&dir);
-    // The check of the holder is a second apart; this one has only to be faster once.
-    let started = Instant::now();
-    let taken = loop {
-        if let Ok(taken) = other.lock_server(|| {}) {
-            break taken;
-        }
-        end_sessions(&dir);
-        assert!(started.elapsed() < PATIENCE, "the lock was never free");
-    };
-    losses.recv_timeout(PATIENCE).unwrap();
-    drop((lock, taken));
-}
-
-#[test]
-fn leases_of_other_machines_are_ended_only_by_the_holder_of_the_lock() {
+fn leases_of_other_machines_are_not_ended() {
     let Some((dir, store)) = on_server() else { return };
     let team = give(&store, "tea", Some(100));
     let hold = hold_credits(&store, &team, 10);
     // Another machine has another data directory, without the journal of the first process.
-    let elsewhere = tempfile::tempdir().unwrap();
-    std::fs::copy(dir.path().join("test-schema"), elsewhere.path().join("test-schema")).unwrap();
-    let other = open(elsewhere.path());
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    other.join_replicas(ReplicaRole::Worker).unwrap();
     assert_eq!(remaining(&other, "tea"), 100);
     assert_eq!(hold.settle(usage(10)), 10);
     store.flush_credits().unwrap();
     assert_eq!(remaining(&other, "tea"), 90, "the lease was not ended");
-    let rows = Rows::of(dir.path());
-    assert_eq!(rows.number("SELECT count(*) FROM leases"), 1);
-    let _lock = other.lock_server(|| {}).unwrap();
-    assert_eq!(remaining(&other, "tea"), 90);
-    assert_eq!(rows.number("SELECT count(*) FROM leases"), 0, "the first process counts as dead");
+    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM leases"), 1);
 }
 
 #[test]
@@ -223,7 +187,7 @@ fn long_urls_are_stored_and_found() {
 }
 
 /// A forwarder of TCP connections to the server, which can be cut.
-struct Forwarder {
+pub(crate) struct Forwarder {
     port: u16,
     is_cut: Arc<AtomicBool>,
 }
@@ -250,7 +214,7 @@ impl Forwarder {
         Self { port: own_port, is_cut }
     }
 
-    fn set_cut(&self, is_cut: bool) {
+    pub(crate) fn set_cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::Release);
     }
 }
@@ -271,17 +235,23 @@ fn forward(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool) {
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-#[test]
-fn cached_state_outlives_an_outage_and_everything_recovers() {
-    let Some((dir, first)) = on_server() else { return };
-    drop(first);
-    let (host, port) = named_url(&dir).hosts()[0].clone();
+/// Opens the store of `dir` through a forwarder.
+pub(crate) fn open_forwarded(dir: &TempDir) -> (Forwarder, Store) {
+    let (host, port) = named_url(dir).hosts()[0].clone();
     let forwarder = Forwarder::to(host.to_string(), port);
     let url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
     let schema = std::fs::read_to_string(dir.path().join("test-schema")).unwrap();
     let url = url.replace(&format!(":{port}"), &format!(":{}", forwarder.port));
     let url = DatabaseUrl::parse(&format!("{url}?options=-csearch_path%3D{schema}")).unwrap();
     let store = Store::connect(&url, client(&url), dir.path()).unwrap();
+    (forwarder, store)
+}
+
+#[test]
+fn cached_state_outlives_an_outage_and_everything_recovers() {
+    let Some((dir, first)) = on_server() else { return };
+    drop(first);
+    let (forwarder, store) = open_forwarded(&dir);
     let key = store.create_key("tea", "").unwrap();
     let team = give(&store, "tea", Some(100));
     assert!(store.authenticate(key.secret.expose()).unwrap().is_some());

@@ -10,9 +10,7 @@ use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobError
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
-use websvc_store::{
-    CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob, ServerLock,
-};
+use websvc_store::{CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{JobRequestKind, Part, State};
@@ -41,8 +39,6 @@ pub(super) struct LocalJob {
     /// The task that runs the job.
     task: JoinHandle<Infallible>,
     pub(super) invalid_urls: Vec<String>,
-    #[expect(dead_code, reason = "held, not read")]
-    store_lock: Option<ServerLock>,
 }
 
 /// URLs that are added to a job together.
@@ -64,13 +60,13 @@ impl LocalJob {
     pub(super) async fn start(context: &CommandContext, request_kind: JobRequestKind) -> Result<Self> {
         let access = IndexMode::Write(context.data_dir.lock()?);
         let app = app::open(&context.config, &context.data_dir, access)?;
-        let store_lock = app::lock_store(&app.store)?;
         let jobs = Jobs::new(
             &app.engine,
             app.store.clone(),
             app.artifacts.clone(),
             app::jobs_config(&context.config),
         );
+        jobs.join_for_single_job().await?;
         let kind = match request_kind.kind() {
             websvc::JobKind::Crawl => JobKind::Crawl,
             websvc::JobKind::Batch => JobKind::Batch,
@@ -95,7 +91,6 @@ impl LocalJob {
             has_ended: false,
             task,
             invalid_urls,
-            store_lock,
         })
     }
 

@@ -1,0 +1,107 @@
+//! The heartbeat of a replica on a server, and the takeover from lost ones.
+
+use std::time::Instant;
+
+use super::observer::Observer;
+use super::{LOST_AFTER, delete, insert};
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::ledger::SPENDER_LOST_AFTER;
+use crate::sql::{self, Connection, params};
+use crate::store::Shared;
+
+/// The heartbeat of this process. It has a session of its own, so that it never waits for other statements.
+#[derive(Debug)]
+pub(crate) struct Heartbeat {
+    session: Option<Connection>,
+    replicas: Observer<i64>,
+    spenders: Observer<String>,
+}
+
+impl Heartbeat {
+    pub(crate) fn new() -> Self {
+        Self {
+            session: None,
+            replicas: Observer::new(LOST_AFTER),
+            spenders: Observer::new(SPENDER_LOST_AFTER),
+        }
+    }
+
+    /// Increments the beats of this process, and takes over from processes that are lost.
+    pub(crate) fn beat(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        let beaten = self.try_beat(shared);
+        if beaten.is_err() {
+            self.session = None;
+            self.replicas.reset();
+            self.spenders.reset();
+        }
+        beaten
+    }
+
+    fn try_beat(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        let database = &shared.database;
+        let session = match self.session.take().filter(Connection::is_usable) {
+            Some(session) => session,
+            None => match database.open_server_connection()? {
+                Some(session) => session,
+                None => return Ok(()),
+            },
+        };
+        let session = self.session.insert(session);
+        let error = |error| database.error(error);
+        increment(shared, session).map_err(error)?;
+        shared.ledger.beat(database, session)?;
+        let replicas = read_replicas(session).map_err(error)?;
+        shared.membership.set_workers(replicas.iter().filter(|replica| replica.is_worker).count());
+        let now = Instant::now();
+        let beats = replicas.iter().map(|replica| (replica.id, replica.beat)).collect();
+        let lost_replicas = self.replicas.observe(beats, now);
+        let sql = "SELECT journal, beat FROM spenders WHERE lost_at IS NULL";
+        let beats = session.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?))).map_err(error)?;
+        let lost_spenders = self.spenders.observe(beats, now);
+        if shared.membership.id().is_some() && shared.membership.role().is_worker() {
+            for (id, beat) in lost_replicas {
+                database.write(Durability::Process, |transaction| {
+                    // A beat in the meantime shows that it lives.
+                    let sql = "DELETE FROM replicas WHERE id = ?1 AND beat = ?2";
+                    transaction.execute(sql, params![id, beat])
+                })?;
+            }
+            for (journal, beat) in lost_spenders {
+                shared.ledger.settle_lost(database, &journal, beat)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves the replicas, so that the others need not wait until this process counts as lost.
+    pub(crate) fn leave(&mut self, shared: &Shared) {
+        let Some(id) = shared.membership.id() else { return };
+        // If this fails, the others take over when they miss its beats.
+        let _ = shared.database.write(Durability::Process, |transaction| delete(transaction, id));
+    }
+}
+
+/// Increments the beat of this replica. If the others have deleted it, it joins again.
+fn increment(shared: &Shared, session: &Connection) -> sql::Result<()> {
+    let Some(id) = shared.membership.id() else { return Ok(()) };
+    if session.execute("UPDATE replicas SET beat = beat + 1 WHERE id = ?1", params![id])? == 0 {
+        let role = shared.membership.role();
+        let id = insert(session, role)?;
+        shared.membership.set(id, role);
+    }
+    Ok(())
+}
+
+/// A row of the table of replicas.
+struct ReplicaRow {
+    id: i64,
+    beat: i64,
+    is_worker: bool,
+}
+
+fn read_replicas(session: &Connection) -> sql::Result<Vec<ReplicaRow>> {
+    session.query("SELECT id, beat, is_worker FROM replicas", params![], |row| {
+        Ok(ReplicaRow { id: row.get(0)?, beat: row.get(1)?, is_worker: row.get(2)? })
+    })
+}

@@ -1,0 +1,126 @@
+//! Replicas: the processes that share a database and work on its jobs.
+//!
+//! Each replica has a row in the table `replicas`, and owns jobs and webhooks: rows that refer to it. Only the owner of
+//! a job leases its URLs. On a server, a replica increments its `beat` every second. When another replica has seen no
+//! new beat for [`LOST_AFTER`], it deletes the row, and thereby frees everything that the lost replica owned. No clocks
+//! are compared, and an outage of the server is not mistaken for the end of a replica: while a replica cannot read the
+//! beats, it observes nothing.
+//!
+//! A replica that was only suspended or disconnected can do no harm when it continues: its leases of URLs are void, so
+//! its pages are not recorded, and it finds its row deleted and joins again with a new number.
+//!
+//! A file has one process at a time, which the lock of the data directory ensures. A replica that joins there replaces
+//! all earlier ones, and beats are not needed.
+
+mod heartbeat;
+mod observer;
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::sql::{self, Connection, params};
+use crate::store::Store;
+
+pub(crate) use heartbeat::Heartbeat;
+
+/// How long a replica must be silent until the others take over what it owns.
+const LOST_AFTER: Duration = Duration::from_secs(8);
+
+/// The part that a replica plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplicaRole {
+    /// Works on all jobs, and takes over those of lost replicas.
+    Worker,
+    /// Works only on jobs that it creates, and leaves lost replicas to the workers.
+    SingleJob,
+}
+
+impl ReplicaRole {
+    const fn is_worker(self) -> bool {
+        matches!(self, Self::Worker)
+    }
+}
+
+/// The membership of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Membership {
+    /// Number of the replica; 0 while this process has not joined.
+    id: AtomicI64,
+    is_single: AtomicBool,
+    /// Number of workers, as of the last beat.
+    workers: AtomicU32,
+}
+
+impl Membership {
+    /// Returns the number of this replica; `None` while it has not joined.
+    pub(crate) fn id(&self) -> Option<i64> {
+        Some(self.id.load(Ordering::Acquire)).filter(|id| *id != 0)
+    }
+
+    fn role(&self) -> ReplicaRole {
+        if self.is_single.load(Ordering::Acquire) { ReplicaRole::SingleJob } else { ReplicaRole::Worker }
+    }
+
+    fn set(&self, id: i64, role: ReplicaRole) {
+        self.is_single.store(!role.is_worker(), Ordering::Release);
+        self.id.store(id, Ordering::Release);
+    }
+
+    fn set_workers(&self, count: usize) {
+        self.workers.store(u32::try_from(count).unwrap_or(u32::MAX), Ordering::Release);
+    }
+
+    fn workers(&self) -> u32 {
+        self.workers.load(Ordering::Acquire).max(1)
+    }
+}
+
+impl Store {
+    /// Joins the replicas of the database: from now on this process can own jobs and deliver events. A process that
+    /// has joined before joins anew, and frees what it owned. In a file, the caller must have the lock of the data
+    /// directory: everything that other processes owned there is free, too.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn join_replicas(&self, role: ReplicaRole) -> Result<(), StoreError> {
+        let database = self.database();
+        let membership = self.membership();
+        let previous = membership.id();
+        let (id, workers) = database.write(Durability::Process, |transaction| {
+            if database.is_server() {
+                delete(transaction, previous.unwrap_or_default())?;
+            } else {
+                transaction.execute("DELETE FROM replicas", params![])?;
+            }
+            let id = insert(transaction, role)?;
+            let sql = "SELECT count(*) FROM replicas WHERE is_worker = 1";
+            let workers: i64 = transaction.query_row(sql, params![], |row| row.get(0))?;
+            Ok((id, usize::try_from(workers).unwrap_or_default()))
+        })?;
+        membership.set(id, role);
+        membership.set_workers(workers);
+        if database.is_server() {
+            // An earlier process on this data directory may have left charges that only this one can read.
+            self.ledger().recover(database)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of replicas that work on all jobs, as of at most a second ago; at least 1.
+    #[must_use]
+    pub fn workers(&self) -> u32 {
+        self.membership().workers()
+    }
+}
+
+fn insert(connection: &Connection, role: ReplicaRole) -> sql::Result<i64> {
+    let sql = "INSERT INTO replicas (is_worker) VALUES (?1) RETURNING id";
+    connection.query_row(sql, params![role.is_worker()], |row| row.get(0))
+}
+
+/// Deletes a replica, which frees everything that it owned.
+fn delete(connection: &Connection, id: i64) -> sql::Result<()> {
+    connection.execute("DELETE FROM replicas WHERE id = ?1", params![id]).map(drop)
+}
