@@ -6,6 +6,7 @@
 mod overload;
 mod rate;
 mod rejections;
+mod shared;
 mod state;
 mod wait_queue;
 
@@ -18,12 +19,13 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
-use websvc_store::{Caller, KeyId, Team};
+use websvc_store::{Caller, KeyId, Store, Team};
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
 
 use self::rate::seconds;
 use self::rejections::Rejections;
+use self::shared::SharedLimits;
 use self::state::{AdmissionDecision, AdmissionRequest, AdmissionState, Quota, RejectReason};
 use self::wait_queue::QueueTicket;
 use crate::response::ApiError;
@@ -87,6 +89,8 @@ pub(crate) struct Admission {
     state: Arc<Mutex<AdmissionState>>,
     rejections: Rejections,
     large_bodies: Semaphore,
+    /// The limits that replicas share; `None` if this is the only process.
+    shared: Option<SharedLimits>,
 }
 
 /// The result of admission.
@@ -139,7 +143,13 @@ impl Admission {
             state: Arc::new(Mutex::new(AdmissionState::new(limits, now))),
             rejections: Rejections::new(now),
             large_bodies: Semaphore::new(MAX_LARGE_BODIES),
+            shared: None,
         }
+    }
+
+    /// Shares the rate and concurrency limits with the other replicas, if others may use the database.
+    pub(crate) fn share_limits(self, store: &Store) -> Self {
+        Self { shared: SharedLimits::of(store), ..self }
     }
 
     pub(crate) fn metrics(&self) -> AdmissionMetrics {
@@ -217,16 +227,23 @@ impl Admission {
             (quota != Quota::default()).then_some((&caller.key_id, quota))
         });
         let team = caller.map(|caller| &caller.team);
-        let (rate, decision) = {
-            let mut state = self.state.lock();
-            let team_quota = Quota {
-                requests_per_minute: team
-                    .and_then(|team| team.requests_per_minute)
-                    .or(state.limits().requests_per_minute),
-                concurrency: team.and_then(|team| team.concurrency).or(state.limits().concurrency),
-            };
-            state.enter(&AdmissionRequest { team: team_name(team), team_quota, key }, now)
+        let limits = *self.state.lock().limits();
+        let team_quota = Quota {
+            requests_per_minute: team
+                .and_then(|team| team.requests_per_minute)
+                .or(limits.requests_per_minute),
+            concurrency: team.and_then(|team| team.concurrency).or(limits.concurrency),
         };
+        let replicas = self.shared.as_ref().map_or(1, SharedLimits::replicas);
+        let request = AdmissionRequest { team: team_name(team), team_quota, key, replicas };
+        let now = match &self.shared {
+            Some(shared) => {
+                shared.refill(&self.state, &request).await;
+                Instant::now()
+            }
+            None => now,
+        };
+        let (rate, decision) = self.state.lock().enter(&request, now);
         let (number, queued) = match decision {
             AdmissionDecision::Rejected(reason) => return Admitted { rate, permit: Err(rejection(reason)) },
             AdmissionDecision::Admitted { number } => (number, None),

@@ -26,6 +26,11 @@ impl BucketSize {
 }
 
 impl TokenBucket {
+    /// Returns a bucket that will be full after this time.
+    pub(crate) fn full_after(until_full: Duration, now: Instant) -> Self {
+        Self { full_at: Some(now + until_full) }
+    }
+
     /// Returns the number of tokens in the bucket.
     pub(crate) fn available(self, size: BucketSize, now: Instant) -> u32 {
         let refilled = size.refill_time().saturating_sub(self.until_full(size, now));

@@ -36,6 +36,7 @@ mod page;
 mod page_cache;
 mod page_scope;
 mod profile;
+mod rate_bucket;
 mod replica;
 mod rights;
 mod secret;
@@ -67,6 +68,7 @@ pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,
 };
+pub use rate_bucket::{SharedBucketSize, TakenTokens};
 pub use replica::ReplicaRole;
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::ApiSecret;

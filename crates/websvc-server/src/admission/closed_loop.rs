@@ -152,7 +152,7 @@ impl Simulation {
 
     fn send(&mut self, client: usize) {
         self.clients[client].arrived = self.now;
-        let request = AdmissionRequest { team: "", team_quota: Quota::default(), key: None };
+        let request = AdmissionRequest { team: "", team_quota: Quota::default(), key: None, replicas: 1 };
         match self.state.enter(&request, self.now).1 {
             AdmissionDecision::Rejected(_) => self.reject(client),
             AdmissionDecision::Admitted { number } => self.request_compute(client, number),

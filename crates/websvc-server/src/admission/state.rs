@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use websvc_store::KeyId;
+use websvc_store::{KeyId, TakenTokens};
 
 use super::AdmissionLimits;
 use super::overload::Overload;
 use super::rate::{RateLimitStatus, bucket_size};
+use super::shared::AccountName;
 use super::wait_queue::{FairWaitQueue, QueueTicket};
 use crate::token_bucket::TokenBucket;
 
@@ -38,6 +39,18 @@ pub(super) struct AdmissionRequest<'a> {
     pub(super) team_quota: Quota,
     /// The key, if it has limits of its own.
     pub(super) key: Option<(&'a KeyId, Quota)>,
+    /// The number of replicas that share the concurrency limits; at least 1.
+    pub(super) replicas: u32,
+}
+
+impl<'a> AdmissionRequest<'a> {
+    /// Returns the team and the key, each with its limit of requests per minute, if there is one.
+    pub(super) fn rate_limits(&self) -> impl Iterator<Item = (AccountName<'a>, u32)> + use<'a> {
+        let team = Some((AccountName::Team(self.team), self.team_quota));
+        let key = self.key.map(|(key, quota)| (AccountName::Key(key), quota));
+        let accounts = [team, key].into_iter().flatten();
+        accounts.filter_map(|(account, quota)| Some((account, quota.requests_per_minute?)))
+    }
 }
 
 /// The decision about a request.
@@ -88,12 +101,42 @@ pub(crate) struct AdmissionMetrics {
 /// The requests of a team or a key.
 #[derive(Debug, Default)]
 struct Account {
+    /// The tokens that are left. If several replicas share the limit, as of the last time when tokens were taken from
+    /// the shared bucket.
     bucket: TokenBucket,
+    /// Tokens that were taken from a shared bucket.
+    taken: u32,
     /// Requests in flight, queued ones included.
     in_flight: u32,
 }
 
 impl Account {
+    /// Returns the rate limit and how much of it is left.
+    fn rate(&self, limit: u32, now: Instant) -> RateLimitStatus {
+        let rate = RateLimitStatus::of(self.bucket, limit, now);
+        match self.taken(now) {
+            0 => rate,
+            taken => {
+                let remaining = rate.remaining.saturating_add(taken).min(limit);
+                RateLimitStatus { remaining, next: Duration::ZERO, ..rate }
+            }
+        }
+    }
+
+    /// Returns the number of tokens that were taken from a shared bucket. When that is full again, it contains them.
+    fn taken(&self, now: Instant) -> u32 {
+        if self.bucket.is_full(now) { 0 } else { self.taken }
+    }
+
+    /// Removes a token for a request.
+    fn take(&mut self, limit: u32, now: Instant) {
+        self.taken = self.taken(now);
+        match self.taken.checked_sub(1) {
+            Some(taken) => self.taken = taken,
+            None => self.bucket.take(bucket_size(limit), now),
+        }
+    }
+
     fn is_idle(&self, now: Instant) -> bool {
         self.in_flight == 0 && self.bucket.is_full(now)
     }
@@ -173,6 +216,27 @@ impl AdmissionState {
             return (rate, AdmissionDecision::Admitted { number });
         };
         (rate, AdmissionDecision::Queued { number, admitted, max_wait: self.limits.queue_wait })
+    }
+
+    /// Returns whether tokens of a shared bucket are needed to admit a request, and the bucket may have some.
+    pub(super) fn needs_tokens(&self, account: AccountName<'_>, limit: u32, now: Instant) -> bool {
+        let account = match account {
+            AccountName::Team(team) => self.teams.get(team),
+            AccountName::Key(key) => self.keys.get(key),
+        };
+        account.is_none_or(|account| {
+            account.taken(now) == 0 && account.bucket.available(bucket_size(limit), now) > 0
+        })
+    }
+
+    /// Adds tokens that were taken from a shared bucket at `now`.
+    pub(super) fn add_tokens(&mut self, account: AccountName<'_>, taken: TakenTokens, now: Instant) {
+        let account = match account {
+            AccountName::Team(team) => self.teams.entry(team.to_owned()).or_default(),
+            AccountName::Key(key) => self.keys.entry(key.clone()).or_default(),
+        };
+        account.taken = account.taken(now).saturating_add(taken.granted);
+        account.bucket = TokenBucket::full_after(taken.until_full, now);
     }
 
     /// Removes a request that was admitted or queued with this number, and admits queued ones.
@@ -259,12 +323,12 @@ impl AdmissionState {
         let mut reason = None;
         for (account, quota) in accounts.into_iter().flatten() {
             if let Some(limit) = quota.requests_per_minute {
-                let bucket = account.map(|account| account.bucket).unwrap_or_default();
-                let rate = RateLimitStatus::of(bucket, limit, now);
+                let full = || RateLimitStatus::of(TokenBucket::default(), limit, now);
+                let rate = account.map_or_else(full, |account| account.rate(limit, now));
                 tightest = Some(tightest.map_or(rate, |tightest| tightest.tighter(rate)));
             }
             if let Some(limit) = quota.concurrency
-                && account.map_or(0, |account| account.in_flight) >= limit
+                && account.map_or(0, |account| account.in_flight) >= limit.div_ceil(request.replicas)
             {
                 reason = reason.or(Some(RejectReason::Concurrency { limit }));
             }
@@ -281,8 +345,8 @@ impl AdmissionState {
         let mut count = |account: &mut Account, quota: Quota| {
             account.in_flight += 1;
             if let Some(limit) = quota.requests_per_minute {
-                account.bucket.take(bucket_size(limit), now);
-                let rate = RateLimitStatus::of(account.bucket, limit, now);
+                account.take(limit, now);
+                let rate = account.rate(limit, now);
                 tightest = Some(tightest.map_or(rate, |tightest: RateLimitStatus| tightest.tighter(rate)));
             }
         };

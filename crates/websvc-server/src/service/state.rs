@@ -70,6 +70,7 @@ impl ServiceState {
             traces,
             audit,
         } = config;
+        let admission = Admission::new(limits).share_limits(&store);
         Self {
             engine,
             store,
@@ -79,7 +80,7 @@ impl ServiceState {
             authentication,
             open_metrics,
             default_concurrency: limits.concurrency.map_or(limits.total_concurrency, |max| max as usize),
-            admission: Admission::new(limits),
+            admission,
             metrics: RequestMetrics::default(),
             traces,
             audit,

@@ -16,6 +16,7 @@ use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
+use crate::rate_bucket;
 use crate::sql::{self, Transaction, params};
 use crate::store::{Shared, Store};
 
@@ -108,7 +109,11 @@ impl Ledger {
         }
         database.write(Durability::Process, |transaction| {
             write::trim(transaction, limits, now_ms)?;
-            lost::trim(transaction, now_ms)
+            lost::trim(transaction, now_ms)?;
+            if database.is_server() {
+                rate_bucket::trim(transaction)?;
+            }
+            Ok(())
         })
     }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use websvc_store::{
-    CompletionOutcome, HoldOutcome, JobEvent, JobLimits, JobState, NewJob, NewWebhook, ReplicaRole, Store,
-    UrlCompletion,
+    CompletionOutcome, HoldOutcome, JobEvent, JobLimits, JobState, NewJob, NewWebhook, ReplicaRole,
+    SharedBucketSize, Store, UrlCompletion,
 };
 
 use crate::credits::{audit, give, usage};
@@ -148,6 +148,40 @@ fn disconnected_replica_is_replaced_and_joins_again() {
     }
     assert_eq!(other.job_by_number(number).unwrap().unwrap().documents, 2);
     eventually(|| (other.workers() == 2).then_some(()));
+}
+
+#[test]
+fn replicas_take_tokens_from_one_bucket() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    let hour = Duration::from_secs(3_600);
+    let size = SharedBucketSize { capacity: 10, interval: hour };
+    let take = |store: &Store, account, wanted| store.take_tokens(account, size, wanted).unwrap().unwrap();
+    let first = take(&store, "team:red", 4);
+    assert_eq!((first.granted, first.until_full), (4, 4 * hour));
+    assert_eq!(take(&other, "team:red", 4).granted, 4);
+    assert_eq!(take(&store, "team:red", 4).granted, 2, "only these are left");
+    let empty = take(&other, "team:red", 4);
+    assert_eq!(empty.granted, 0);
+    assert!(empty.until_full > 9 * hour && empty.until_full <= 10 * hour, "{empty:?}");
+    assert_eq!(take(&other, "team:blue", 1).granted, 1);
+    // A lower limit applies at once.
+    let lower = SharedBucketSize { capacity: 3, interval: hour };
+    assert_eq!(store.take_tokens("team:red", lower, 1).unwrap().unwrap().until_full, 3 * hour);
+    let quick = SharedBucketSize { capacity: 2, interval: Duration::from_millis(20) };
+    let mut granted = 0;
+    let started = Instant::now();
+    while granted < 10 {
+        granted += store.take_tokens("team:quick", quick, 5).unwrap().unwrap().granted;
+    }
+    assert!(started.elapsed() >= Duration::from_millis(8 * 20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn file_has_no_shared_buckets() {
+    let (_dir, store) = crate::fresh_file();
+    let size = SharedBucketSize { capacity: 10, interval: Duration::from_secs(1) };
+    assert_eq!(store.take_tokens("team:red", size, 1).unwrap(), None);
 }
 
 /// Number of URLs of each job of the hammer.
