@@ -21,6 +21,7 @@ mod searxng;
 mod skip;
 mod socks_proxy;
 mod syslog;
+mod tcp_forwarder;
 mod test_web;
 mod wait_for;
 
@@ -37,5 +38,6 @@ pub use searxng::FakeSearxng;
 pub use skip::{skip, skip_test};
 pub use socks_proxy::SocksProxy;
 pub use syslog::FakeSyslog;
+pub use tcp_forwarder::TcpForwarder;
 pub use test_web::{ReceivedRequest, TestWeb, TestWebBuilder};
 pub use wait_for::until;

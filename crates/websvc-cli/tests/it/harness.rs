@@ -71,7 +71,8 @@ impl Site {
 pub(crate) struct Service {
     /// The data directory if the service owns it. It is removed after the process has ended.
     site: Option<Site>,
-    process: Child,
+    /// The process, if this service has started it.
+    process: Option<Child>,
     pub(crate) address: String,
     client: Client,
     pub(crate) key: String,
@@ -104,7 +105,13 @@ impl Service {
         let address = line.trim().strip_prefix("websvc listening on ").unwrap_or_default().to_owned();
         assert!(!address.is_empty(), "the service did not start: {line:?}");
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { site: None, process, address, client, key: KEY.to_owned() }
+        Self { site: None, process: Some(process), address, client, key: KEY.to_owned() }
+    }
+
+    /// Returns a client of a service, or of a load balancer, that runs already.
+    pub(crate) fn at(address: &str) -> Self {
+        let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+        Self { site: None, process: None, address: address.to_owned(), client, key: KEY.to_owned() }
     }
 
     /// Starts a service with an empty index in a new data directory.
@@ -194,7 +201,7 @@ impl Service {
 
     /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
-        self.process.id()
+        self.process.as_ref().expect("the service was started here").id()
     }
 
     /// Indexes pages, given as a word and a URL. A search for the word finds the page.
@@ -210,12 +217,12 @@ impl Service {
 
     /// Sends SIGKILL.
     pub(crate) fn kill(&self) {
-        signal(&self.process, "KILL");
+        self.process.iter().for_each(|process| signal(process, "KILL"));
     }
 
     /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
-        signal(&self.process, "TERM");
+        self.process.iter().for_each(|process| signal(process, "TERM"));
     }
 
     /// Sends SIGTERM, waits, and returns the exit status.
@@ -226,14 +233,16 @@ impl Service {
     /// Does the same, and keeps the service's values usable.
     pub(crate) fn end(&mut self) -> ExitStatus {
         self.terminate();
-        wait(&mut self.process)
+        wait(self.process.as_mut().expect("the service was started here"))
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
         self.terminate();
-        wait(&mut self.process);
+        if let Some(process) = &mut self.process {
+            wait(process);
+        }
     }
 }
 

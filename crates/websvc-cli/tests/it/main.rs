@@ -21,6 +21,7 @@ mod bombs;
 mod browser;
 mod cache;
 mod canary;
+mod cluster;
 mod corpus;
 mod crash;
 mod crawl_command;

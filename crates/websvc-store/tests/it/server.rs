@@ -3,15 +3,13 @@
 //! They run if `WEBSVC_TEST_POSTGRES` names a PostgreSQL server, and do nothing otherwise; `cargo xtask test` says
 //! which.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use websvc_store::{DatabaseUrl, HoldOutcome, ReplicaRole, Store, StoreError, Usage};
+use websvc_testkit::TcpForwarder;
 
 use crate::credits::{give, hold_credits, remaining, usage};
 use crate::engine::{Rows, client, is_server, open, url_of};
@@ -186,62 +184,13 @@ fn long_urls_are_stored_and_found() {
     assert_eq!(store.purge_url(&url).unwrap(), 1);
 }
 
-/// A forwarder of TCP connections to the server, which can be cut.
-pub(crate) struct Forwarder {
-    port: u16,
-    is_cut: Arc<AtomicBool>,
-}
-
-impl Forwarder {
-    fn to(host: String, port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let own_port = listener.local_addr().unwrap().port();
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let cut = Arc::clone(&is_cut);
-        thread::spawn(move || {
-            for client in listener.incoming().map(Result::unwrap) {
-                if cut.load(Ordering::Acquire) {
-                    continue;
-                }
-                let server = TcpStream::connect((host.as_str(), port)).unwrap();
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let cut = Arc::clone(&cut);
-                    thread::spawn(move || forward(&from, &to, &cut));
-                }
-            }
-        });
-        Self { port: own_port, is_cut }
-    }
-
-    pub(crate) fn set_cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::Release);
-    }
-}
-
-/// Copies bytes until the connection ends or is cut.
-fn forward(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool) {
-    from.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
-    let mut buffer = [0; 65_536];
-    while !cut.load(Ordering::Acquire) {
-        match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(length) if to.write_all(&buffer[..length]).is_ok() => {}
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Ok(_) | Err(_) => break,
-        }
-    }
-    // Either end may be closed already.
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
-}
-
 /// Opens the store of `dir` through a forwarder.
-pub(crate) fn open_forwarded(dir: &TempDir) -> (Forwarder, Store) {
+pub(crate) fn open_forwarded(dir: &TempDir) -> (TcpForwarder, Store) {
     let (host, port) = named_url(dir).hosts()[0].clone();
-    let forwarder = Forwarder::to(host.to_string(), port);
+    let forwarder = TcpForwarder::to(&format!("{host}:{port}"));
     let url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
     let schema = std::fs::read_to_string(dir.path().join("test-schema")).unwrap();
-    let url = url.replace(&format!(":{port}"), &format!(":{}", forwarder.port));
+    let url = url.replace(&format!(":{port}"), &format!(":{}", forwarder.port()));
     let url = DatabaseUrl::parse(&format!("{url}?options=-csearch_path%3D{schema}")).unwrap();
     let store = Store::connect(&url, client(&url), dir.path()).unwrap();
     (forwarder, store)

@@ -1,0 +1,75 @@
+//! Limits of teams that all replicas share.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::json;
+
+use super::{Cluster, numbered_pages};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_per_minute_are_those_of_all_replicas() {
+    let world = numbered_pages(1, Duration::ZERO).await;
+    let Some(cluster) = Cluster::start(&world).await else { return };
+    cluster.succeed(&["teams", "set", "default", "--requests-per-minute", "100"]);
+    // Each replica sees the limit within a second.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let client = cluster.client();
+    let started = std::time::Instant::now();
+    let (mut admitted, mut rejected) = (0_u64, 0);
+    while rejected < 20 {
+        let response = client.get("/v2/team/credit-usage").await;
+        match response.status {
+            StatusCode::OK => admitted += 1,
+            StatusCode::TOO_MANY_REQUESTS => {
+                assert!(response.headers.contains_key("retry-after"));
+                rejected += 1;
+            }
+            other => panic!("{other}: {}", response.body),
+        }
+    }
+    // The bucket, what was refilled meanwhile, and at most a batch of three on two other replicas.
+    let refilled = started.elapsed().as_secs() * 100 / 60 + 2;
+    assert!(admitted <= 100 + refilled, "{admitted} requests were admitted");
+    assert!(admitted >= 100 - 6, "only {admitted} requests were admitted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn budget_is_spent_once_by_all_replicas() {
+    let world = numbered_pages(1, Duration::ZERO).await;
+    let Some(cluster) = Cluster::start(&world).await else { return };
+    cluster.succeed(&["teams", "set", "default", "--credits", "600"]);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let body = json!({ "url": "http://list.test/0" }).to_string();
+    let requests = (0..3).map(|number| {
+        let (service, body) = (super::Service::at(&cluster.replica(number).address), body.clone());
+        async move {
+            let (mut paid, mut rejected) = (0_u64, 0);
+            while rejected < 5 {
+                let response = service.post("/v2/scrape", body.clone()).await;
+                match response.status {
+                    StatusCode::OK => paid += 1,
+                    StatusCode::PAYMENT_REQUIRED => {
+                        rejected += 1;
+                        // Credits that another replica has leased return when it does not use them.
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                    other => panic!("{other}: {}", response.body),
+                }
+            }
+            paid
+        }
+    });
+    let paid: u64 = futures_util::future::join_all(requests).await.into_iter().sum();
+    assert!(paid <= 600, "{paid} requests were paid with 600 credits");
+    assert!(paid >= 500, "only {paid} credits could be spent");
+    let spent = "SELECT spent FROM grants WHERE current = 1";
+    for _ in 0..100 {
+        if cluster.database.number(spent).await == paid {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(cluster.database.number(spent).await, paid);
+    cluster.database.check_jobs_and_budgets().await;
+}
