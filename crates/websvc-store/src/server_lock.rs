@@ -55,7 +55,8 @@ fn in_use(database: &Database) -> StoreError {
     StoreError::InUse { url: database.location().display().to_string() }
 }
 
-fn try_lock(session: &Connection) -> sql::Result<bool> {
+/// Acquires the lock for a session; returns whether it was free.
+pub(crate) fn try_lock(session: &Connection) -> sql::Result<bool> {
     session.query_row(TRY_LOCK, params![], |row| row.get(0))
 }
 
