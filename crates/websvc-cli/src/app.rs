@@ -41,7 +41,7 @@ pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
     unused_sources,
 };
-pub(crate) use store::{DatabaseServer, database_server, open_store};
+pub(crate) use store::{DatabaseServer, database_server, database_server_at, open_store};
 pub(crate) use threat::classifier;
 pub(crate) use traces::TraceSettings;
 

@@ -5,6 +5,7 @@ mod common;
 mod jobs;
 mod map;
 mod parse;
+mod store;
 mod webhooks;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name,
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use parse::Parse;
+pub(crate) use store::{MigrateStore, StoreCommand};
 pub(crate) use webhooks::WebhooksCommand;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
@@ -59,6 +61,9 @@ pub(crate) enum Command {
     Keys(KeysCommand),
     /// Write the keys, teams, page cache and index into one file; works while the server runs
     Backup(Backup),
+    /// Move the database to a PostgreSQL server
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Serve search and scraping as MCP tools on stdin and stdout; works while the server runs
     Mcp,
     /// Show the usage and the remaining credits of teams; works while the server runs

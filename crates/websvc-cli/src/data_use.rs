@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::args::{
     self, BlocklistCommand, CacheCommand, Command, IndexCommand, KeysCommand, ProfilesCommand, Remote,
-    TeamsCommand, ThreatCommand, WebhooksCommand,
+    StoreCommand, TeamsCommand, ThreatCommand, WebhooksCommand,
 };
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
@@ -36,6 +36,8 @@ impl DataUse {
         match command {
             _ if server_of(command).is_some_and(|remote| remote.server.is_some()) => Self::Unused,
             Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => Self::Unused,
+            // It names its data directory itself.
+            Command::Store(StoreCommand::Migrate(_)) => Self::Unused,
             Command::Serve(_) | Command::Scrape(_) | Command::Map(_) | Command::Parse(_) | Command::Mcp => {
                 Self::Create
             }
@@ -179,5 +181,6 @@ mod tests {
         {
             check(&format!("{line} --server http://a.test"), DataUse::Unused);
         }
+        check("store migrate --from data", DataUse::Unused);
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Teams(_)
         | Command::Keys(_)
         | Command::Backup(_)
+        | Command::Store(_)
         | Command::Usage(_)
         | Command::Mcp
         | Command::Cache(_)

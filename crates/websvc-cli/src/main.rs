@@ -130,6 +130,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
     match command {
         Command::Teams(teams) => command::teams(&context, teams),
         Command::Backup(backup) => command::backup(&context, &backup),
+        Command::Store(store) => command::store(&context, store),
         Command::Keys(keys) => command::keys(&context, keys),
         Command::Profiles(profiles) => command::profiles(&context, profiles),
         Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),

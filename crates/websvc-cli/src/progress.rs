@@ -13,6 +13,15 @@ const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Pages between two updates of the text next to the progress bar.
 const UPDATE_INTERVAL_PAGES: u64 = 256;
 
+/// Creates a bar on stderr, which is hidden if stderr is not a terminal.
+fn new_bar(template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
 /// The progress of a crawl, an import or an export.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -27,11 +36,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts with no pages and an unknown total.
     pub(crate) fn start(label: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let template = "{prefix} {bar:30} {pos}/{len} pages  {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
+        let bar = new_bar("{prefix} {bar:30} {pos}/{len} pages  {msg}");
         bar.set_prefix(label.to_owned());
         let now = Instant::now();
         Self { bar, pages: 0, errors: 0, skipped: 0, started: now, last_line: now }
@@ -133,5 +138,40 @@ impl Progress {
         } else {
             self.bar.println(text);
         }
+    }
+}
+
+/// The progress of steps on the rows of tables.
+#[derive(Debug)]
+pub(crate) struct RowProgress {
+    bar: ProgressBar,
+    step: String,
+    last_line: Instant,
+}
+
+impl RowProgress {
+    /// Starts without a step.
+    pub(crate) fn start() -> Self {
+        let bar = new_bar("{prefix} {bar:30} {pos}/{len} rows");
+        Self { bar, step: String::new(), last_line: Instant::now() }
+    }
+
+    /// Shows the number of rows that are done in a step.
+    pub(crate) fn set(&mut self, step: &str, rows: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(rows);
+        if self.step != step {
+            step.clone_into(&mut self.step);
+            self.bar.set_prefix(self.step.clone());
+        }
+        if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            output::note(&format!("{step}: {rows} of {total} rows"));
+        }
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }

@@ -56,6 +56,23 @@ pub enum StoreError {
         /// URL of the server, without credentials.
         url: String,
     },
+    /// Another migration into the database runs.
+    #[error("another migration into the database {url} runs: wait for its end")]
+    InUse {
+        /// URL of the server, without credentials.
+        url: String,
+    },
+    /// A migration into the database was interrupted, so it contains a part of the state.
+    #[error(
+        "the database {url} is incomplete, because a migration into it has not finished: run `websvc store migrate \
+         --from {from}` again"
+    )]
+    UnfinishedMigration {
+        /// URL of the server, without credentials.
+        url: String,
+        /// The data directory that is copied.
+        from: String,
+    },
     /// The disk is full.
     #[error("no space left for the database {}", path.display())]
     Full {

@@ -31,6 +31,7 @@ mod job;
 mod key;
 mod key_use;
 mod ledger;
+mod migrate_to_server;
 mod migration;
 mod page;
 mod page_cache;
@@ -61,6 +62,10 @@ pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
     Budget, CreditHold, DailyUsage, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,
     UsageLimits, UsageRetention, UsageStage,
+};
+pub use migrate_to_server::{
+    MigrateError, Migration, MigrationMode, MigrationPhase, MigrationProgress, MigrationReport,
+    TableDifference, TableReport, migrate,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};

@@ -52,8 +52,8 @@ impl Store {
     /// journals of credits of this process. `client` opens the connections; its guard must allow the hosts of `url`.
     ///
     /// # Errors
-    /// [`StoreError::Unreachable`], [`StoreError::NewerSchema`], [`StoreError::Io`] if the server rejects the user or
-    /// the database, or the directory cannot be used.
+    /// [`StoreError::Unreachable`], [`StoreError::NewerSchema`], [`StoreError::UnfinishedMigration`], [`StoreError::Io`]
+    /// if the server rejects the user or the database, or the directory cannot be used.
     pub fn connect(url: &DatabaseUrl, client: Client, dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         create_private_dir(dir.as_ref()).map_err(|error| StoreError::io(dir.as_ref(), error))?;
         Self::with_database(Database::connect(url, client)?, dir.as_ref())

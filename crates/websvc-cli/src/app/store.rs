@@ -1,5 +1,7 @@
 //! The database: a file in the data directory, or a PostgreSQL server.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use websvc_store::{DatabaseUrl, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
@@ -28,14 +30,24 @@ pub(crate) fn database_server(config: &Config) -> Result<Option<DatabaseServer>>
         ensure!(config.store.ca_file.is_none(), "store.ca_file is set, but store.url is missing");
         return Ok(None);
     };
-    let url = DatabaseUrl::parse(url).context("store.url")?;
+    database_server_at(url, config.store.ca_file.as_deref(), "store.url").map(Some)
+}
+
+/// Returns the server of a URL, which is the value of the setting or argument `name`. `ca_file` has trust anchors in
+/// addition to those of the system.
+pub(crate) fn database_server_at(
+    url: &str,
+    ca_file: Option<&Path>,
+    name: &'static str,
+) -> Result<DatabaseServer> {
+    let url = DatabaseUrl::parse(url).context(name)?;
     // The operator has chosen the hosts, so they may be on any network. `fetch.connect_to` is for pages only.
     let mut guard = AddressGuard::public();
     for (host, port) in url.hosts() {
         let address = format!("{host}:{port}");
-        guard = guard.connect_to(&address, &address).context("store.url")?;
+        guard = guard.connect_to(&address, &address).context(name)?;
     }
     let mut client = ClientConfig::new(guard);
-    client.ca_file.clone_from(&config.store.ca_file);
-    Ok(Some(DatabaseServer { url, client: Client::new(client).context("store.ca_file")? }))
+    client.ca_file = ca_file.map(Path::to_owned);
+    Ok(DatabaseServer { url, client: Client::new(client).context("store.ca_file")? })
 }

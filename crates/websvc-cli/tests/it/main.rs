@@ -61,6 +61,7 @@ mod secrets;
 mod security;
 mod serving;
 mod sources;
+mod store;
 mod team_pages;
 mod telemetry;
 mod threat;

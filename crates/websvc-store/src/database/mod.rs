@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use websvc_transport::Client;
 
 use crate::error::StoreError;
+use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
 use crate::server_watch::ServerState;
 use crate::sql::{self, Connection, Transaction};
@@ -78,7 +79,19 @@ impl Database {
     }
 
     /// Connects to a PostgreSQL server, and migrates the schema.
+    ///
+    /// # Errors
+    /// [`StoreError::UnfinishedMigration`]; otherwise failures of the server.
     pub(crate) fn connect(url: &DatabaseUrl, client: Client) -> Result<Self, StoreError> {
+        let database = Self::connect_unfinished(url, client)?;
+        match database.read(source_of_unfinished)? {
+            None => Ok(database),
+            Some(from) => Err(unfinished(url, from)),
+        }
+    }
+
+    /// Connects to a PostgreSQL server as [`connect`](Self::connect) does, even if a migration into it is unfinished.
+    pub(crate) fn connect_unfinished(url: &DatabaseUrl, client: Client) -> Result<Self, StoreError> {
         let (server, writer) = DatabaseServer::connect(url, client)?;
         Ok(Self {
             location: url.location().to_owned(),
@@ -90,8 +103,12 @@ impl Database {
     }
 
     /// Connects to a server and reads the state of the schema, without changing anything.
+    ///
+    /// # Errors
+    /// [`StoreError::UnfinishedMigration`]; otherwise failures of the server.
     pub(crate) fn inspect_server(url: &DatabaseUrl, client: Client) -> Result<SchemaState, StoreError> {
-        DatabaseServer::inspect(url, client)
+        let (schema, source) = DatabaseServer::inspect(url, client)?;
+        source.map_or(Ok(schema), |from| Err(unfinished(url, from)))
     }
 
     /// Returns the path of the file, or the URL of the server without credentials.
@@ -265,6 +282,10 @@ impl Database {
             Engine::Server(server) => server.open(),
         })
     }
+}
+
+fn unfinished(url: &DatabaseUrl, from: String) -> StoreError {
+    StoreError::UnfinishedMigration { url: url.location().display().to_string(), from }
 }
 
 /// Reads by one thread at a time.

@@ -18,6 +18,7 @@ use websvc_transport::{BoxFuture, Client, FetchError, Tunnel};
 use super::server_url::DatabaseUrl;
 use super::{Durability, WriteLock};
 use crate::error::StoreError;
+use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
 use crate::migration::{self, MigrationOutcome};
 use crate::server_watch::ServerState;
@@ -89,13 +90,19 @@ impl DatabaseServer {
         Ok((server, Connection::Postgres(session)))
     }
 
-    /// Connects and reads the state of the schema, without changing anything.
-    pub(super) fn inspect(url: &DatabaseUrl, client: Client) -> Result<SchemaState, StoreError> {
+    /// Connects and reads the state of the schema, and the source of an unfinished migration, without changing anything.
+    pub(super) fn inspect(
+        url: &DatabaseUrl,
+        client: Client,
+    ) -> Result<(SchemaState, Option<String>), StoreError> {
         let location = url.location();
         let driver = Driver::start().map_err(|error| StoreError::io(location, error))?;
         let servers = Arc::new(Servers { url: url.clone(), client });
         let server = Self { servers, driver, state: Arc::new(ServerState::new()) };
-        let inspected = server.open_session().and_then(|session| migration::postgres::inspect(&session));
+        let inspected = server.open_session().and_then(|session| {
+            let schema = migration::postgres::inspect(&session)?;
+            Ok((schema, source_of_unfinished(&Connection::Postgres(session))?))
+        });
         inspected.map_err(|error| StoreError::from_sql(location, error))
     }
 

@@ -47,6 +47,11 @@ impl Store {
         self.ledger().flush(self.database())
     }
 
+    /// Ends the leases of dead processes: charges what their journals contain, and returns the rest.
+    pub(crate) fn recover_credit_leases(&self) -> Result<(), StoreError> {
+        self.ledger().recover(self.database()).map(drop)
+    }
+
     /// Sets the limits of stored usage. Older usage is deleted within the hour.
     pub fn limit_usage(&self, limits: UsageLimits) {
         *self.ledger().limits.lock() = limits;

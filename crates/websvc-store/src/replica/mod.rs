@@ -108,6 +108,16 @@ impl Store {
         Ok(())
     }
 
+    /// Deletes all replicas of a file that no process works on, which frees everything that they owned.
+    pub(crate) fn end_replicas(&self) -> Result<(), StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            transaction.execute("DELETE FROM replicas", params![])?;
+            let release = "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                           WHERE state IN ('waiting', 'leased') AND state = 'leased'";
+            transaction.execute(release, params![]).map(drop)
+        })
+    }
+
     /// Returns the number of replicas that work on all jobs, as of at most a second ago; at least 1.
     #[must_use]
     pub fn workers(&self) -> u32 {

@@ -92,7 +92,7 @@ fn price_above_the_hold_is_charged_up_to_the_free_credits() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(3_000));
     let hold = hold_credits(&store, &team, 10);
-    assert!(hold.covers(1_000), "the lease has more credits than the hold");
+    assert!(hold.covers(180), "the lease has more credits than the hold");
     assert!(!hold.covers(2_900));
     hold.extend(2_900).unwrap();
     assert!(hold.covers(2_900));

@@ -15,6 +15,7 @@ mod inspect;
 mod job_overview;
 mod jobs;
 mod keys;
+mod migrate_to_server;
 mod page_owners;
 mod pages;
 mod processes;

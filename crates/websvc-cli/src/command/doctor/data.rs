@@ -173,6 +173,11 @@ fn database_server(server: DatabaseServer) -> Finding {
             format!("{location}, version {schema}; the next start migrates it to version {supported}"),
         ),
         Ok(ServerReport { schema, .. }) => Finding::ok(DATABASE, format!("{location}, version {schema}")),
+        Err(error @ StoreError::UnfinishedMigration { .. }) => Finding::problem(
+            DATABASE,
+            output::causes(&error),
+            "finish the migration, or set `store.url` to another database",
+        ),
         Err(error) => Finding::problem(
             DATABASE,
             output::causes(&error),

@@ -16,6 +16,7 @@ use tokio_postgres::{Client, Statement};
 
 use super::{Error, Params, Result, Row, ValueRef};
 use statement::with_dollar_placeholders;
+pub(crate) use value::without_nul;
 use value::{Column, Parameter};
 pub(crate) use wait::wait;
 

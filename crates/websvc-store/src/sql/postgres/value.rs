@@ -1,5 +1,6 @@
 //! Values of parameters and columns in the binary format of PostgreSQL.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 
 use bytes::{BufMut, BytesMut};
@@ -19,7 +20,7 @@ impl ToSql for Parameter<'_> {
             ValueRef::Null => return Ok(IsNull::Yes),
             ValueRef::Integer(number) => write_integer(number, kind, out)?,
             ValueRef::Real(number) if *kind == Type::FLOAT8 => out.put_f64(number),
-            ValueRef::Text(text) if is_text(kind) => write_text(text, out),
+            ValueRef::Text(text) if is_text(kind) => out.put_slice(without_nul(text).as_bytes()),
             ValueRef::Blob(bytes) if *kind == Type::BYTEA => out.put_slice(bytes),
             other => return Err(mismatch(other, kind)),
         }
@@ -43,13 +44,9 @@ fn write_integer(number: i64, kind: &Type, out: &mut BytesMut) -> Result<(), Fai
     Ok(())
 }
 
-/// Writes a text. PostgreSQL rejects NUL, which JSON of clients may contain, so it is replaced.
-fn write_text(text: &str, out: &mut BytesMut) {
-    if text.contains('\0') {
-        out.put_slice(text.replace('\0', "\u{fffd}").as_bytes());
-    } else {
-        out.put_slice(text.as_bytes());
-    }
+/// Returns a text as it is stored. PostgreSQL rejects NUL, which JSON of clients may contain, so it is replaced.
+pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
 fn is_text(kind: &Type) -> bool {

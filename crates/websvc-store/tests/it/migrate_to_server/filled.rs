@@ -1,0 +1,145 @@
+//! A database file with rows in every table, and the state that the store returns of it.
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use websvc_store::{
+    ArtifactRecord, CacheLimits, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome,
+    NewWebhook, PageKey, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+};
+
+use super::URLS;
+use crate::credits::{give, hold_credits, usage};
+use crate::jobs::{complete, create, document, job};
+use crate::{noise, page, sqlite};
+
+const TTL: Duration = Duration::from_secs(60);
+
+/// Fills a new database in a directory.
+pub(super) fn fill(dir: &TempDir) {
+    let store = Store::open(dir.path()).unwrap();
+    fill_teams(&store);
+    fill_usage(&store);
+    fill_pages(&store);
+    fill_files(&store);
+    fill_jobs(&store, dir);
+}
+
+fn fill_teams(store: &Store) {
+    // The order of these names depends on the collation.
+    for team in ["Zebra", "ant"] {
+        store.set_team(team, &TeamChange { audit: Some(true), ..TeamChange::default() }).unwrap();
+    }
+    for (team, label) in [("Zebra", "laptop"), ("ant", "ключ"), ("ant", "")] {
+        let key = store.create_key(team, label).unwrap();
+        store.authenticate(key.secret.expose()).unwrap().unwrap();
+        if label.is_empty() {
+            store.revoke_key(key.id.as_str()).unwrap();
+        }
+    }
+    store.set_threat_values("ant", Some(r#"{"blacklist":["b.test"]}"#)).unwrap();
+}
+
+fn fill_usage(store: &Store) {
+    give(store, "tea", Some(50));
+    let team = give(store, "tea", Some(10_000));
+    let key = store.list_keys().unwrap().remove(0).id;
+    for (query, key) in [("a\0b", None), ("green tea", Some(key))] {
+        let usage = Usage { query: Some(query.to_owned()), key, ..usage(7) };
+        assert_eq!(hold_credits(store, &team, 10).settle(usage), 7);
+    }
+    let anonymous = Usage { query: None, retention: UsageRetention::Anonymous, ..usage(0) };
+    hold_credits(store, &team, 0).settle(anonymous);
+    store.flush_credits().unwrap();
+}
+
+fn fill_pages(store: &Store) {
+    let limits = CacheLimits::default();
+    for number in 0..20 {
+        let url = format!("http://a.test/{number}");
+        store.put_page(&page(&url, 1_000 + number, "text ".repeat(50)), &limits).unwrap();
+    }
+    for number in 0..4 {
+        let url = format!("http://large.test/{number}");
+        store.put_page(&page(&url, 2_000 + number, noise(number, 100_000)), &limits).unwrap();
+    }
+}
+
+fn fill_files(store: &Store) {
+    store.artifact_secret().unwrap();
+    store.webhook_secret("tea").unwrap();
+    let artifact = ArtifactRecord {
+        id: "0a".to_owned(),
+        team: "tea".to_owned(),
+        kind: "png".to_owned(),
+        bytes: 9,
+        created_at_ms: 1,
+        expires_at_ms: 2,
+    };
+    store.reserve_artifact(&artifact, 100).unwrap();
+    store.publish_artifact("0a").unwrap();
+    for name in ["shop", "Bank"] {
+        let LockProfileOutcome::Leased(lease) = store.lock_profile("tea", name, 1, TTL).unwrap() else {
+            panic!("the profile is new")
+        };
+        store.save_profile(&lease, &noise(5, 5_000), 2).unwrap();
+        if name == "shop" {
+            store.release_profile(&lease).unwrap();
+        }
+    }
+}
+
+/// Creates a job with documents, failures, leased URLs and events, and one that is deleted again.
+fn fill_jobs(store: &Store, dir: &TempDir) {
+    let names: Vec<String> = (0..URLS).map(|number| format!("{number}-é")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let webhook = NewWebhook {
+        url: "http://hook.test/".to_owned(),
+        host: "hook.test".to_owned(),
+        headers: "{}".to_owned(),
+        metadata: "{}".to_owned(),
+        events: vec![JobEvent::Started, JobEvent::Page],
+    };
+    let mut new = job("first", &names);
+    (new.webhook, new.idempotency_key) = (Some(webhook), Some("once".to_owned()));
+    let number = create(store, &new);
+    for lease in store.lease_job_urls(number, 6, 0, TTL).unwrap().iter().take(4) {
+        complete(store, lease, document(&format!("{{\"page\":\"{}\"}}", lease.url.url)));
+    }
+    let event = store.next_due_webhook(number, 1, &[]).unwrap().unwrap();
+    let failed = DeliveryOutcome::Failed {
+        status: Some(500),
+        error: "no".to_owned(),
+        retry_at_ms: None,
+        expires_at_ms: 9_000_000_000_000,
+    };
+    store.record_webhook_attempt(event.number, &failed, 1).unwrap();
+    create(store, &job("second", &["x"]));
+    sqlite(dir.path()).execute("DELETE FROM jobs WHERE id = 'second'", []).unwrap();
+}
+
+/// Returns what the store says about its state, as texts. NUL in texts is as on a server.
+pub(super) fn state_of(store: &Store) -> Vec<String> {
+    let pages: Vec<_> = ["http://a.test/0", "http://a.test/19", "http://large.test/3"]
+        .map(|url| store.page(&PageKey::new(url, "")).unwrap())
+        .into();
+    let first = store.job("tea", JobKind::Batch, "first", 0).unwrap();
+    let documents = first.as_ref().map(|job| store.job_documents(job.number, 0, 100, 1 << 20).unwrap());
+    let dead_letters = store.dead_letters(&DeadLetterFilter::default(), 0, 100).unwrap();
+    let texts = [
+        format!("{:?}", store.list_teams().unwrap()),
+        format!("{:?}", store.list_keys().unwrap()),
+        format!("{:?}", ["Zebra", "ant", "tea"].map(|team| store.budget(team).unwrap())),
+        format!("{:?}", ["Zebra", "ant", "tea"].map(|team| store.threat_values(team).unwrap())),
+        format!("{:?}", store.usage_by_day(UsageFilter::default()).unwrap()),
+        format!("{:?}", store.recent_requests(None, None, 100).unwrap()),
+        format!("{:?}", (store.cache_size().unwrap(), pages)),
+        format!("{:?}", (first, documents)),
+        format!("{dead_letters:?}"),
+        format!("{:?}", store.webhook_stats().unwrap()),
+        format!("{:?}", store.list_profiles(None).unwrap()),
+        format!("{:?}", ["shop", "Bank"].map(|name| store.profile("tea", name).unwrap())),
+        format!("{:?}", store.artifact("0a").unwrap()),
+    ];
+    texts.map(|text| text.replace("\\0", "\u{fffd}")).into()
+}
