@@ -37,6 +37,8 @@ mod page_cache;
 mod page_scope;
 mod profile;
 mod rights;
+mod row_cipher;
+mod scrape_result;
 mod secret;
 mod server_lock;
 mod server_watch;
@@ -68,6 +70,7 @@ pub use profile::{
     SaveProfileOutcome,
 };
 pub use rights::{KeyRights, KeyScope, UnknownScope};
+pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
 pub use server_lock::ServerLock;
 pub use store::Store;

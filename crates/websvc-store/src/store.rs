@@ -125,6 +125,12 @@ impl Store {
         self.database().limit_file_size(max_bytes)
     }
 
+    /// Returns whether the database is on a server, which other processes may use too.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.database().is_server()
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.inner.shared
     }

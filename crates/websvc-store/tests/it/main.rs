@@ -20,6 +20,7 @@ mod pages;
 mod processes;
 mod profiles;
 mod rights;
+mod scrape_results;
 mod server;
 mod teams;
 mod threat;
