@@ -24,6 +24,7 @@ mod artifact;
 mod background_thread;
 mod backup;
 mod clock;
+mod dashboard_session;
 mod database;
 mod error;
 mod inspect;
@@ -50,6 +51,7 @@ mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ReserveOutcome};
+pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;
 pub use inspect::{DatabaseReport, ServerReport};

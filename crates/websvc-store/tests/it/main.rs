@@ -7,6 +7,7 @@ mod backup;
 mod completions;
 mod copies;
 mod credits;
+mod dashboard_sessions;
 mod ended_jobs;
 mod engine;
 mod file;

@@ -118,7 +118,7 @@ fn deletion_of_a_team_deletes_its_results() {
 }
 
 #[test]
-fn results_do_not_wait_for_other_writes() {
+fn results_and_sessions_do_not_wait_for_other_writes() {
     let Some((dir, store)) = on_server() else { return };
     let rows = Rows::of(dir.path());
     // The locks of the state and of the page cache, as another process has them during a long transaction.
@@ -128,4 +128,5 @@ fn results_do_not_wait_for_other_writes() {
     assert!(store.create_key("tea", "").is_err(), "the state is locked");
     put_ten(&store);
     assert_eq!(store.evict_scrape_results(&UNLIMITED, 2_000).unwrap(), 10);
+    store.end_dashboard_session("a cookie").unwrap();
 }
