@@ -72,7 +72,6 @@ impl ServiceState {
         } = config;
         Self {
             engine,
-            store,
             artifacts,
             jobs,
             public_url,
@@ -86,11 +85,12 @@ impl ServiceState {
             sessions: Sessions::default(),
             sign_in_limiter: SignInLimiter::default(),
             uploads: Uploads::new(uploads_dir),
-            scrape_results: ScrapeResultStore::default(),
+            scrape_results: ScrapeResultStore::new(&store),
             crawl_progress: CrawlProgressStore::default(),
             websockets: WebSocketLimits::default(),
             started_at_ms: clock::now_ms(),
             shutting_down: AtomicBool::new(false),
+            store,
         }
     }
 
