@@ -82,7 +82,7 @@ impl ServiceState {
             metrics: RequestMetrics::default(),
             traces,
             audit,
-            sessions: Sessions::default(),
+            sessions: Sessions::new(&store),
             sign_in_limiter: SignInLimiter::default(),
             uploads: Uploads::new(uploads_dir),
             scrape_results: ScrapeResultStore::new(&store),
