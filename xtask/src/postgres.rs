@@ -1,4 +1,4 @@
-//! A PostgreSQL server for the tests of the store, in a temporary directory and on a port of its own.
+//! A PostgreSQL server for the tests, in a temporary directory and on a port of its own.
 //!
 //! The programs are those of the system. As root, the server runs as the user `postgres`, because PostgreSQL refuses to
 //! run as root.
@@ -11,7 +11,7 @@ use std::process::Command;
 use crate::Result;
 use crate::debian::run;
 
-/// Environment variable with the URL of a server, on which the tests of the store run.
+/// Environment variable with the URL of a server, on which the tests of the store and of several services run.
 pub(crate) const VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
 
 /// Settings of a server whose data need not survive a crash.

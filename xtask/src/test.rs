@@ -74,6 +74,18 @@ const CHECKS: &[Step] = &[
 /// Unit, integration and documentation tests of all crates. One failure does not stop the run.
 const TESTS: Step = cargo("tests", &["test", "--workspace", "--no-fail-fast"]);
 
+/// Integration tests that also run on a database server.
+struct DatabaseTests {
+    package: &'static str,
+    /// A part of the names of the tests; empty for all of them.
+    filter: &'static str,
+}
+
+const DATABASE_TESTS: &[DatabaseTests] = &[
+    DatabaseTests { package: "websvc-store", filter: "" },
+    DatabaseTests { package: "websvc-server", filter: "replicas::" },
+];
+
 pub(crate) fn run() -> Result {
     let started = Instant::now();
     let mut times = Vec::new();
@@ -85,14 +97,16 @@ pub(crate) fn run() -> Result {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
     let (mut summary, mut test_time) = run_tests(&dependencies, TESTS.command()?, &TESTS.command_line())?;
-    // The tests of the store once more, on a database server.
     if let Some(server) = &dependencies.postgres {
-        let mut tests = Command::new(store_tests()?);
-        tests.env(postgres::VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
-        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::VARIABLE);
-        let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
-        summary.add(&on_server);
-        test_time += elapsed;
+        for DatabaseTests { package, filter } in DATABASE_TESTS {
+            let mut tests = Command::new(test_program(package)?);
+            tests.env(postgres::VARIABLE, server.url()).current_dir(root().join("crates").join(package));
+            tests.arg(filter);
+            let line = format!("{}=URL cargo test -p {package} --test it {filter}", postgres::VARIABLE);
+            let (on_server, elapsed) = run_tests(&dependencies, tests, line.trim_end())?;
+            summary.add(&on_server);
+            test_time += elapsed;
+        }
     }
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
@@ -185,7 +199,7 @@ impl TestDependencies {
         let started = Instant::now();
         let postgres = PostgresServer::start().map_err(|error| {
             println!("warning: a PostgreSQL server is not available: {error}");
-            warnings.push(format!("the tests of the store on PostgreSQL were skipped: {error}"));
+            warnings.push(format!("the tests on PostgreSQL were skipped: {error}"));
         });
         times.push(("postgres", started.elapsed()));
         Self { variables, warnings, postgres: postgres.ok() }
@@ -198,21 +212,22 @@ fn test_threads() -> String {
     (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
 }
 
-/// Returns the program with the tests of the store, as the gate has built it.
-fn store_tests() -> Result<PathBuf> {
+/// Returns the program with the integration tests of a package, as the gate has built it.
+fn test_program(package: &str) -> Result<PathBuf> {
+    let package_id = format!("/{package}#");
     let arguments = ["test", "--workspace", "--no-run", "--message-format", "json"];
     let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
     for line in output.stdout.split(|&byte| byte == b'\n') {
         let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
-        let is_of_store = message["package_id"].as_str().is_some_and(|id| id.contains("/websvc-store#"));
-        if is_of_store
+        let is_of_package = message["package_id"].as_str().is_some_and(|id| id.contains(&package_id));
+        if is_of_package
             && message["target"]["name"] == "it"
             && let Some(program) = message["executable"].as_str()
         {
             return Ok(program.into());
         }
     }
-    Err("cargo built no test program of websvc-store".into())
+    Err(format!("cargo built no test program of {package}").into())
 }
 
 /// Runs tests, passes their output on, and returns the totals and the elapsed time. `line` repeats them.
