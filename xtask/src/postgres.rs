@@ -1,4 +1,4 @@
-//! A PostgreSQL server for the tests of the store, in a temporary directory and on a port of its own.
+//! A PostgreSQL server for the tests, in a temporary directory and on a port of its own.
 //!
 //! The programs are those of the system. As root, the server runs as the user `postgres`, because PostgreSQL refuses to
 //! run as root.
@@ -11,8 +11,11 @@ use std::process::Command;
 use crate::Result;
 use crate::debian::run;
 
-/// Environment variable with the URL of a server, on which the tests of the store run.
-pub(crate) const VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
+/// Environment variable with the URL of a server, on which the tests of the store run instead of SQLite.
+pub(crate) const STORE_VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
+
+/// Environment variable with the URL of a server for the tests of replicas, which have no other database.
+pub(crate) const REPLICAS_VARIABLE: &str = "WEBSVC_TEST_REPLICAS";
 
 /// Settings of a server whose data need not survive a crash.
 const SETTINGS: &str =

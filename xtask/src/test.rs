@@ -87,9 +87,9 @@ pub(crate) fn run() -> Result {
     let (mut summary, mut test_time) = run_tests(&dependencies, TESTS.command()?, &TESTS.command_line())?;
     // The tests of the store once more, on a database server.
     if let Some(server) = &dependencies.postgres {
-        let mut tests = Command::new(store_tests()?);
-        tests.env(postgres::VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
-        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::VARIABLE);
+        let mut tests = Command::new(test_program("websvc-store")?);
+        tests.env(postgres::STORE_VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
+        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::STORE_VARIABLE);
         let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
         summary.add(&on_server);
         test_time += elapsed;
@@ -185,9 +185,12 @@ impl TestDependencies {
         let started = Instant::now();
         let postgres = PostgresServer::start().map_err(|error| {
             println!("warning: a PostgreSQL server is not available: {error}");
-            warnings.push(format!("the tests of the store on PostgreSQL were skipped: {error}"));
+            warnings.push(format!("the tests on PostgreSQL were skipped: {error}"));
         });
         times.push(("postgres", started.elapsed()));
+        if let Ok(server) = &postgres {
+            variables.push((postgres::REPLICAS_VARIABLE, server.url().into()));
+        }
         Self { variables, warnings, postgres: postgres.ok() }
     }
 }
@@ -198,21 +201,22 @@ fn test_threads() -> String {
     (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
 }
 
-/// Returns the program with the tests of the store, as the gate has built it.
-fn store_tests() -> Result<PathBuf> {
+/// Returns the program with the integration tests of a package, as the gate has built it.
+fn test_program(package: &str) -> Result<PathBuf> {
+    let package_id = format!("/{package}#");
     let arguments = ["test", "--workspace", "--no-run", "--message-format", "json"];
     let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
     for line in output.stdout.split(|&byte| byte == b'\n') {
         let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
-        let is_of_store = message["package_id"].as_str().is_some_and(|id| id.contains("/websvc-store#"));
-        if is_of_store
+        let is_of_package = message["package_id"].as_str().is_some_and(|id| id.contains(&package_id));
+        if is_of_package
             && message["target"]["name"] == "it"
             && let Some(program) = message["executable"].as_str()
         {
             return Ok(program.into());
         }
     }
-    Err("cargo built no test program of websvc-store".into())
+    Err(format!("cargo built no test program of {package}").into())
 }
 
 /// Runs tests, passes their output on, and returns the totals and the elapsed time. `line` repeats them.

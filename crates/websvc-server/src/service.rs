@@ -236,7 +236,7 @@ impl Service {
         };
         if *access != AccessLevel::Public
             && watched_kind.is_none()
-            && let Err(error) = self.state.sessions.attach_session_key(&mut request)
+            && let Err(error) = self.state.sessions.attach_session_key(&mut request).await
         {
             return error.into_response();
         }

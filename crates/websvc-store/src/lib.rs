@@ -24,6 +24,7 @@ mod artifact;
 mod background_thread;
 mod backup;
 mod clock;
+mod dashboard_session;
 mod database;
 mod error;
 mod inspect;
@@ -40,6 +41,8 @@ mod profile;
 mod rate_bucket;
 mod replica;
 mod rights;
+mod row_cipher;
+mod scrape_result;
 mod secret;
 mod server_watch;
 mod sql;
@@ -50,6 +53,7 @@ mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ReserveOutcome};
+pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;
 pub use inspect::{DatabaseReport, ServerReport};
@@ -76,6 +80,7 @@ pub use profile::{
 pub use rate_bucket::{SharedBucketSize, TakenTokens};
 pub use replica::ReplicaRole;
 pub use rights::{KeyRights, KeyScope, UnknownScope};
+pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
 pub use store::Store;
 pub use team::{

@@ -7,6 +7,7 @@ mod file;
 mod keys;
 mod markdown;
 pub(crate) mod session;
+mod session_store;
 mod sign_in;
 mod sign_in_limiter;
 mod system;
@@ -76,9 +77,9 @@ pub(crate) async fn perform(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         Operation::File(file) => Ok(file::response(file)),
-        Operation::Session => sign_in::session(&context, &request),
+        Operation::Session => sign_in::session(&context, &request).await,
         Operation::SignIn => sign_in::sign_in(&context, request).await,
-        Operation::SignOut => Ok(sign_in::sign_out(&context, &request)),
+        Operation::SignOut => sign_in::sign_out(&context, &request).await,
         Operation::Keys => keys::list(&context).await,
         Operation::CreateKey => keys::create(&context, request).await,
         Operation::RevokeKey => keys::revoke(&context, &request).await,

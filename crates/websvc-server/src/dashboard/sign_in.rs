@@ -10,7 +10,8 @@ use websvc_store::Caller;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::session::{COOKIE_NAME, NewSession, OPEN_TOKEN, SESSION_TTL, csrf_error, has_session, has_token};
+use super::session::{COOKIE_NAME, NewSession, OPEN_TOKEN, csrf_error, has_session, has_token};
+use super::session_store::SESSION_TTL;
 use super::{read, success};
 use crate::authenticate::{self, Authentication, authenticate, identify};
 use crate::authorize::authorize_admin;
@@ -36,7 +37,7 @@ struct Session<'a> {
 }
 
 /// `GET /dashboard/session`: the state of the session.
-pub(super) fn session(
+pub(super) async fn session(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -48,9 +49,8 @@ pub(super) fn session(
         )));
     }
     let address = context.state.client_ip(request);
-    let key = context.state.sessions.key(request.method(), request.headers())?;
-    let token = context.state.sessions.token(request.headers());
-    let caller = match key.map(|key| find_admin(context, &key, address)) {
+    let found = context.state.sessions.find(request.headers()).await?;
+    let caller = match found.as_ref().map(|session| find_admin(context, &session.key, address)) {
         Some(Ok(caller)) => Some(caller),
         // A session whose key is no longer valid counts as none.
         Some(Err(error)) if matches!(error.status(), 401 | 403) => None,
@@ -58,7 +58,8 @@ pub(super) fn session(
         None => None,
     };
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
-    let session = Session { required: true, team, csrf_token: token.as_deref().filter(|_| team.is_some()) };
+    let token = found.as_ref().map(|session| session.token.as_str());
+    let session = Session { required: true, team, csrf_token: token.filter(|_| team.is_some()) };
     Ok(uncached(json(StatusCode::OK, &session)))
 }
 
@@ -71,7 +72,7 @@ pub(super) async fn sign_in(
     let address = context.state.client_ip(&request);
     let SignIn { key } = read(request).await?;
     let caller = try_key(context, key.trim(), address)?;
-    let NewSession { cookie, token } = context.state.sessions.start(key.trim())?;
+    let NewSession { cookie, token } = context.state.sessions.start(key.trim()).await?;
     let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };
     let mut response = uncached(json(StatusCode::OK, &session));
     let secure = if base_url.is_some_and(|url| url.starts_with("https:")) { "; Secure" } else { "" };
@@ -79,12 +80,18 @@ pub(super) async fn sign_in(
     Ok(response)
 }
 
-/// `DELETE /dashboard/session`.
-pub(super) fn sign_out(context: &RequestContext<'_>, request: &Request<ServerBody>) -> HttpResponse {
-    context.state.sessions.end(request.headers());
+/// `DELETE /dashboard/session`: ends the session.
+///
+/// # Errors
+/// 503 or 500 if the session may continue, because the database cannot be written.
+pub(super) async fn sign_out(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    context.state.sessions.end(request.headers()).await?;
     let mut response = uncached(success());
     set_cookie(&mut response, "; Max-Age=0");
-    response
+    Ok(response)
 }
 
 /// Authenticates an administrator; `None` without authentication, if the request comes from this machine.

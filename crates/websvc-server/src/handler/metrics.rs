@@ -39,6 +39,9 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
         cache_size(&mut out, size);
     }
+    if let Some(metrics) = state.scrape_results.write_metrics() {
+        requests::scrape_result_writes(&mut out, metrics);
+    }
     threat(&mut out, &engine.threat().metrics());
     if let Some(health) = engine.threat().health() {
         scanner_state(&mut out, &health);

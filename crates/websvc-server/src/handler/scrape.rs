@@ -32,11 +32,14 @@ pub(crate) async fn scrape(
 }
 
 /// Responds with the result of an earlier scrape.
-pub(crate) fn scrape_result(context: &RequestContext<'_>, path: &str) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn scrape_result(
+    context: &RequestContext<'_>,
+    path: &str,
+) -> Result<HttpResponse, ApiError> {
     let id = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
     let id = Uuid::try_parse(id)
         .map_err(|_| ApiError::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
-    match context.state.scrape_results.find(id, context.team_name()) {
+    match context.state.scrape_results.find(id, context.team_name()).await? {
         Some(json) => Ok(with_type(StatusCode::OK, "application/json", Body::from(json))),
         None => Err(ApiError::new(ErrorCode::NotFound, "Job not found.")),
     }

@@ -33,7 +33,7 @@ async fn dispatch(
         Operation::Map => handler::map(context, request).await,
         Operation::MapV1 => handler::map_v1(context, request).await,
         Operation::Scrape => handler::scrape(context, request).await,
-        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
+        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()).await,
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,

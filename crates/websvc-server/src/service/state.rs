@@ -73,7 +73,6 @@ impl ServiceState {
         let admission = Admission::new(limits).share_limits(&store);
         Self {
             engine,
-            store,
             artifacts,
             jobs,
             public_url,
@@ -84,14 +83,15 @@ impl ServiceState {
             metrics: RequestMetrics::default(),
             traces,
             audit,
-            sessions: Sessions::default(),
+            sessions: Sessions::new(&store),
             sign_in_limiter: SignInLimiter::default(),
             uploads: Uploads::new(uploads_dir),
-            scrape_results: ScrapeResultStore::default(),
+            scrape_results: ScrapeResultStore::new(&store),
             crawl_progress: CrawlProgressStore::default(),
             websockets: WebSocketLimits::default(),
             started_at_ms: clock::now_ms(),
             shutting_down: AtomicBool::new(false),
+            store,
         }
     }
 

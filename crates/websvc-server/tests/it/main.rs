@@ -1,6 +1,7 @@
-//! Tests of the examples in the OpenAPI document, and of artifacts over HTTP.
+//! Tests of the examples in the OpenAPI document, of artifacts over HTTP, and of several services with one database.
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod artifacts;
 mod openapi;
+mod replicas;

@@ -1,5 +1,5 @@
-//! The database: a SQLite file, or a PostgreSQL server. One writing connection per write lock, and a pool of reading
-//! connections.
+//! The database: a SQLite file, or a PostgreSQL server. One writing connection per write lock and one without a lock, and
+//! a pool of reading connections.
 
 mod file;
 mod pool;
@@ -39,13 +39,15 @@ pub(crate) enum Durability {
 }
 
 /// The lock of a write transaction. Transactions with the same lock are executed one after the other, whichever process
-/// they are of. In a SQLite file both are one.
+/// they are of. In a SQLite file all are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteLock {
     /// Everything but the page cache.
     State,
     /// The page cache, whose large rows must not delay the other writes.
     Pages,
+    /// None on a server: rows on which no other row depends. A process executes one such transaction at a time.
+    Rows,
 }
 
 /// The open database.
@@ -57,6 +59,7 @@ pub(crate) struct Database {
     readers: Pool,
     state_writer: Mutex<Option<Connection>>,
     pages_writer: Mutex<Option<Connection>>,
+    rows_writer: Mutex<Option<Connection>>,
 }
 
 #[derive(Debug)]
@@ -75,6 +78,7 @@ impl Database {
             readers: Pool::new(file::MAX_READERS),
             state_writer: Mutex::new(Some(writer)),
             pages_writer: Mutex::default(),
+            rows_writer: Mutex::default(),
         })
     }
 
@@ -99,6 +103,7 @@ impl Database {
             readers: Pool::new(server::MAX_READERS),
             state_writer: Mutex::new(Some(writer)),
             pages_writer: Mutex::default(),
+            rows_writer: Mutex::default(),
         })
     }
 
@@ -177,6 +182,16 @@ impl Database {
         self.write_locked(WriteLock::Pages, Durability::Process, work)
     }
 
+    /// Runs `work` in one write transaction without a lock, so that processes do not wait for each other. For rows on
+    /// which no other row depends.
+    pub(crate) fn write_rows<T>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.write_locked(WriteLock::Rows, durability, work)
+    }
+
     fn write_locked<T>(
         &self,
         lock: WriteLock,
@@ -186,6 +201,7 @@ impl Database {
         let mut writer = match (&self.engine, lock) {
             (Engine::File(_), _) | (_, WriteLock::State) => self.state_writer.lock(),
             (Engine::Server(_), WriteLock::Pages) => self.pages_writer.lock(),
+            (Engine::Server(_), WriteLock::Rows) => self.rows_writer.lock(),
         };
         let written = self.begin(&mut writer, lock, durability).and_then(|transaction| {
             let value = work(&transaction)?;

@@ -49,8 +49,8 @@ struct Servers {
     client: Client,
 }
 
-/// Returns the statements that begin a write transaction. The lock ends with the transaction. The schema is a part of
-/// its number, so that several installations can share a database.
+/// Returns the statements that begin a write transaction. Its lock, if it has one, ends with the transaction. The schema
+/// is a part of its number, so that several installations can share a database.
 pub(super) fn begin(lock: WriteLock, durability: Durability) -> &'static str {
     macro_rules! begin {
         ($lock:literal) => {
@@ -69,6 +69,8 @@ pub(super) fn begin(lock: WriteLock, durability: Durability) -> &'static str {
         (WriteLock::State, Durability::Process) => begin!("2003139681", asynchronous),
         (WriteLock::Pages, Durability::Power) => begin!("2003139682"),
         (WriteLock::Pages, Durability::Process) => begin!("2003139682", asynchronous),
+        (WriteLock::Rows, Durability::Power) => "BEGIN",
+        (WriteLock::Rows, Durability::Process) => "BEGIN; SET LOCAL synchronous_commit TO off",
     }
 }
 

@@ -1,14 +1,19 @@
 //! Migrations of the schema on a PostgreSQL server.
 //!
 //! The first step creates the schema that the SQLite file has after its step 15. Later changes add one step to each
-//! list. The version is in the table `schema_version`. A lock lets one process migrate while the others wait.
+//! list, except those of tables that only a server has: several processes share state there that a single process has
+//! in memory. The version is in the table `schema_version`. A lock lets one process migrate while the others wait.
 
 use super::MigrationOutcome;
 use crate::sql::postgres::Session;
 use crate::sql::{self, params};
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-const STEPS: &[&str] = &[include_str!("postgres/001_schema.sql"), include_str!("postgres/002_replicas.sql")];
+const STEPS: &[&str] = &[
+    include_str!("postgres/001_schema.sql"),
+    include_str!("postgres/002_replicas.sql"),
+    include_str!("postgres/003_sessions.sql"),
+];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(2003139680, hashtext(current_schema())); \

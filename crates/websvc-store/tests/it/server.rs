@@ -17,6 +17,7 @@ use crate::engine::{Rows, client, is_server, open, url_of};
 /// Time in which every step of these tests must succeed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Returns a new store; `None` if the tests do not run on a server.
 pub(crate) fn on_server() -> Option<(TempDir, Store)> {
     is_server().then(crate::fresh)
 }

@@ -1,6 +1,6 @@
 //! Tests of several replicas of the service: on one PostgreSQL database and one bucket, behind a load balancer.
 //!
-//! They need the server that `WEBSVC_TEST_POSTGRES` names, and skip themselves without it; `cargo xtask cluster` starts
+//! They need the server that `WEBSVC_TEST_REPLICAS` names, and skip themselves without it; `cargo xtask cluster` starts
 //! one.
 
 mod balancer;
@@ -20,7 +20,7 @@ use websvc_testkit::{FakeS3, S3Fs, TestWeb};
 use self::balancer::Balancer;
 use crate::harness::{KEY, Response, Service, Site, skip};
 
-const VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
+const VARIABLE: &str = "WEBSVC_TEST_REPLICAS";
 
 /// Number of replicas.
 const REPLICAS: usize = 3;

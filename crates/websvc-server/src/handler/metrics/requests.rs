@@ -8,6 +8,7 @@ use websvc_validate::PatternUsage;
 use super::prometheus::{MetricKind, Metrics};
 use crate::handler::watch::WebSocketMetrics;
 use crate::request_metrics::{CreditCounts, ResponseCounts};
+use crate::scrape_results::ResultWriteMetrics;
 use crate::service::RequestContext;
 
 pub(super) fn responses(out: &mut Metrics, responses: &[ResponseCounts]) {
@@ -31,6 +32,15 @@ pub(super) fn websockets(out: &mut Metrics, metrics: WebSocketMetrics) {
     out.gauge("websvc_websockets_open", "Open WebSockets that report the progress of jobs.", open);
     let help = "Frames that were sent over closed WebSockets.";
     out.counter("websvc_websocket_frames_sent_total", help, frames_sent);
+}
+
+pub(super) fn scrape_result_writes(out: &mut Metrics, metrics: ResultWriteMetrics) {
+    let ResultWriteMetrics { written, dropped } = metrics;
+    let help = "Results of scrapes for the other processes of the service by outcome.";
+    let family = out.family("websvc_scrape_result_writes_total", MetricKind::Counter, help);
+    for (outcome, count) in [("stored", written), ("dropped", dropped)] {
+        family.sample(&[("outcome", outcome)], count);
+    }
 }
 
 pub(super) fn stages(out: &mut Metrics, stages: &[(Stage, Distribution)]) {
