@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::cargo::cargo;
-use crate::{Result, chromium, corpus, root};
+use crate::{Result, chromium, corpus, postgres, root};
 
 /// Environment variable with the path of the program that measures htmd and dom_smoothie.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
@@ -22,6 +22,12 @@ const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 pub(crate) fn run_part(part: &str) -> Result {
     build_service()?;
     measure(&[part], Vec::new())
+}
+
+/// Measures replicas of the service, on the PostgreSQL server of a URL.
+pub(crate) fn run_cluster(url: &str) -> Result {
+    build_service()?;
+    measure(&["cluster"], vec![(postgres::REPLICAS_VARIABLE, url.into())])
 }
 
 /// Measures crawls, compared with wget and bare fetches.

@@ -9,6 +9,7 @@ mod bloat;
 mod cache;
 mod cargo;
 mod chromium;
+mod cluster;
 mod conformance;
 mod corpus;
 mod debian;
@@ -43,6 +44,8 @@ const USAGE: &str = "usage: cargo xtask TASK
                memory: resident memory after many searches, scrapes and rendered pages;
                extraction: on pages with known main content, against dom_smoothie;
                browser: JavaScript rendering, against Chromium alone and Playwright)
+  cluster      test and measure replicas on a PostgreSQL server
+               (tests, failover, bench: only this part)
   bloat        build the release program and print its code size by crate and function
                (--crates: only check the number of crates against the budget)
   layers       check the dependencies between crates
@@ -76,6 +79,10 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "crawl"] => bench::run_crawl(),
         ["bench", "memory"] => bench::run_memory(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
+        ["cluster"] => cluster::run(),
+        ["cluster", "tests"] => cluster::run_tests(),
+        ["cluster", "failover"] => cluster::run_failover(),
+        ["cluster", "bench"] => cluster::run_bench(),
         ["conformance", options @ ..] => conformance::run(&conformance::Options::parse(options)?),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),

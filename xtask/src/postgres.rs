@@ -17,9 +17,7 @@ pub(crate) const STORE_VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
 /// Environment variable with the URL of a server for the tests of replicas, which have no other database.
 pub(crate) const REPLICAS_VARIABLE: &str = "WEBSVC_TEST_REPLICAS";
 
-/// Settings of a server whose data need not survive a crash.
-const SETTINGS: &str =
-    "-c fsync=off -c full_page_writes=off -c max_connections=300 -c listen_addresses=127.0.0.1";
+const SETTINGS: &str = "-c max_connections=300 -c listen_addresses=127.0.0.1";
 
 /// The running server. Dropping this stops it.
 #[derive(Debug)]
@@ -31,22 +29,33 @@ pub(crate) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Starts a server.
+    /// Starts a server that does not flush to disk.
     pub(crate) fn start() -> Result<Self> {
+        Self::start_with("postgres", "-c fsync=off -c full_page_writes=off")
+    }
+
+    /// Starts a server that flushes to disk.
+    pub(crate) fn start_durable() -> Result<Self> {
+        Self::start_with("postgres-durable", "")
+    }
+
+    fn start_with(name: &str, settings: &str) -> Result<Self> {
         let programs = programs()?;
-        let dir = std::env::temp_dir().join(format!("websvc-postgres-{}", std::process::id()));
-        fs::create_dir(&dir)?;
-        if is_root()? {
-            run(Command::new("chown").arg("postgres").arg(&dir))?;
-        }
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let server = Self { programs, dir, port };
+        let dir = create_dir(name)?;
+        let server = Self { programs, dir, port: free_port()? };
         let data = server.data().display().to_string();
         run(&mut server.command("initdb", &["-D", &data, "-U", "postgres", "-A", "trust", "--no-sync"])?)?;
-        let options = format!("{SETTINGS} -p {port} -k {}", server.dir.display());
-        let log = server.dir.join("log").display().to_string();
-        run(&mut server.command("pg_ctl", &["-D", &data, "-o", &options, "-l", &log, "-w", "start"])?)?;
+        server.run(settings)?;
         Ok(server)
+    }
+
+    /// Starts the process of the server.
+    fn run(&self, settings: &str) -> Result {
+        let data = self.data().display().to_string();
+        let options = format!("{SETTINGS} {settings} -p {} -k {}", self.port, self.dir.display());
+        let log = self.dir.join("log").display().to_string();
+        run(&mut self.command("pg_ctl", &["-D", &data, "-o", &options, "-l", &log, "-w", "start"])?)?;
+        Ok(())
     }
 
     /// Returns the URL of its database.
@@ -76,16 +85,81 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         let data = self.data().display().to_string();
-        let stopped = self
-            .command("pg_ctl", &["-D", &data, "-m", "immediate", "-w", "stop"])
-            .and_then(|mut command| run(&mut command));
-        if let Err(error) = stopped {
-            println!("warning: the PostgreSQL server in {data} was not stopped: {error}");
+        // A test of a failover has stopped it already.
+        if self.data().join("postmaster.pid").exists() {
+            let stopped = self
+                .command("pg_ctl", &["-D", &data, "-m", "immediate", "-w", "stop"])
+                .and_then(|mut command| run(&mut command));
+            if let Err(error) = stopped {
+                println!("warning: the PostgreSQL server in {data} was not stopped: {error}");
+            }
         }
         if let Err(error) = fs::remove_dir_all(&self.dir) {
             println!("warning: {} was not removed: {error}", self.dir.display());
         }
     }
+}
+
+/// A standby that replicates a server. Dropping this stops it.
+#[derive(Debug)]
+pub(crate) struct Standby(PostgresServer);
+
+impl Standby {
+    /// Copies a server, and starts the copy as its standby.
+    pub(crate) fn start(primary: &PostgresServer) -> Result<Self> {
+        let dir = create_dir("postgres-standby")?;
+        let server = PostgresServer { programs: primary.programs.clone(), dir, port: free_port()? };
+        let (data, port) = (server.data().display().to_string(), primary.port.to_string());
+        let copy = ["-D", &data, "-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-R", "-c", "fast"];
+        run(&mut server.command("pg_basebackup", &copy)?)?;
+        server.run("-c fsync=off")?;
+        Ok(Self(server))
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.0.dir
+    }
+
+    /// Returns the URL of the primary and the standby.
+    pub(crate) fn url_of_both(&self, primary: &PostgresServer) -> String {
+        format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres", primary.port, self.0.port)
+    }
+
+    /// Returns a shell script that waits until the standby has everything, stops the primary as a crash does, and
+    /// promotes the standby.
+    pub(crate) fn failover_script(&self, primary: &PostgresServer) -> String {
+        let programs = primary.programs.display();
+        let user = if is_root().unwrap_or_default() {
+            "setpriv --reuid=postgres --regid=postgres --clear-groups "
+        } else {
+            ""
+        };
+        let caught_up = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()";
+        format!(
+            "#!/bin/sh\nset -e\ncd {dir}\n\
+             until [ \"$({programs}/psql -h 127.0.0.1 -p {port} -U postgres -Atc '{caught_up}')\" = 1 ]; do sleep 0.1; done\n\
+             {user}{programs}/pg_ctl -D {primary} -m immediate -w stop\n\
+             {user}{programs}/pg_ctl -D {standby} -w promote\n",
+            dir = self.0.dir.display(),
+            port = primary.port,
+            primary = primary.data().display(),
+            standby = self.0.data().display(),
+        )
+    }
+}
+
+/// Creates a directory for the data of a server, which its user may write.
+fn create_dir(name: &str) -> Result<PathBuf> {
+    let dir = std::env::temp_dir().join(format!("websvc-{name}-{}", std::process::id()));
+    fs::create_dir(&dir)?;
+    if is_root()? {
+        run(Command::new("chown").arg("postgres").arg(&dir))?;
+    }
+    Ok(dir)
+}
+
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// Returns the directory with the programs of the newest version.

@@ -16,7 +16,7 @@ use crate::bench::extraction;
 use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
-use crate::{Result, apps, axe, cargo as cargo_command, chromium, corpus, python, root};
+use crate::{Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, python, root};
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
 ///
@@ -93,6 +93,8 @@ pub(crate) fn run() -> Result {
         let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
         summary.add(&on_server);
         test_time += elapsed;
+        println!("==> failover to a standby");
+        cluster::run_failover()?;
     }
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {

@@ -44,7 +44,7 @@ impl Store {
         let Some(server) = database.server_state() else { return Ok(None) };
         server.check_reachable().map_err(|error| database.error(error))?;
         let interval_us = u64::try_from(size.interval.as_micros()).unwrap_or(u64::MAX).max(1);
-        // The statement writes, but it needs neither a lock beside that of its row nor a flush to disk.
+        // The statement writes, but it needs only the lock of its row, and no flush to disk.
         let taken = database.read(|connection| {
             connection.query_row(
                 "SELECT granted, until_full_us FROM take_tokens(?1, ?2, ?3, ?4)",

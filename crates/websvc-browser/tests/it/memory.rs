@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage};
 use websvc_testkit::{Page, TestWeb, until};
 
-use crate::support::{Setup, config, request, request_within, setup_with};
+use crate::support::{Setup, config, request_within, setup_with};
 
 const MIB: u64 = 1024 * 1024;
 const PAGE_BYTES: u64 = 300 * MIB;

@@ -1,5 +1,5 @@
 //! Benchmarks of the service. `cargo xtask bench` compares the service with its parts. The arguments `relevance`, `scale`,
-//! `access`, `crawl` and `memory` select other benchmarks.
+//! `access`, `crawl`, `memory` and `cluster` select other benchmarks.
 //!
 //! Machines are shared and noisy, so compare ratios between rows of one run. With two cores, the process under test is
 //! pinned to the first core, and the load to the second.
@@ -11,6 +11,7 @@
 )]
 
 mod access;
+mod cluster;
 mod connection;
 mod contract;
 mod crawl;
@@ -56,6 +57,7 @@ async fn main() {
     }
     process::pin_self_to(1);
     match part.as_deref() {
+        Some("cluster") => cluster::run().await,
         Some("crawl") => crawl::run().await,
         Some("relevance") => relevance::run().await,
         Some("scale") => scale::run().await,

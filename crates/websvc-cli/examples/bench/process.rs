@@ -90,6 +90,11 @@ impl Process {
         Self { child, address, first_response }
     }
 
+    /// Returns the process ID.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Returns the CPU time that the process has used, in seconds.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         ticks(&format!("/proc/{}/stat", self.child.id()), [11, 12]) / TICKS_PER_SECOND

@@ -6,10 +6,9 @@ use http::HeaderValue;
 use http::header::RETRY_AFTER;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use websvc_store::{KeyRights, Store, TakenTokens, TeamChange};
+use websvc_store::{KeyRights, Store, TeamChange};
 use websvc_testkit::until;
 
-use super::shared::AccountName;
 use super::*;
 use crate::response::HttpResponse;
 
@@ -458,61 +457,4 @@ async fn account_of_a_team_without_rate_limit_is_removed_with_its_last_request()
     assert_eq!((rate, admission.metrics().tracked_accounts), (None, 1));
     drop(permit);
     assert_eq!(admission.metrics().tracked_accounts, 0);
-}
-
-/// A request of team `red` with a rate limit, on one of two replicas.
-fn shared_request(quota: Quota) -> AdmissionRequest<'static> {
-    AdmissionRequest { team: "red", team_quota: quota, key: None, replicas: 2 }
-}
-
-#[test]
-fn requests_are_admitted_with_the_tokens_that_a_replica_has_taken() {
-    let start = Instant::now();
-    let mut state = AdmissionState::new(AdmissionLimits::default(), start);
-    let (request, red) = (shared_request(per_minute(60)), AccountName::Team("red"));
-    assert!(state.needs_tokens(red, 60, start));
-    // Others have taken 50 before.
-    let taken = TakenTokens { granted: 2, until_full: Duration::from_secs(52) };
-    state.add_tokens(red, taken, start);
-    assert!(!state.needs_tokens(red, 60, start));
-    let (rate, decision) = state.enter(&request, start);
-    assert!(matches!(decision, AdmissionDecision::Admitted { .. }));
-    assert_eq!(rate.map(|rate| (rate.limit, rate.remaining, rate.reset.as_secs())), Some((60, 9, 52)));
-    state.enter(&request, start);
-    assert!(state.needs_tokens(red, 60, start));
-
-    // The bucket was empty.
-    let taken = TakenTokens { granted: 0, until_full: Duration::from_secs(60) };
-    state.add_tokens(red, taken, start);
-    let (rate, decision) = state.enter(&request, start);
-    assert!(matches!(decision, AdmissionDecision::Rejected(RejectReason::Rate(_))));
-    assert_eq!(rate.map(|rate| (rate.remaining, rate.next.as_secs())), Some((0, 1)));
-    assert!(!state.needs_tokens(red, 60, start), "it has none before the next refill");
-    let later = start + Duration::from_secs(1);
-    assert!(state.needs_tokens(red, 60, later));
-    // Without a response of the database, the replica counts alone.
-    assert!(matches!(state.enter(&request, later).1, AdmissionDecision::Admitted { .. }));
-    assert!(matches!(state.enter(&request, later).1, AdmissionDecision::Rejected(_)));
-}
-
-#[test]
-fn tokens_that_were_not_used_until_the_bucket_is_full_are_part_of_it() {
-    let start = Instant::now();
-    let mut state = AdmissionState::new(AdmissionLimits::default(), start);
-    let red = AccountName::Team("red");
-    state.add_tokens(red, TakenTokens { granted: 5, until_full: Duration::from_secs(5) }, start);
-    assert!(!state.needs_tokens(red, 60, start + Duration::from_secs(4)));
-    assert!(state.needs_tokens(red, 60, start + Duration::from_secs(5)));
-}
-
-#[test]
-fn each_replica_admits_its_share_of_concurrent_requests() {
-    let start = Instant::now();
-    let mut state = AdmissionState::new(AdmissionLimits::default(), start);
-    let request = shared_request(concurrent(5));
-    for _ in 0..3 {
-        assert!(matches!(state.enter(&request, start).1, AdmissionDecision::Admitted { .. }));
-    }
-    let decision = state.enter(&request, start).1;
-    assert!(matches!(decision, AdmissionDecision::Rejected(RejectReason::Concurrency { limit: 5 })));
 }

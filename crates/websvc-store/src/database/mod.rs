@@ -271,7 +271,7 @@ impl Database {
         }
     }
 
-    /// Opens a writing connection beside the one of the database.
+    /// Opens another writing connection.
     #[cfg(test)]
     pub(crate) fn open_writer_for_tests(&self) -> Connection {
         self.file().and_then(|file| file.open_writer().map_err(|error| self.error(error))).unwrap()

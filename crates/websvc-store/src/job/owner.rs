@@ -12,7 +12,7 @@ const MIN_SHARE: u64 = 8;
 /// The running jobs of a replica.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnedJobs {
-    /// Number of the replica. Another number than before means that the replica has joined anew: it owned nothing in
+    /// Number of the replica. Another number than before means that the replica has joined again: it owned nothing in
     /// the meantime.
     pub replica: i64,
     /// The numbers and teams of the jobs, the oldest first.

@@ -18,7 +18,7 @@ const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 impl Ledger {
     /// Increments the beat of this process, if it has borrowed. If it counted as lost, it gives up its leases, which
-    /// the others have returned, and borrows anew.
+    /// the others have returned, and borrows again.
     pub(crate) fn beat(&self, database: &Database, session: &Connection) -> Result<(), StoreError> {
         let journal = self.unwritten.lock().journal.as_ref().map(|journal| journal.name().to_owned());
         let Some(journal) = journal else { return Ok(()) };
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_counted_as_lost_borrows_anew_after_its_next_beat() {
+    fn process_that_counted_as_lost_borrows_again_after_its_next_beat() {
         let dir = tempfile::tempdir().unwrap();
         let (store, other) = (Store::open(dir.path()).unwrap(), Store::open(dir.path()).unwrap());
         let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };

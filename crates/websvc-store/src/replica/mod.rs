@@ -79,7 +79,7 @@ impl Membership {
 
 impl Store {
     /// Joins the replicas of the database: from now on this process can own jobs and deliver events. A process that
-    /// has joined before joins anew, and frees what it owned. In a file, the caller must have the lock of the data
+    /// has joined before joins again, and frees what it owned. In a file, the caller must have the lock of the data
     /// directory: everything that other processes owned there is free, too.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod credits;
 mod dashboard_sessions;
 mod ended_jobs;
 mod engine;
+mod failover;
 mod file;
 mod hammer;
 mod inspect;

@@ -1,7 +1,7 @@
 //! Tests of replicas: owners of jobs and webhooks, and the takeover from lost and killed processes.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -193,7 +193,7 @@ const JOBS: usize = 12;
 pub(crate) fn work_until_killed(store: &Store, seed: u64) {
     join(store);
     let (mut rng, team) = (Rng(seed), store.team("tea").unwrap().unwrap());
-    println!();
+    report("");
     let mut started: HashMap<i64, i64> = HashMap::new();
     loop {
         let owned = store.claim_jobs(None).unwrap();
@@ -212,12 +212,17 @@ pub(crate) fn work_until_killed(store: &Store, seed: u64) {
                 };
                 let outcomes = store.complete_job_urls(vec![completion.compress()], &JobLimits::default(), 0);
                 if let Ok(CompletionOutcome::Recorded { charged, .. }) = outcomes[0] {
-                    println!("recorded {number} {} {charged}", lease.url.key);
+                    report(&format!("recorded {number} {} {charged}", lease.url.key));
                 }
             }
         }
         thread::sleep(Duration::from_millis(rng.below(20)));
     }
+}
+
+/// Writes a line for the parent process.
+fn report(line: &str) {
+    std::io::stdout().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
 /// A worker process of the hammer, and a thread that collects its reports.

@@ -15,6 +15,7 @@ use crate::process::Process;
 use crate::{DURATION, extraction};
 
 pub(crate) use baselines::fetch_all;
+pub(crate) use site::html;
 
 /// Concurrent pages of the crawl and of the bare fetches.
 const CONCURRENCY: usize = 16;
@@ -181,7 +182,7 @@ fn wait_for_end(mut connection: Connection, job: &str) -> u64 {
 
 /// Prints the cost of extracting the same pages without the service.
 fn measure_extraction() {
-    let pages: Vec<Vec<u8>> = (0..200).map(|number| site::html(number, SITE_PAGES).into_bytes()).collect();
+    let pages: Vec<Vec<u8>> = (0..200).map(|number| html(number, SITE_PAGES).into_bytes()).collect();
     #[expect(clippy::cast_precision_loss, reason = "only printed")]
     let each_ms = extraction::own_seconds(&pages) * 1e3 / pages.len() as f64;
     let bytes: usize = pages.iter().map(Vec::len).sum();

@@ -34,8 +34,7 @@ async fn jobs_are_read_extended_and_cancelled_on_any_replica() {
     poll_until(third, &path, |body| body["completed"].as_u64() > Some(1)).await;
     assert_eq!(delete(first, &path).await.body["status"], "cancelled");
     assert_eq!(third.get(&path).await.body["status"], "cancelled");
-    let is_listed =
-        |body: &serde_json::Value| body["crawls"].as_array().is_some_and(|crawls| crawls.is_empty());
+    let is_listed = |body: &serde_json::Value| body["crawls"].as_array().is_some_and(Vec::is_empty);
     poll_until(third, "/v2/crawl/active", is_listed).await;
     // The replica that works on it stops within seconds.
     tokio::time::sleep(Duration::from_secs(3)).await;

@@ -1,0 +1,156 @@
+//! The latency of operations of the store, on SQLite and on PostgreSQL side by side.
+
+use std::time::{Duration, Instant};
+
+use websvc_store::{
+    CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobKind, JobLimits, JobUrl, NewJob, PageKey,
+    ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage, UsageItem, UsageRetention,
+};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
+
+use super::database::Schema;
+use crate::report::Report;
+
+const ROUNDS: usize = 300;
+const LEASE_TTL: Duration = Duration::from_secs(60);
+
+/// The median time of each operation.
+type Medians = Vec<(&'static str, Duration)>;
+
+/// Measures both engines, and adds a row per operation.
+pub(super) async fn compare(server: &str, report: &mut Report) {
+    let schema = Schema::create(server).await;
+    let (file, on_server) =
+        tokio::task::spawn_blocking(move || (measure_file(), measure_server(&schema.url))).await.unwrap();
+    for ((name, file), (_, server)) in file.into_iter().zip(on_server) {
+        let us = |time: Duration| time.as_secs_f64() * 1e6;
+        let text = format!("{:.0} µs on SQLite, {:.0} µs on PostgreSQL", us(file), us(server));
+        report.text(&format!("store: {name}"), us(server), text);
+    }
+}
+
+fn measure_file() -> Medians {
+    let directory = tempfile::tempdir().unwrap();
+    measure(&Store::open(directory.path()).unwrap())
+}
+
+fn measure_server(url: &str) -> Medians {
+    let directory = tempfile::tempdir().unwrap();
+    let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+    let url = DatabaseUrl::parse(url).unwrap();
+    measure(&Store::connect(&url, client, directory.path()).unwrap())
+}
+
+fn measure(store: &Store) -> Medians {
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    let change = TeamChange { credits: Some(Some(100_000_000)), ..TeamChange::default() };
+    let team = store.set_team("tea", &change).unwrap();
+    let key = store.create_key("tea", "").unwrap();
+    let limits = CacheLimits::default();
+    let mut medians = vec![
+        ("authenticate a cached key", median(|_| store.authenticate(key.secret.expose()).unwrap())),
+        ("authenticate an unknown key", median(|n| store.authenticate(&format!("wsk-unknown-{n}")).unwrap())),
+        ("hold and charge credits of a lease", median(|_| charge(store, &team))),
+        ("create a team", median(|n| store.set_team(&format!("t{n}"), &TeamChange::default()).unwrap())),
+        ("store a page of 20 kB", median(|n| store.put_page(&page(n), &limits).unwrap())),
+        ("read a page of 20 kB", median(|n| store.page(&page(n).key).unwrap())),
+    ];
+    medians.extend(measure_jobs(store, &team));
+    medians
+}
+
+fn charge(store: &Store, team: &websvc_store::Team) {
+    let outcome = match store.try_hold(team, 1).unwrap() {
+        Some(outcome) => outcome,
+        None => store.hold(team, 1).unwrap(),
+    };
+    let HoldOutcome::Granted(hold) = outcome else { panic!("the budget suffices") };
+    hold.settle(usage());
+}
+
+fn measure_jobs(store: &Store, team: &websvc_store::Team) -> Medians {
+    let limits = JobLimits { max_running: u64::MAX, max_stored: u64::MAX, ..JobLimits::default() };
+    let created = median(|n| store.create_job(&job(&format!("small{n}"), 10), &limits, 0).unwrap());
+    store.create_job(&job("large", ROUNDS * 16), &limits, 0).unwrap();
+    let number = store.job("tea", JobKind::Batch, "large", 0).unwrap().unwrap().number;
+    let mut leases = Vec::new();
+    let leased = median(|_| leases.extend(store.lease_job_urls(number, 16, 0, LEASE_TTL).unwrap()));
+    let mut leases = leases.into_iter();
+    let completed = median(|_| {
+        let HoldOutcome::Granted(hold) = store.hold(team, 1).unwrap() else { panic!("the budget suffices") };
+        let document = UrlOutcome::Document(vec![b'x'; 10_000]);
+        let completion = UrlCompletion {
+            charge: Some((hold, usage())),
+            ..UrlCompletion::new(leases.next().unwrap(), document)
+        };
+        store.complete_job_urls(vec![completion.compress()], &limits, 0)
+    });
+    vec![
+        ("create a job of 10 URLs", created),
+        ("lease 16 URLs of a job", leased),
+        ("complete a URL with document and charge", completed),
+    ]
+}
+
+/// Returns the median time of a step.
+fn median<T>(mut step: impl FnMut(usize) -> T) -> Duration {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|round| {
+            let started = Instant::now();
+            let result = step(round);
+            let elapsed = started.elapsed();
+            drop(result);
+            elapsed
+        })
+        .collect();
+    times.sort_unstable();
+    times[ROUNDS / 2]
+}
+
+fn usage() -> Usage {
+    Usage {
+        key: None,
+        request: "bench".to_owned(),
+        operation: "scrape",
+        status: 200,
+        elapsed: Duration::from_millis(1),
+        items: vec![UsageItem { item: "page".to_owned(), count: 1, credits: 1 }],
+        stages: Vec::new(),
+        query: None,
+        retention: UsageRetention::Whole,
+    }
+}
+
+fn page(number: usize) -> CachedPage {
+    let url = format!("http://bench.test/{number}");
+    CachedPage {
+        key: PageKey::new(&url, ""),
+        final_url: url,
+        status: 200,
+        headers: Vec::new(),
+        body: "<p>text of a page</p>".repeat(1_000).into(),
+        fetched_at_ms: number as u64,
+        truncated: false,
+    }
+}
+
+fn job(id: &str, urls: usize) -> NewJob {
+    let url = |number: usize| JobUrl {
+        url: format!("http://bench.test/{number}"),
+        key: format!("http://bench.test/{number}"),
+        depth: 0,
+        entry: None,
+    };
+    NewJob {
+        id: id.to_owned(),
+        team: "tea".to_owned(),
+        key: None,
+        kind: JobKind::Batch,
+        request: "{}".to_owned(),
+        idempotency_key: None,
+        page_limit: None,
+        urls: (0..urls).map(url).collect(),
+        list_len: urls as u64,
+        webhook: None,
+    }
+}

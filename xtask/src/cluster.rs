@@ -1,0 +1,65 @@
+//! `cargo xtask cluster`: tests and measures replicas of the service on a PostgreSQL server.
+//!
+//! The tests start three replicas, a load balancer and an S3-compatible server (s3s-fs) on loopback: see
+//! `crates/websvc-cli/tests/it/cluster/`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::postgres::{self, PostgresServer, Standby};
+use crate::{Result, bench, cargo, root};
+
+/// Environment variable with a program that stops the primary and promotes its standby.
+const FAILOVER_VARIABLE: &str = "WEBSVC_TEST_FAILOVER";
+
+/// Runs the tests on a server, the failover to a standby, and the measurements.
+pub(crate) fn run() -> Result {
+    run_tests()?;
+    run_failover()?;
+    run_bench()
+}
+
+/// Runs the tests of the store and of replicas.
+pub(crate) fn run_tests() -> Result {
+    let server = PostgresServer::start()?;
+    for (package, variable, filter) in [
+        ("websvc-store", postgres::STORE_VARIABLE, ""),
+        ("websvc-server", postgres::REPLICAS_VARIABLE, "replicas::"),
+        ("websvc-cli", postgres::REPLICAS_VARIABLE, "cluster::"),
+    ] {
+        let mut tests = tests_of(package, filter);
+        run_command(tests.env(variable, server.url()))?;
+    }
+    Ok(())
+}
+
+/// Promotes a standby while a store is open.
+pub(crate) fn run_failover() -> Result {
+    let primary = PostgresServer::start()?;
+    let standby = Standby::start(&primary)?;
+    let program = standby.dir().join("fail-over.sh");
+    fs::write(&program, standby.failover_script(&primary))?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+    let mut tests = tests_of("websvc-store", "failover::");
+    tests.env(postgres::STORE_VARIABLE, standby.url_of_both(&primary)).env(FAILOVER_VARIABLE, &program);
+    run_command(&mut tests)
+}
+
+/// Measures the throughput of one to three replicas. The server flushes to disk, as one in production does.
+pub(crate) fn run_bench() -> Result {
+    let server = PostgresServer::start_durable()?;
+    bench::run_cluster(&server.url())
+}
+
+fn tests_of(package: &str, filter: &str) -> Command {
+    println!("==> tests of {package} {filter}");
+    let mut command = cargo::cargo();
+    command.args(["test", "--package", package, "--test", "it", "--", filter]);
+    command
+}
+
+fn run_command(command: &mut Command) -> Result {
+    let status = command.current_dir(root()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }
+}
