@@ -4,12 +4,17 @@ use std::net::IpAddr;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use websvc_store::{Caller, Store};
+use tokio::sync::Semaphore;
+use websvc_store::{Caller, KeyLookup, Store, StoreError};
 use websvc_transport::IpNetwork;
 use websvc_types::ErrorCode;
 
 use crate::audit_trail::AuditTrail;
+use crate::blocking::run_blocking;
 use crate::response::ApiError;
+
+/// The lookups of keys on a database server that run at the same time.
+static LOOKUPS: Semaphore = Semaphore::const_new(4);
 
 /// The rule for requests without a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +30,7 @@ pub enum Authentication {
 /// # Errors
 /// 401 if the key is missing, malformed, unknown or no longer valid, with the same text except if it is missing; 403 if
 /// the key may not be used from this address.
-pub(crate) fn authenticate(
+pub(crate) async fn authenticate(
     mode: Authentication,
     store: &Store,
     headers: &HeaderMap,
@@ -39,7 +44,7 @@ pub(crate) fn authenticate(
     let Some(key) = key(headers) else {
         return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
-    identify(store, key, address, trail).map(Some)
+    identify(store, key, address, trail).await.map(Some)
 }
 
 /// Returns the caller with this key. Records the caller in the audit trail, even if the key may not be used from this
@@ -47,39 +52,54 @@ pub(crate) fn authenticate(
 ///
 /// # Errors
 /// As for [`authenticate`].
-pub(crate) fn identify(
+pub(crate) async fn identify(
     store: &Store,
     key: &str,
     address: IpAddr,
     trail: &AuditTrail,
 ) -> Result<Caller, ApiError> {
-    let caller = store.authenticate(key);
-    if let Ok(Some(caller)) = &caller {
-        trail.set_caller(caller);
+    let caller = find_caller(store, key).await?;
+    let Some(caller) = caller else {
+        return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token"));
+    };
+    trail.set_caller(&caller);
+    if !is_allowed(&caller.rights.networks, address) {
+        let text = format!("Forbidden: the key may not be used from {address}");
+        return Err(ApiError::new(ErrorCode::Forbidden, text));
     }
-    match caller {
-        Ok(Some(caller)) if is_allowed(&caller.rights.networks, address) => Ok(caller),
-        Ok(Some(_)) => {
-            let text = format!("Forbidden: the key may not be used from {address}");
-            Err(ApiError::new(ErrorCode::Forbidden, text))
-        }
-        Ok(None) => Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token")),
-        Err(error) => Err(ApiError::internal(&error, "the keys could not be read")),
-    }
+    Ok(caller)
 }
 
 /// Returns the caller of a public operation; `None` without authentication or without a key.
 ///
 /// # Errors
 /// As for [`authenticate`], if the request has a key.
-pub(crate) fn authenticate_optional(
+pub(crate) async fn authenticate_optional(
     mode: Authentication,
     store: &Store,
     headers: &HeaderMap,
     address: IpAddr,
     trail: &AuditTrail,
 ) -> Result<Option<Caller>, ApiError> {
-    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address, trail) }
+    if key(headers).is_none() {
+        return Ok(None);
+    }
+    authenticate(mode, store, headers, address, trail).await
+}
+
+/// Returns the caller with this key; `None` if the key is not valid. Waits for a server only on another thread.
+///
+/// # Errors
+/// 500 or 503 if the keys cannot be read.
+pub(crate) async fn find_caller(store: &Store, key: &str) -> Result<Option<Caller>, ApiError> {
+    let unreadable = |error: StoreError| ApiError::internal(&error, "the keys could not be read");
+    if let KeyLookup::Known(caller) = store.try_authenticate(key).map_err(unreadable)? {
+        return Ok(caller.map(|caller| *caller));
+    }
+    let (store, key) = (store.clone(), key.to_owned());
+    // Requests with wrong keys must not occupy all threads. A closed semaphore would not limit them, but it never closes.
+    let _permit = LOOKUPS.acquire().await.ok();
+    run_blocking(move || store.authenticate(&key)).await?.map_err(unreadable)
 }
 
 /// Returns whether an address is in one of the networks of a key. A key without networks may be used from everywhere. A

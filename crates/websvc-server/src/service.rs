@@ -265,11 +265,11 @@ impl Service {
         request: Request<ServerBody>,
     ) -> Handled {
         match access {
-            AccessLevel::Public => match self.check_metrics_access(operation, &context, &request) {
+            AccessLevel::Public => match self.check_metrics_access(operation, &context, &request).await {
                 Ok(()) => perform(operation, context, request).await.into(),
                 Err(error) => error.into(),
             },
-            AccessLevel::Admin => match dashboard::authenticate_admin(&context, &request) {
+            AccessLevel::Admin => match dashboard::authenticate_admin(&context, &request).await {
                 Ok(caller) => {
                     context.caller = caller;
                     perform(operation, context, request).await.into()
@@ -287,7 +287,7 @@ impl Service {
         mut context: RequestContext<'_>,
         request: Request<ServerBody>,
     ) -> Handled {
-        let caller = match self.authenticate_for(operation, &context, &request) {
+        let caller = match self.authenticate_for(operation, &context, &request).await {
             Ok(caller) => caller,
             Err(error) => return error.into(),
         };
@@ -306,7 +306,7 @@ impl Service {
     }
 
     /// Allows a public operation; metrics need a key if other machines can reach this address.
-    fn check_metrics_access(
+    async fn check_metrics_access(
         &self,
         operation: Operation,
         context: &RequestContext<'_>,
@@ -314,35 +314,35 @@ impl Service {
     ) -> Result<(), ApiError> {
         let is_open = self.state.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
         if operation == Operation::Metrics && !is_open {
-            self.authenticate(context, request)?;
+            self.authenticate(context, request).await?;
         }
         Ok(())
     }
 
     /// Returns the caller, if it may request this operation.
-    fn authenticate_for(
+    async fn authenticate_for(
         &self,
         operation: Operation,
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<Option<Caller>, ApiError> {
-        let caller = self.authenticate(context, request)?;
+        let caller = self.authenticate(context, request).await?;
         if let Some(scope) = operation.scope() {
             authorize(caller.as_ref(), scope)?;
         }
         Ok(caller)
     }
 
-    fn authenticate(
+    async fn authenticate(
         &self,
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<Option<Caller>, ApiError> {
         let state = &*self.state;
         let address = state.client_ip(request);
-        state.engine.stages().time(Stage::Authenticate, || {
-            authenticate(state.authentication, &state.store, request.headers(), address, context.trail)
-        })
+        let authenticating =
+            authenticate(state.authentication, &state.store, request.headers(), address, context.trail);
+        state.engine.stages().run(Stage::Authenticate, authenticating).await
     }
 
     fn preflight(&self) -> HttpResponse {

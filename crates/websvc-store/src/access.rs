@@ -49,15 +49,40 @@ pub struct Caller {
     pub rights: Arc<KeyRights>,
 }
 
+/// Result of a lookup that does not wait for the network.
+#[derive(Debug)]
+pub enum KeyLookup {
+    /// The caller; `None` if no valid key has the secret.
+    Known(Option<Box<Caller>>),
+    /// The key is not cached.
+    Unknown,
+}
+
 impl Store {
     /// Returns the caller with this secret; `None` if no valid key has it.
     ///
-    /// Takes about a microsecond for a cached key, so it may be called on an async thread.
+    /// Takes about a microsecond for a cached key. For others it reads the database: from a file within microseconds, from
+    /// a server with a wait for its response, so there [`try_authenticate`](Self::try_authenticate) comes first on an
+    /// async thread.
     ///
     /// # Errors
     /// Failures of the database; then the request must be rejected.
     pub fn authenticate(&self, secret: &str) -> Result<Option<Caller>, StoreError> {
-        self.access().authenticate(secret, self.database())
+        match self.access().find(secret, true).map_err(|error| self.database().error(error))? {
+            KeyLookup::Known(caller) => Ok(caller.map(|caller| *caller)),
+            // The database was read, so the key is not valid.
+            KeyLookup::Unknown => Ok(None),
+        }
+    }
+
+    /// Does the same without waiting for the network: returns [`KeyLookup::Unknown`] if the database is on a server and
+    /// only [`authenticate`](Self::authenticate) can decide.
+    ///
+    /// # Errors
+    /// As for [`authenticate`](Self::authenticate).
+    pub fn try_authenticate(&self, secret: &str) -> Result<KeyLookup, StoreError> {
+        let may_read = !self.is_shared();
+        self.access().find(secret, may_read).map_err(|error| self.database().error(error))
     }
 
     /// Makes `secret` a valid key of team `default` while this store is open. Only its hash is stored, in memory. The
@@ -185,40 +210,49 @@ impl Access {
         })
     }
 
-    fn authenticate(&self, secret: &str, database: &Database) -> Result<Option<Caller>, StoreError> {
+    /// Returns the caller with this secret. Without `may_read`, only the cache is used.
+    fn find(&self, secret: &str, may_read: bool) -> sql::Result<KeyLookup> {
         if secret.is_empty() || secret.len() > MAX_SECRET_BYTES {
-            return Ok(None);
+            return Ok(KeyLookup::Known(None));
         }
         let now = self.elapsed_ms();
-        self.refresh(now).map_err(|error| database.error(error))?;
+        self.refresh(now)?;
         let hash = SecretHash::of(secret);
         if let Some(StaticKey { admin, .. }) = self.static_key(&hash) {
-            let (id, rights) = if admin {
-                (STATIC_ADMIN_ID, &self.admin_rights)
-            } else {
-                (STATIC_KEY_ID, &self.static_rights)
-            };
-            let team = self.cached_team(DEFAULT_TEAM).map_err(|error| database.error(error))?;
-            return Ok(team.map(|team| Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) }));
+            return self.find_static(admin, may_read);
         }
         let cached = self.cache.read().keys.get(&hash.tag()).cloned();
         let key = match cached {
             Some(key) => Some(key),
-            None => self.load_key(&hash).map_err(|error| database.error(error))?,
-        };
-        let Some(key) = key.filter(|key| key.hash.matches(&hash)) else {
-            return Ok(None);
+            None if may_read => self.load_key(&hash)?,
+            None => return Ok(KeyLookup::Unknown),
         };
         // The expiry is a time of the wall clock, which is read only for keys that have one.
-        if key.rights.expires_at_ms.is_some() && key.rights.has_expired(now_ms()) {
-            return Ok(None);
-        }
+        let has_expired =
+            |key: &CachedKey| key.rights.expires_at_ms.is_some() && key.rights.has_expired(now_ms());
+        let Some(key) = key.filter(|key| key.hash.matches(&hash) && !has_expired(key)) else {
+            return Ok(KeyLookup::Known(None));
+        };
         key.record_use(self.started_ms.saturating_add(now));
-        Ok(Some(Caller {
+        Ok(KeyLookup::Known(Some(Box::new(Caller {
             key_id: key.id.clone(),
             team: Arc::clone(&key.team),
             rights: Arc::clone(&key.rights),
-        }))
+        }))))
+    }
+
+    /// Returns the caller with a key from the configuration.
+    fn find_static(&self, admin: bool, may_read: bool) -> sql::Result<KeyLookup> {
+        let cached = self.cache.read().teams.get(DEFAULT_TEAM).cloned();
+        let team = match cached {
+            Some(team) => Some(team),
+            None if may_read => self.cached_team(DEFAULT_TEAM)?,
+            None => return Ok(KeyLookup::Unknown),
+        };
+        let (id, rights) =
+            if admin { (STATIC_ADMIN_ID, &self.admin_rights) } else { (STATIC_KEY_ID, &self.static_rights) };
+        let caller = |team| Box::new(Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) });
+        Ok(KeyLookup::Known(team.map(caller)))
     }
 
     /// Returns the threat protection values of a team.

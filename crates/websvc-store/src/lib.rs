@@ -51,7 +51,7 @@ mod team;
 mod threat;
 mod webhook;
 
-pub use access::{ACCESS_REFRESH, Caller};
+pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
 pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};

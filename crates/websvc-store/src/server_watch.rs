@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::background_thread::{BackgroundThread, StopSignal};
-use crate::error::StoreError;
 use crate::replica::Heartbeat;
-use crate::sql::{self, params};
+use crate::sql;
 use crate::store::Shared;
 
 /// Interval of the reads.
@@ -85,27 +84,16 @@ fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
     let mut heartbeat = Heartbeat::new();
     let mut last_beat: Option<Instant> = None;
     while signal.wait(WATCH_INTERVAL) {
-        let mut read = read_changes(shared);
-        if read.is_ok() && last_beat.is_none_or(|last| last.elapsed() >= BEAT_INTERVAL) {
+        let is_beat_due = last_beat.is_none_or(|last| last.elapsed() >= BEAT_INTERVAL);
+        if is_beat_due {
             last_beat = Some(Instant::now());
-            // Before the success is recorded: a process whose leased credits were taken over must learn of it before
-            // it may use its cached state again.
-            read = heartbeat.beat(shared);
         }
-        state.record(read.is_ok());
+        // The success is recorded after the beat: a process whose leased credits were taken over must learn of it before
+        // it may use its cached state again.
+        let result = heartbeat.run(shared, is_beat_due);
+        state.record(result.is_ok());
     }
     heartbeat.leave(shared);
-}
-
-/// Reads what other processes changed.
-fn read_changes(shared: &Shared) -> Result<(), StoreError> {
-    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
-    let (version, newest_grant) = shared.database.read(|connection| {
-        connection.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))
-    })?;
-    shared.access.apply_version(version);
-    shared.ledger.record_newest_grant(newest_grant);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ async fn run_search(store: &Store, admission: &Admission, headers: &HeaderMap, t
     };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let trail = AuditTrail::new(None, Some("search"), "r", Some(address), Instant::now());
-    let caller = authenticate(Authentication::Required, store, headers, address, &trail).unwrap();
+    let caller = authenticate(Authentication::Required, store, headers, address, &trail).await.unwrap();
     authorize(caller.as_ref(), KeyScope::Search).unwrap();
     lap(&mut times.authenticate);
     let permit = admission.admit(caller.as_ref()).await.permit.unwrap();

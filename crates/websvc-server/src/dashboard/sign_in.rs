@@ -50,7 +50,11 @@ pub(super) async fn session(
     }
     let address = context.state.client_ip(request);
     let found = context.state.sessions.find(request.headers()).await?;
-    let caller = match found.as_ref().map(|session| find_admin(context, &session.key, address)) {
+    let admin = match &found {
+        Some(session) => Some(find_admin(context, &session.key, address).await),
+        None => None,
+    };
+    let caller = match admin {
         Some(Ok(caller)) => Some(caller),
         // A session whose key is no longer valid counts as none.
         Some(Err(error)) if matches!(error.status(), 401 | 403) => None,
@@ -71,7 +75,7 @@ pub(super) async fn sign_in(
     let base_url = context.state.base_url(&request);
     let address = context.state.client_ip(&request);
     let SignIn { key } = read(request).await?;
-    let caller = try_key(context, key.trim(), address)?;
+    let caller = try_key(context, key.trim(), address).await?;
     let NewSession { cookie, token } = context.state.sessions.start(key.trim()).await?;
     let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };
     let mut response = uncached(json(StatusCode::OK, &session));
@@ -98,7 +102,7 @@ pub(super) async fn sign_out(
 ///
 /// # Errors
 /// 401 and 403 for all other requests, 429 after too many wrong keys.
-pub(crate) fn authenticate_admin(
+pub(crate) async fn authenticate_admin(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<Option<Caller>, ApiError> {
@@ -109,9 +113,11 @@ pub(crate) fn authenticate_admin(
     let address = state.client_ip(request);
     match authenticate::key(request.headers()) {
         // The limit of wrong keys does not apply: the user of a session has sent the correct key before.
-        Some(key) if has_session(request) => find_admin(context, key, address).map(Some),
-        Some(key) => try_key(context, key, address).map(Some),
-        None => authenticate(state.authentication, &state.store, request.headers(), address, context.trail),
+        Some(key) if has_session(request) => find_admin(context, key, address).await.map(Some),
+        Some(key) => try_key(context, key, address).await.map(Some),
+        None => {
+            authenticate(state.authentication, &state.store, request.headers(), address, context.trail).await
+        }
     }
 }
 
@@ -130,9 +136,9 @@ fn check_local_request(request: &Request<ServerBody>) -> Result<(), ApiError> {
 }
 
 /// Returns the administrator with this key; wrong keys are limited.
-fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
+async fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
     context.state.sign_in_limiter.admit(address, key, Instant::now())?;
-    let admin = find_admin(context, key, address);
+    let admin = find_admin(context, key, address).await;
     if admin.as_ref().is_err_and(|error| error.status() == 401) {
         context.state.sign_in_limiter.record(address, key, Instant::now());
     }
@@ -140,8 +146,8 @@ fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<C
 }
 
 /// Returns the administrator with this key.
-fn find_admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
-    let caller = identify(&context.state.store, key, address, context.trail)?;
+async fn find_admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
+    let caller = identify(&context.state.store, key, address, context.trail).await?;
     authorize_admin(&caller)?;
     Ok(caller)
 }

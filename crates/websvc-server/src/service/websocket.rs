@@ -66,9 +66,11 @@ impl Service {
         context: &mut RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> WatchAdmission {
-        let caller = self.check_origin(context, request).and_then(|()| {
-            self.authenticate_for(Operation::Job(kind, JobOperation::Status), context, request)
-        });
+        let operation = Operation::Job(kind, JobOperation::Status);
+        let caller = match self.check_origin(context, request) {
+            Ok(()) => self.authenticate_for(operation, context, request).await,
+            Err(error) => Err(error),
+        };
         let caller = match caller {
             Ok(caller) => caller,
             Err(error) => return WatchAdmission { rate: None, job: Err(error) },

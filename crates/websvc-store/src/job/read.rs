@@ -50,17 +50,22 @@ impl Store {
             .read(|connection| connection.query(&sql, params![team, kind.map(JobKind::as_str)], record))
     }
 
-    /// Returns how many URLs are queued or leased, in the jobs of one team or of all.
+    /// Returns how many URLs are queued or leased: in the jobs of a team, or in all jobs that this replica owns. A process
+    /// that has not joined the replicas counts those of all.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn open_job_pages(&self, team: Option<&str>) -> Result<u64, StoreError> {
         let sum = "SELECT coalesce(sum(open), 0) FROM jobs WHERE state = 'running'";
+        let replica = self.membership().id();
         self.database().read(|connection| match team {
             Some(team) => {
                 connection.query_row(&format!("{sum} AND team = ?1"), params![team], |row| row.get(0))
             }
-            None => connection.query_row(sum, params![], |row| row.get(0)),
+            None => {
+                let sql = format!("{sum} AND (replica = ?1 OR ?1 IS NULL)");
+                connection.query_row(&sql, params![replica], |row| row.get(0))
+            }
         })
     }
 

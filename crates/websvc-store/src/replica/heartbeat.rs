@@ -1,4 +1,4 @@
-//! The heartbeat of a replica on a server, and the takeover from lost ones.
+//! The heartbeat of a process on a server, its reads of what others changed, and the takeover from lost ones.
 
 use std::time::Instant;
 
@@ -27,18 +27,19 @@ impl Heartbeat {
         }
     }
 
-    /// Increments the beats of this process, and takes over from processes that are lost.
-    pub(crate) fn beat(&mut self, shared: &Shared) -> Result<(), StoreError> {
-        let beaten = self.try_beat(shared);
-        if beaten.is_err() {
+    /// Reads what other processes changed, and if it is time, increments the beats of this process and takes over from
+    /// processes that are lost.
+    pub(crate) fn run(&mut self, shared: &Shared, is_beat_due: bool) -> Result<(), StoreError> {
+        let result = self.try_run(shared, is_beat_due);
+        if result.is_err() {
             self.session = None;
             self.replicas.reset();
             self.spenders.reset();
         }
-        beaten
+        result
     }
 
-    fn try_beat(&mut self, shared: &Shared) -> Result<(), StoreError> {
+    fn try_run(&mut self, shared: &Shared, is_beat_due: bool) -> Result<(), StoreError> {
         let database = &shared.database;
         let session = match self.session.take().filter(Connection::is_usable) {
             Some(session) => session,
@@ -47,10 +48,20 @@ impl Heartbeat {
                 None => return Ok(()),
             },
         };
-        let session = self.session.insert(session);
-        let error = |error| database.error(error);
+        read_changes(shared, &session).map_err(|error| database.error(error))?;
+        if is_beat_due {
+            let lost = self.beat(shared, &session)?;
+            take_over(shared, lost)?;
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// Increments the beats of this process, and returns the processes that are lost.
+    fn beat(&mut self, shared: &Shared, session: &Connection) -> Result<Lost, StoreError> {
+        let error = |error| shared.database.error(error);
         increment(shared, session).map_err(error)?;
-        shared.ledger.beat(database, session)?;
+        shared.ledger.beat(&shared.database, session)?;
         let replicas = read_replicas(session).map_err(error)?;
         shared.membership.set_workers(replicas.iter().filter(|replica| replica.is_worker).count());
         let now = Instant::now();
@@ -58,20 +69,7 @@ impl Heartbeat {
         let lost_replicas = self.replicas.observe(beats, now);
         let sql = "SELECT journal, beat FROM spenders WHERE lost_at IS NULL";
         let beats = session.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?))).map_err(error)?;
-        let lost_spenders = self.spenders.observe(beats, now);
-        if shared.membership.id().is_some() && shared.membership.role().is_worker() {
-            for (id, beat) in lost_replicas {
-                database.write(Durability::Process, |transaction| {
-                    // A beat in the meantime shows that it lives.
-                    let sql = "DELETE FROM replicas WHERE id = ?1 AND beat = ?2";
-                    transaction.execute(sql, params![id, beat])
-                })?;
-            }
-            for (journal, beat) in lost_spenders {
-                shared.ledger.settle_lost(database, &journal, beat)?;
-            }
-        }
-        Ok(())
+        Ok(Lost { replicas: lost_replicas, spenders: self.spenders.observe(beats, now) })
     }
 
     /// Leaves the replicas, so that the others need not wait until this process counts as lost.
@@ -80,6 +78,40 @@ impl Heartbeat {
         // If this fails, the others take over when they miss its beats.
         let _ = shared.database.write(Durability::Process, |transaction| delete(transaction, id));
     }
+}
+
+/// Processes that are lost, with their last beats.
+struct Lost {
+    replicas: Vec<(i64, i64)>,
+    spenders: Vec<(String, i64)>,
+}
+
+/// Frees what lost processes had, if this replica is a worker.
+fn take_over(shared: &Shared, lost: Lost) -> Result<(), StoreError> {
+    if shared.membership.id().is_none() || !shared.membership.role().is_worker() {
+        return Ok(());
+    }
+    for (id, beat) in lost.replicas {
+        shared.database.write(Durability::Process, |transaction| {
+            // A beat in the meantime shows that it lives.
+            let sql = "DELETE FROM replicas WHERE id = ?1 AND beat = ?2";
+            transaction.execute(sql, params![id, beat])
+        })?;
+    }
+    for (journal, beat) in lost.spenders {
+        shared.ledger.settle_lost(&shared.database, &journal, beat)?;
+    }
+    Ok(())
+}
+
+/// Reads what other processes changed.
+fn read_changes(shared: &Shared, session: &Connection) -> sql::Result<()> {
+    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
+    let (version, newest_grant) =
+        session.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
+    shared.access.apply_version(version);
+    shared.ledger.record_newest_grant(newest_grant);
+    Ok(())
 }
 
 /// Increments the beat of this replica. If the others have deleted it, it joins again.

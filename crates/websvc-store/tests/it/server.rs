@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use websvc_store::{DatabaseUrl, HoldOutcome, ReplicaRole, Store, StoreError, Usage};
+use websvc_store::{DatabaseUrl, HoldOutcome, KeyLookup, ReplicaRole, Store, StoreError, Usage};
 use websvc_testkit::TcpForwarder;
 
 use crate::credits::{give, hold_credits, remaining, usage};
@@ -114,6 +114,23 @@ fn leases_of_other_machines_are_not_ended() {
     store.flush_credits().unwrap();
     assert_eq!(remaining(&other, "tea"), 90, "the lease was not ended");
     assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM leases"), 1);
+}
+
+#[test]
+fn lookup_of_a_key_that_is_not_cached_does_not_wait_for_the_server() {
+    let (_dir, store) = crate::fresh();
+    let key = store.create_key("default", "").unwrap();
+    let lookup = |secret: &str| store.try_authenticate(secret).unwrap();
+    assert!(matches!(lookup(""), KeyLookup::Known(None)));
+    if is_server() {
+        assert!(matches!(lookup(key.secret.expose()), KeyLookup::Unknown));
+        assert!(matches!(lookup("wsk-of-no-team"), KeyLookup::Unknown));
+    }
+    assert!(store.authenticate(key.secret.expose()).unwrap().is_some());
+    assert!(matches!(lookup(key.secret.expose()), KeyLookup::Known(Some(_))));
+    store.static_key("a-static-key").unwrap();
+    assert!(store.authenticate("a-static-key").unwrap().is_some());
+    assert!(matches!(lookup("a-static-key"), KeyLookup::Known(Some(_))));
 }
 
 #[test]

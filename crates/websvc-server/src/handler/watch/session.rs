@@ -15,6 +15,7 @@ use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
 use super::close::CloseReason;
 use super::connection::{WakeReason, WebSocketConnection};
 use super::{Socket, WatchedJob, may_continue};
+use crate::authenticate::find_caller;
 use crate::blocking::run_blocking;
 use crate::handler::job;
 use crate::response::ApiError;
@@ -84,7 +85,7 @@ impl<'a> Session<'a> {
             }
             match connection.wait(changes.changed()).await? {
                 WakeReason::Event => {}
-                WakeReason::Ping => self.check_key()?,
+                WakeReason::Ping => self.check_key().await?,
             }
         }
     }
@@ -113,11 +114,9 @@ impl<'a> Session<'a> {
     }
 
     /// Checks that the key is still valid and still may watch the job.
-    fn check_key(&self) -> Result<(), CloseReason> {
+    async fn check_key(&self) -> Result<(), CloseReason> {
         let Some(super::Secret(key)) = &self.socket.key else { return Ok(()) };
-        let caller = self.state.store.authenticate(key);
-        let caller = caller
-            .map_err(|error| close_reason(&ApiError::internal(&error, "the keys could not be read")))?;
+        let caller = find_caller(&self.state.store, key).await.map_err(|error| close_reason(&error))?;
         if may_continue(caller.as_ref(), &self.job.record.team, self.socket.kind) {
             return Ok(());
         }
