@@ -57,8 +57,9 @@ struct Rates {
 }
 
 struct Replicas {
-    processes: Vec<Process>,
+    // Dropped first, while the processes exist.
     _shares: CpuShares,
+    processes: Vec<Process>,
     _directories: Vec<TempDir>,
     _world: TestWeb,
 }
@@ -82,7 +83,7 @@ impl Replicas {
         // Documents are searchable within two seconds, and merged a little later.
         tokio::time::sleep(Duration::from_secs(4)).await;
         let shares = CpuShares::start(&processes, MAX_REPLICAS + 1);
-        Self { processes, _shares: shares, _directories: directories, _world: world }
+        Self { _shares: shares, processes, _directories: directories, _world: world }
     }
 
     async fn measure(self, report: &mut Report) -> Rates {
