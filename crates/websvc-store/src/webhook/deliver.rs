@@ -87,7 +87,7 @@ const MAX_CLAIMED: usize = 64;
 impl Store {
     /// Returns the jobs with events that are due at `now_ms` (milliseconds since the Unix epoch), the oldest first. If
     /// this process has [joined](Self::join_replicas) the replicas, returns only those whose events it delivers: its own
-    /// ones, and up to [`MAX_CLAIMED`] that no replica has, which it takes over.
+    /// ones, and up to 64 that no replica has, which it takes over.
     ///
     /// # Errors
     /// Failures of the database.
