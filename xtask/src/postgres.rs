@@ -7,6 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Result;
 use crate::debian::run;
@@ -150,7 +151,10 @@ impl Standby {
 
 /// Creates a directory for the data of a server, which its user may write.
 fn create_dir(name: &str) -> Result<PathBuf> {
-    let dir = std::env::temp_dir().join(format!("websvc-{name}-{}", std::process::id()));
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let dir = std::env::temp_dir().join(format!("websvc-{name}-{}-{number}", std::process::id()));
     fs::create_dir(&dir)?;
     if is_root()? {
         run(Command::new("chown").arg("postgres").arg(&dir))?;

@@ -46,6 +46,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "indexing",
         "sources",
         "deployment",
+        "scale",
         "backup",
         "configuration",
         "teams",

@@ -268,8 +268,11 @@ fn every_deployment_file_is_documented() {
     for folder in std::fs::read_dir(directory).unwrap() {
         let folder = folder.unwrap();
         for file in std::fs::read_dir(folder.path()).unwrap() {
-            let (folder, file) = (folder.file_name(), file.unwrap().file_name());
-            files.insert(format!("{}/{}", folder.to_str().unwrap(), file.to_str().unwrap()));
+            let file = file.unwrap();
+            // The files of a directory below are documented together.
+            let end = if file.path().is_dir() { "/" } else { "" };
+            let (folder, file) = (folder.file_name(), file.file_name());
+            files.insert(format!("{}/{}{end}", folder.to_str().unwrap(), file.to_str().unwrap()));
         }
     }
     let page = page("deployment.md");

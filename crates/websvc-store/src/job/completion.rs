@@ -1,13 +1,12 @@
 //! Completion of URLs: one transaction with all consequences.
 
-use super::row::{add_urls, by_number, end_job, stored_bytes};
+use super::row::{COLUMNS, add_urls, end_job, record};
 use super::{
     CompletionOutcome, JobKind, JobLease, JobLimits, JobRecord, JobState, UrlCompletion, UrlOutcome,
 };
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::ledger::{CreditHold, Usage};
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 use crate::webhook::{JobEvent, enqueue};
@@ -108,11 +107,12 @@ fn write(
         completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, charge },
         document,
     } = completion;
-    let Some(job) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
+    let Some(leased) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
+    let job = &leased.record;
     let aliases = UrlAliases::read(transaction, lease, aliases)?;
     let outcome = if aliases.are_taken { &UrlOutcome::OutOfScope } else { &*outcome };
     if matches!(outcome, UrlOutcome::Document(_))
-        && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.max_total_bytes
+        && leased.stored_bytes.saturating_add(document.len() as u64) > limits.max_total_bytes
     {
         let state = fail_storage_full(transaction, job.number, limits, now_ms)?;
         return Ok(CompletionOutcome::Recorded { state, charged: 0, has_event: true });
@@ -129,28 +129,50 @@ fn write(
     add_urls(transaction, job.number, found, limits.max_urls)?;
     let mut has_event = false;
     if let UrlOutcome::Document(json) = outcome {
-        store_document(transaction, &job, lease, json.len() as u64, document)?;
-        has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+        store_document(transaction, job, lease, json.len() as u64, document)?;
+        if leased.has_webhook {
+            has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+        }
     }
-    let charged = match outcome {
-        UrlOutcome::OutOfScope => None,
-        UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked => {
-            charge_page(transaction, job.number, charge)?
+    let charged = match (outcome, charge) {
+        (UrlOutcome::OutOfScope, _) | (_, None) => 0,
+        (UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked, Some((hold, usage))) => {
+            hold.settle_in_transaction(transaction, usage.clone())?
         }
     };
-    let state = end_if_done(transaction, job.number, limits, now_ms)?;
+    let state = match count(transaction, job.number, outcome, charged)? {
+        Some(job) => end_if_done(transaction, &job, limits, now_ms)?,
+        None => JobState::Cancelled,
+    };
     has_event |= state != JobState::Running;
-    Ok(CompletionOutcome::Recorded { state, charged: charged.unwrap_or_default(), has_event })
+    Ok(CompletionOutcome::Recorded { state, charged, has_event })
+}
+
+/// A running job of a lease, with what its completion depends on. A server answers each statement with a round trip, so
+/// one statement reads all of it.
+struct LeasedJob {
+    record: JobRecord,
+    /// Size of the documents of all jobs on disk, in bytes.
+    stored_bytes: u64,
+    has_webhook: bool,
 }
 
 /// Returns the job of a lease, if the lease is valid and the job runs.
-fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<Option<JobRecord>> {
-    let sql = "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3";
-    let is_valid = transaction.exists(sql, params![lease.job, lease.position, lease.attempt])?;
-    if !is_valid {
-        return Ok(None);
-    }
-    Ok(by_number(transaction, lease.job)?.filter(|job| job.state == JobState::Running))
+fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<Option<LeasedJob>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, (SELECT job_storage.bytes FROM job_storage), \
+         EXISTS (SELECT 1 FROM webhooks WHERE webhooks.job = jobs.number) FROM jobs \
+         WHERE number = ?1 AND state = 'running' AND EXISTS (SELECT 1 FROM job_urls AS leased \
+         WHERE leased.job = ?1 AND leased.place = ?2 AND leased.state = 'leased' AND leased.attempts = ?3)"
+    );
+    transaction.query_optional(&sql, params![lease.job, lease.position, lease.attempt], |row| {
+        let after = COLUMNS.split(',').count();
+        Ok(LeasedJob {
+            record: record(row)?,
+            stored_bytes: row.get(after)?,
+            has_webhook: row.get(after + 1)?,
+        })
+    })
 }
 
 /// The other keys of a page, compared with those of the job.
@@ -217,13 +239,34 @@ fn record_outcome(
              WHERE job = ?1 AND place = ?2",
         params![lease.job, lease.position, state, now_ms, code, error],
     )?;
+    Ok(())
+}
+
+/// Counts a completed URL in the row of its job, and returns the row; `None` if the job was deleted.
+fn count(
+    transaction: &Transaction<'_>,
+    job: i64,
+    outcome: &UrlOutcome,
+    credits: u64,
+) -> sql::Result<Option<JobRecord>> {
     let is_excluded = matches!(outcome, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
-    transaction
-        .execute(
-            "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
-            params![lease.job, is_excluded, matches!(outcome, UrlOutcome::Blocked)],
-        )
-        .map(drop)
+    let document_bytes = match outcome {
+        UrlOutcome::Document(json) => Some(json.len() as u64),
+        UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => None,
+    };
+    let sql = format!(
+        "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3, documents = documents + ?4, \
+         bytes = bytes + ?5, credits = credits + ?6 WHERE number = ?1 RETURNING {COLUMNS}"
+    );
+    let values = params![
+        job,
+        is_excluded,
+        matches!(outcome, UrlOutcome::Blocked),
+        document_bytes.is_some(),
+        document_bytes.unwrap_or_default(),
+        credits,
+    ];
+    transaction.query_optional(&sql, values, record)
 }
 
 /// Makes the copies of this URL ready to be leased.
@@ -245,27 +288,12 @@ fn store_document(
     bytes: u64,
     compressed: &[u8],
 ) -> sql::Result<()> {
-    transaction.execute(
-        "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![job.number, job.documents + 1, lease.position, bytes, compressed],
-    )?;
-    transaction.execute(
-        "UPDATE jobs SET documents = documents + 1, bytes = bytes + ?2 WHERE number = ?1",
-        params![job.number, bytes],
-    )?;
-    Ok(())
-}
-
-/// Charges for a page, and returns the charged credits.
-fn charge_page(
-    transaction: &Transaction<'_>,
-    job: i64,
-    charge: &mut Option<(CreditHold, Usage)>,
-) -> sql::Result<Option<u64>> {
-    let Some((hold, usage)) = charge else { return Ok(None) };
-    let charged = hold.settle_in_transaction(transaction, usage.clone())?;
-    transaction.execute("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1", params![job, charged])?;
-    Ok(Some(charged))
+    transaction
+        .execute(
+            "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![job.number, job.documents + 1, lease.position, bytes, compressed],
+        )
+        .map(drop)
 }
 
 /// Fails a job because the storage for documents is full. The document is not stored and costs nothing.
@@ -287,11 +315,11 @@ fn fail_storage_full(
 /// Ends a job that has no more URLs to complete, or exceeds a limit. Returns its state.
 fn end_if_done(
     transaction: &Transaction<'_>,
-    number: i64,
+    job: &JobRecord,
     limits: &JobLimits,
     now_ms: u64,
 ) -> sql::Result<JobState> {
-    let Some(job) = by_number(transaction, number)? else { return Ok(JobState::Cancelled) };
+    let number = job.number;
     let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
     let is_open = || {
         let sql = "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1";
@@ -305,7 +333,7 @@ fn end_if_done(
     }
     if is_full || !is_open()? {
         if job.documents == 0
-            && let Some(error) = no_documents_error(transaction, &job)?
+            && let Some(error) = no_documents_error(transaction, job)?
         {
             end_job(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
             return Ok(JobState::Failed);

@@ -139,21 +139,17 @@ fn add_to_lease(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql:
 /// Records credits that were spent from a lease. Late charges, of a lease that was taken from a lost process, are taken
 /// from the balance of the grant, as far as it goes.
 pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<()> {
-    let found = transaction.query_optional(
-        "SELECT grant_id, is_lost FROM leases WHERE id = ?1",
-        params![lease],
-        |row| Ok((row.get::<i64>(0)?, row.get::<bool>(1)?)),
-    )?;
-    // The lease is missing only if an older copy of the database was restored. Then there is nothing to charge.
-    let Some((grant, is_lost)) = found else { return Ok(()) };
-    if is_lost {
-        let late = "UPDATE grants SET spent = spent + CASE WHEN balance < ?2 THEN balance ELSE ?2 END, \
-                    balance = balance - CASE WHEN balance < ?2 THEN balance ELSE ?2 END WHERE id = ?1";
-        return transaction.execute(late, params![grant, credits]).map(drop);
+    let spend = "UPDATE leases SET rest = rest - ?2 WHERE id = ?1 AND is_lost = 0 RETURNING grant_id";
+    let grant: Option<i64> = transaction.query_optional(spend, params![lease, credits], |row| row.get(0))?;
+    if let Some(grant) = grant {
+        let sql = "UPDATE grants SET spent = spent + ?2 WHERE id = ?1";
+        return transaction.execute(sql, params![grant, credits]).map(drop);
     }
-    transaction.execute("UPDATE leases SET rest = rest - ?2 WHERE id = ?1", params![lease, credits])?;
-    transaction.execute("UPDATE grants SET spent = spent + ?2 WHERE id = ?1", params![grant, credits])?;
-    Ok(())
+    // The lease is missing only if an older copy of the database was restored. Then there is nothing to charge.
+    let late = "UPDATE grants SET spent = spent + CASE WHEN balance < ?2 THEN balance ELSE ?2 END, \
+                balance = balance - CASE WHEN balance < ?2 THEN balance ELSE ?2 END \
+                WHERE id = (SELECT grant_id FROM leases WHERE leases.id = ?1)";
+    transaction.execute(late, params![lease, credits]).map(drop)
 }
 
 /// Returns the rests of the leases of a lost process to their grants. The rows stay, for late charges.
