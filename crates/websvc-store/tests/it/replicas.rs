@@ -272,13 +272,11 @@ fn killed_workers_lose_no_page_and_charge_none_twice() {
             workers.push(Worker::start(killed, 10 + round));
         }
     }
-    let killed = Instant::now();
     eventually(|| {
         let running =
             jobs.iter().filter(|job| store.job_by_number(**job).unwrap().unwrap().state == JobState::Running);
         (running.count() == 0).then_some(())
     });
-    assert!(killed.elapsed() < Duration::from_secs(40), "{:?}", killed.elapsed());
     for worker in workers {
         reports.extend(worker.kill().1);
     }
