@@ -55,41 +55,45 @@ impl SharedLimits {
         self.store.workers()
     }
 
-    /// Takes tokens for the accounts of a request that have none.
+    /// Takes tokens for the accounts of a request that have none. Gives up after [`MAX_WAIT`]: then this replica counts
+    /// alone.
     pub(super) async fn refill(&self, state: &Mutex<AdmissionState>, request: &AdmissionRequest<'_>) {
         for (account, limit) in request.rate_limits() {
-            if !state.lock().needs_tokens(account, limit, Instant::now()) {
-                continue;
-            }
-            let _taking = self.taking.lock().await;
-            // Another request may have taken tokens meanwhile.
-            if !state.lock().needs_tokens(account, limit, Instant::now()) {
-                continue;
-            }
-            let started = Instant::now();
-            if let Some(taken) = self.take(account, limit).await {
-                state.lock().add_tokens(account, taken, started);
+            if state.lock().needs_tokens(account, limit, Instant::now())
+                && tokio::time::timeout(MAX_WAIT, self.refill_account(state, account, limit)).await.is_err()
+            {
+                tracing::debug!("rate limit counted by this replica alone: the database is slow");
             }
         }
     }
 
-    /// Takes tokens; returns `None` if the database does not respond.
+    /// Takes tokens, one request after the other. The time of the caller includes that of the requests before it.
+    async fn refill_account(&self, state: &Mutex<AdmissionState>, account: AccountName<'_>, limit: u32) {
+        let _taking = self.taking.lock().await;
+        let started = Instant::now();
+        // Another request may have taken tokens meanwhile.
+        if state.lock().needs_tokens(account, limit, started)
+            && let Some(taken) = self.take(account, limit).await
+        {
+            state.lock().add_tokens(account, taken, started);
+        }
+    }
+
+    /// Takes tokens; returns `None` if the database cannot be reached.
     async fn take(&self, account: AccountName<'_>, limit: u32) -> Option<TakenTokens> {
         let (store, bucket) = (self.store.clone(), account.bucket());
         let size = bucket_size(limit);
         let size = SharedBucketSize { capacity: size.capacity, interval: size.interval };
         let wanted = (limit / BATCH_PART).max(1);
         let taking = tokio::task::spawn_blocking(move || store.take_tokens(&bucket, size, wanted));
-        match tokio::time::timeout(MAX_WAIT, taking).await {
-            Ok(Ok(Ok(taken))) => taken,
-            Ok(Ok(Err(error))) => {
-                tracing::debug!(
-                    error = &error as &dyn std::error::Error,
-                    "rate limit counted by this replica alone"
-                );
+        match taking.await {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(error)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::debug!(error, "rate limit counted by this replica alone");
                 None
             }
-            Ok(Err(_)) | Err(_) => None,
+            Err(_runtime_shuts_down) => None,
         }
     }
 }

@@ -67,6 +67,8 @@ pub(super) fn trim(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<()
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::super::{HoldOutcome, Usage, UsageRetention};
     use crate::database::Durability;
     use crate::sql::params;
@@ -93,20 +95,29 @@ mod tests {
         assert_eq!(hold.settle(usage(credits)), credits);
     }
 
+    /// Returns two handles of a database, which behave like two processes. The first one has spent 10 of 100 credits.
+    fn spent_ten_of_hundred() -> (TempDir, Store, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, other) = (Store::open(dir.path()).unwrap(), Store::open(dir.path()).unwrap());
+        let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };
+        store.set_team("tea", &change).unwrap();
+        charge(&store, 10);
+        (dir, store, other)
+    }
+
     fn spent_and_remaining(store: &Store) -> (u64, u64) {
         let budget = store.budget("tea").unwrap().unwrap();
         (budget.spent, budget.remaining)
     }
 
     /// Ends the leases of the only spender, as another process does that misses its beats.
-    fn settle_lost(store: &Store) -> String {
+    fn settle_lost(store: &Store) {
         let database = store.database();
         let spender = "SELECT journal, beat FROM spenders";
         let (journal, beat): (String, i64) = database
             .read(|connection| connection.query_row(spender, params![], |row| Ok((row.get(0)?, row.get(1)?))))
             .unwrap();
         store.ledger().settle_lost(database, &journal, beat).unwrap();
-        journal
     }
 
     fn beat(store: &Store) {
@@ -123,11 +134,7 @@ mod tests {
 
     #[test]
     fn late_charges_are_taken_from_the_balance() {
-        let dir = tempfile::tempdir().unwrap();
-        let (store, other) = (Store::open(dir.path()).unwrap(), Store::open(dir.path()).unwrap());
-        let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };
-        store.set_team("tea", &change).unwrap();
-        charge(&store, 10);
+        let (_dir, store, other) = spent_ten_of_hundred();
         settle_lost(&other);
         store.flush_credits().unwrap();
         assert_eq!(spent_and_remaining(&other), (10, 90));
@@ -150,11 +157,7 @@ mod tests {
 
     #[test]
     fn process_that_counted_as_lost_borrows_again_after_its_next_beat() {
-        let dir = tempfile::tempdir().unwrap();
-        let (store, other) = (Store::open(dir.path()).unwrap(), Store::open(dir.path()).unwrap());
-        let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };
-        store.set_team("tea", &change).unwrap();
-        charge(&store, 10);
+        let (_dir, store, other) = spent_ten_of_hundred();
         settle_lost(&other);
         beat(&store);
         assert_eq!(count(&store, "SELECT count(*) FROM spenders WHERE lost_at IS NULL AND beat > 0"), 1);
@@ -167,11 +170,7 @@ mod tests {
 
     #[test]
     fn beat_in_the_meantime_shows_that_a_process_lives() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
-        let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };
-        store.set_team("tea", &change).unwrap();
-        charge(&store, 10);
+        let (_dir, store, _other) = spent_ten_of_hundred();
         let journal: String = store
             .database()
             .read(|connection| {
@@ -186,11 +185,7 @@ mod tests {
 
     #[test]
     fn records_of_lost_processes_are_deleted_after_a_month() {
-        let dir = tempfile::tempdir().unwrap();
-        let (store, other) = (Store::open(dir.path()).unwrap(), Store::open(dir.path()).unwrap());
-        let change = TeamChange { credits: Some(Some(100)), ..TeamChange::default() };
-        store.set_team("tea", &change).unwrap();
-        charge(&store, 10);
+        let (_dir, _store, other) = spent_ten_of_hundred();
         settle_lost(&other);
         let trim = |now_ms| {
             other
