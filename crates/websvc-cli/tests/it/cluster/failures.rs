@@ -8,7 +8,7 @@ use http::StatusCode;
 use serde_json::json;
 use websvc_testkit::TcpForwarder;
 
-use super::{Cluster, Database, Service, numbered_pages, start_job, urls};
+use super::{Cluster, Database, Service, numbered_pages, numbered_pages_of, start_job, urls};
 use crate::batch::wait_for_end;
 
 const BATCH: &str = "/v2/batch/scrape";
@@ -57,14 +57,16 @@ impl Traffic {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_replica_loses_no_page_and_no_charge() {
-    let world = numbered_pages(400, Duration::from_millis(20)).await;
+    // Each job has a host of its own, because the pace per host would be most of the duration.
+    let hosts = ["list.test", "list1.test", "list2.test", "list3.test", "list4.test", "list5.test"];
+    let world = numbered_pages_of(&hosts, 40, Duration::from_millis(20)).await;
     let Some(mut cluster) = Cluster::start(&world).await else { return };
     cluster.succeed(&["teams", "set", "default", "--credits", "100000"]);
     let client = cluster.client();
     let traffic = Traffic::start(&cluster.balancer.address, 4);
     let mut paths = Vec::new();
-    for number in 0..6 {
-        let list = urls(number * 60..number * 60 + 40);
+    for (number, host) in hosts.iter().enumerate() {
+        let list: Vec<String> = (0..40).map(|page| format!("http://{host}/{page}")).collect();
         let body = json!({ "urls": list, "maxAge": 0, "ignoreRobotsTxt": true });
         paths.push(start_job(cluster.replica(number % 3), BATCH, body).await);
     }
@@ -74,7 +76,7 @@ async fn killed_replica_loses_no_page_and_no_charge() {
     let jobs = "SELECT count(*) FROM jobs WHERE replica = (SELECT min(id) FROM replicas)";
     assert!(cluster.database.number(jobs).await > 0, "the killed replica had jobs");
     for path in &paths {
-        let status = wait_for_end(&client, path).await;
+        let status = wait_for_end_despite_errors(&client, path).await;
         assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(40)), "{status}");
     }
     let replicas = cluster.database.number("SELECT count(*) FROM replicas").await;
@@ -82,8 +84,10 @@ async fn killed_replica_loses_no_page_and_no_charge() {
     // With its data directory, the replica recovers the charges that it had not written.
     cluster.restart(0);
     let (paid, failures) = traffic.stop().await;
-    // A request that was in flight on the killed replica has no response.
-    assert!(failures.len() <= 4 && failures.iter().all(|status| *status == 502), "{failures:?}");
+    // A request on a connection of the killed replica has no response. The balancer may have some idle ones, and
+    // notices their end later.
+    let only_bad_gateway = failures.iter().all(|status| *status == StatusCode::BAD_GATEWAY);
+    assert!(failures.len() <= 16 && only_bad_gateway, "{failures:?}");
     assert!(paid > 100);
     for number in 0..3 {
         cluster.replica(number).terminate();
@@ -94,7 +98,8 @@ async fn killed_replica_loses_no_page_and_no_charge() {
     assert_eq!(of_jobs, 240);
     // A charge without a response is possible: the replica died between both.
     let expected = paid + of_jobs;
-    assert!(spent >= expected && spent <= expected + 4, "{spent} instead of {expected}");
+    let without_response = failures.len() as u64;
+    assert!((expected..=expected + without_response).contains(&spent), "{spent} instead of {expected}");
     let leases = cluster.database.number("SELECT count(*) FROM leases").await;
     assert_eq!(leases, 0, "all leases were returned");
     cluster.database.check_jobs_and_budgets().await;

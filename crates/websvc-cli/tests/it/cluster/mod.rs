@@ -183,15 +183,24 @@ impl Database {
 
 /// Starts a web with `pages` numbered pages of a host.
 async fn numbered_pages(pages: usize, response_time: std::time::Duration) -> TestWeb {
+    numbered_pages_of(&["list.test"], pages, response_time).await
+}
+
+/// Starts a web with `pages` numbered pages of each host.
+async fn numbered_pages_of(hosts: &[&str], pages: usize, response_time: std::time::Duration) -> TestWeb {
     use websvc_testkit::Page;
 
     let mut world = TestWeb::builder();
     let links: String = (0..pages).map(|number| format!("<a href=/{number}>{number}</a> ")).collect();
-    world = world.page("http://list.test/", Page::html(format!("<title>List</title><main>{links}</main>")));
-    for number in 0..pages {
-        let text =
-            format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
-        world = world.page(&format!("http://list.test/{number}"), Page::html(text).delay(response_time));
+    for host in hosts {
+        let list = Page::html(format!("<title>List</title><main>{links}</main>"));
+        world = world.page(&format!("http://{host}/"), list);
+        for number in 0..pages {
+            let text = format!(
+                "<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>"
+            );
+            world = world.page(&format!("http://{host}/{number}"), Page::html(text).delay(response_time));
+        }
     }
     world.start().await
 }
