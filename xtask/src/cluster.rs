@@ -13,10 +13,13 @@ use crate::{Result, bench, cargo, root};
 /// Environment variable with a program that stops the primary and promotes its standby.
 const FAILOVER_VARIABLE: &str = "WEBSVC_TEST_FAILOVER";
 
+/// The tests of the store that need a standby.
+pub(crate) const FAILOVER_TESTS: &str = "failover::";
+
 /// Runs the tests on a server, the failover to a standby, and the measurements.
 pub(crate) fn run() -> Result {
     run_tests()?;
-    run_failover()?;
+    run_failover(tests_of("websvc-store", FAILOVER_TESTS))?;
     run_bench()
 }
 
@@ -34,14 +37,13 @@ pub(crate) fn run_tests() -> Result {
     Ok(())
 }
 
-/// Promotes a standby while a store is open.
-pub(crate) fn run_failover() -> Result {
+/// Promotes a standby while a store is open. `tests` runs the tests [`FAILOVER_TESTS`] of the store.
+pub(crate) fn run_failover(mut tests: Command) -> Result {
     let primary = PostgresServer::start()?;
     let standby = Standby::start(&primary)?;
     let program = standby.dir().join("fail-over.sh");
     fs::write(&program, standby.failover_script(&primary))?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-    let mut tests = tests_of("websvc-store", "failover::");
     tests.env(postgres::STORE_VARIABLE, standby.url_of_both(&primary)).env(FAILOVER_VARIABLE, &program);
     run_command(&mut tests)
 }
@@ -52,7 +54,8 @@ pub(crate) fn run_bench() -> Result {
     bench::run_cluster(&server.url())
 }
 
-fn tests_of(package: &str, filter: &str) -> Command {
+/// Returns a command that builds and runs tests of a package.
+pub(crate) fn tests_of(package: &str, filter: &str) -> Command {
     println!("==> tests of {package} {filter}");
     let mut command = cargo::cargo();
     command.args(["test", "--package", package, "--test", "it", "--", filter]);

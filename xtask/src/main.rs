@@ -81,7 +81,9 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),
-        ["cluster", "failover"] => cluster::run_failover(),
+        ["cluster", "failover"] => {
+            cluster::run_failover(cluster::tests_of("websvc-store", cluster::FAILOVER_TESTS))
+        }
         ["cluster", "bench"] => cluster::run_bench(),
         ["conformance", options @ ..] => conformance::run(&conformance::Options::parse(options)?),
         ["schema"] => schema::run(schema::Mode::Write),

@@ -87,14 +87,18 @@ pub(crate) fn run() -> Result {
     let (mut summary, mut test_time) = run_tests(&dependencies, TESTS.command()?, &TESTS.command_line())?;
     // The tests of the store once more, on a database server.
     if let Some(server) = &dependencies.postgres {
-        let mut tests = Command::new(test_program("websvc-store")?);
+        let program = test_program("websvc-store")?;
+        let mut tests = Command::new(&program);
         tests.env(postgres::STORE_VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
         let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::STORE_VARIABLE);
         let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
         summary.add(&on_server);
         test_time += elapsed;
         println!("==> failover to a standby");
-        cluster::run_failover()?;
+        // The same program, because a build of this package alone has other features of its dependencies.
+        let mut tests = Command::new(program);
+        tests.arg(cluster::FAILOVER_TESTS);
+        cluster::run_failover(tests)?;
     }
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
