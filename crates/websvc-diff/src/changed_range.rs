@@ -33,7 +33,8 @@ fn ranges_within(old: &[u32], new: &[u32], budget: usize) -> Vec<ChangedRange> {
         ranges.compare(old, new, whole);
         return ranges.ranges;
     }
-    let mut part = ChangedRange { old: whole.old.start..whole.old.start, new: whole.new.start..whole.new.start };
+    let mut part =
+        ChangedRange { old: whole.old.start..whole.old.start, new: whole.new.start..whole.new.start };
     for (old_line, new_line) in anchors(old, new, &whole) {
         part.old.end = old_line;
         part.new.end = new_line;
@@ -86,7 +87,10 @@ impl Ranges {
         for operation in capture_diff_slices(Algorithm::Myers, old, new) {
             let (_tag, old, new) = operation.as_tag_tuple();
             if !matches!(operation, DiffOp::Equal { .. }) {
-                self.push(old_start + old.start..old_start + old.end, new_start + new.start..new_start + new.end);
+                self.push(
+                    old_start + old.start..old_start + old.end,
+                    new_start + new.start..new_start + new.end,
+                );
             }
         }
     }
@@ -166,7 +170,12 @@ mod tests {
         check(&[1, 2, 3], &[1, 4, 3], 9, &[range(1..2, 1..2)]);
         check(&[], &[1], 9, &[range(0..0, 0..1)]);
         // Without a budget, lines that occur once divide the texts.
-        check(&[1, 2, 3, 4, 5], &[6, 2, 7, 4, 8], 0, &[range(0..1, 0..1), range(2..3, 2..3), range(4..5, 4..5)]);
+        check(
+            &[1, 2, 3, 4, 5],
+            &[6, 2, 7, 4, 8],
+            0,
+            &[range(0..1, 0..1), range(2..3, 2..3), range(4..5, 4..5)],
+        );
         // Lines that occur several times do not.
         check(&[1, 2, 2, 3], &[4, 2, 2, 5], 0, &[range(0..4, 0..4)]);
         check(&[1, 2, 2, 3], &[4, 2, 2, 5], 9, &[range(0..1, 0..1), range(3..4, 3..4)]);

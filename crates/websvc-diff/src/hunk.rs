@@ -28,9 +28,8 @@ impl<'a> HunkWriter<'a> {
 
     /// Writes the ranges. Ranges whose contexts touch are one hunk.
     pub(crate) fn write(&mut self, ranges: &[ChangedRange]) {
-        let is_same_hunk = |before: &ChangedRange, next: &ChangedRange| {
-            next.old.start - before.old.end <= 2 * CONTEXT
-        };
+        let is_same_hunk =
+            |before: &ChangedRange, next: &ChangedRange| next.old.start - before.old.end <= 2 * CONTEXT;
         for group in ranges.chunk_by(is_same_hunk) {
             self.write_hunk(group);
             if self.is_truncated {
@@ -48,8 +47,13 @@ impl<'a> HunkWriter<'a> {
         let [first, ..] = group else { return };
         let before = first.old.start.min(CONTEXT);
         let (mut old_line, mut new_line) = (first.old.start - before, first.new.start - before);
-        let mut hunk =
-            DiffHunk { old_start: old_line, old_lines: 0, new_start: new_line, new_lines: 0, lines: Vec::new() };
+        let mut hunk = DiffHunk {
+            old_start: old_line,
+            old_lines: 0,
+            new_start: new_line,
+            new_lines: 0,
+            lines: Vec::new(),
+        };
         for range in group {
             self.write_context(&mut hunk, old_line..range.old.start, new_line);
             self.write_removed(&mut hunk, range.old.clone());

@@ -18,8 +18,10 @@ pub fn is_same_markdown(previous: &str, current: &str) -> bool {
 
 /// Returns the text without whitespace, zero-width characters and frame placeholders.
 fn visible_content(markdown: &str) -> String {
-    let visible: String =
-        markdown.chars().filter(|character| !character.is_whitespace() && !is_zero_width(*character)).collect();
+    let visible: String = markdown
+        .chars()
+        .filter(|character| !character.is_whitespace() && !is_zero_width(*character))
+        .collect();
     let mut content = String::with_capacity(visible.len());
     let mut rest = visible.as_str();
     while let Some(start) = rest.find(IFRAME) {

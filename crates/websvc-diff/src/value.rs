@@ -137,7 +137,8 @@ fn is_same(previous: &Value, current: &Value) -> bool {
         }
         (Value::Number(before), Value::Number(after)) => before == after || before.as_f64() == after.as_f64(),
         (Value::Array(before), Value::Array(after)) => {
-            before.len() == after.len() && before.iter().zip(after).all(|(before, after)| is_same(before, after))
+            before.len() == after.len()
+                && before.iter().zip(after).all(|(before, after)| is_same(before, after))
         }
         (Value::Object(before), Value::Object(after)) => {
             before.len() == after.len()
@@ -175,9 +176,7 @@ mod tests {
         let check = |previous: Value, current: Value, expected: Value| {
             assert_eq!(as_json(changed_paths(&previous, &current)), expected, "{previous} and {current}");
         };
-        let one = |path: &str, previous: Value, current: Value| {
-            json!({ path: { "previous": previous, "current": current } })
-        };
+        let one = |path: &str, previous: Value, current: Value| json!({ path: { "previous": previous, "current": current } });
         let plans = |price: u32| json!({ "plans": [{ "name": "a", "price": price }, { "price": 1 }] });
         check(plans(5), plans(5), json!({}));
         check(plans(5), plans(6), one("plans[0].price", json!(5), json!(6)));
@@ -187,7 +186,11 @@ mod tests {
         check(json!({ "a": [1, 2] }), json!({ "a": { "x": 1 } }), one("a", json!([1, 2]), json!({ "x": 1 })));
         check(json!({ "a": [1] }), json!({ "a": [1, 2] }), one("a[1]", json!(null), json!(2)));
         check(json!({ "a": 1 }), json!({}), one("a", json!(1), json!(null)));
-        check(json!({ "p": { "a.b": 1 } }), json!({ "p": { "a.b": 2 } }), one("p[\"a.b\"]", json!(1), json!(2)));
+        check(
+            json!({ "p": { "a.b": 1 } }),
+            json!({ "p": { "a.b": 2 } }),
+            one("p[\"a.b\"]", json!(1), json!(2)),
+        );
         check(json!([{ "x": 1 }]), json!([{ "x": 2 }]), one("[0].x", json!(1), json!(2)));
         check(json!(1), json!(2), one("$", json!(1), json!(2)));
         check(json!(true), json!("true"), one("$", json!(true), json!("true")));

@@ -1,6 +1,6 @@
 //! Snapshots of pages: the versions that later scrapes of a team compare with.
 //!
-//! They are no cache: a snapshot cannot be fetched again, so it is written durably, is never shared between teams, and is
+//! They are not a cache: a snapshot cannot be fetched again, so it is written durably, is never shared between teams, and is
 //! removed only because it was not used for long, because of the quota of its team, or with its team. No other row depends
 //! on a snapshot, so writes take no lock of the database; of two scrapes of a page, the last one wins.
 
@@ -109,7 +109,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] if it cannot be decoded; otherwise failures of the database.
     pub fn page_snapshot(&self, key: &SnapshotKey) -> Result<Option<PageSnapshot>, StoreError> {
-        let sql = "SELECT options, taken_at, length, markdown FROM page_snapshots WHERE id = ?1 AND team = ?2";
+        let sql =
+            "SELECT options, taken_at, length, markdown FROM page_snapshots WHERE id = ?1 AND team = ?2";
         let row = self.database().read(|connection| {
             connection.query_optional(sql, params![key.id(), key.team], StoredSnapshot::from_row)
         })?;
@@ -274,7 +275,8 @@ impl StoredSnapshot {
             return Err(format!("a markdown of {} bytes instead of {length}", markdown.len()));
         }
         let markdown = String::from_utf8(markdown).map_err(|error| error.to_string())?;
-        let options = options.try_into().map_err(|options: Vec<u8>| format!("a hash of {} bytes", options.len()))?;
+        let options =
+            options.try_into().map_err(|options: Vec<u8>| format!("a hash of {} bytes", options.len()))?;
         Ok(PageSnapshot { markdown, options, taken_at_ms })
     }
 }

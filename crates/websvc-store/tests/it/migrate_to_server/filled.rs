@@ -5,7 +5,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, CacheLimits, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome,
-    NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter,
+    UsageRetention,
 };
 
 use super::URLS;
