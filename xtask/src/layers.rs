@@ -35,6 +35,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
+    layer("websvc-diff", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     // It opens connections to database servers through the transport.
     layer("websvc-store", &["websvc-transport"]),
@@ -74,6 +75,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-index",
             "websvc-sitemap",
+            "websvc-diff",
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
@@ -104,6 +106,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-diff",
     "websvc-jobs",
     "websvc-stage",
     "websvc-blocklist",
@@ -128,7 +131,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 26] = [
+const EVERYTHING: [&str; 27] = [
+    "websvc-diff",
     "websvc-webhook",
     "websvc-model",
     "websvc-jobs",
@@ -179,6 +183,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-extract",
     "websvc-documents",
     "websvc-redact",
+    "websvc-diff",
     "websvc-index",
     "websvc-blocklist",
 ];

@@ -97,6 +97,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
         team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), index_config, is_writable))),
         mirrors,
         pricing: config.pricing,
+        snapshots: config.change_tracking.limits(),
         threat: classifier(config)?,
         model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
     });

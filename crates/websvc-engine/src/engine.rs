@@ -8,11 +8,13 @@ use url::Url;
 use websvc_model::{LimitedModel, Model};
 use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
+use websvc_store::SnapshotLimits;
 use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
+use crate::change_tracking::{TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
 use crate::mirror::Mirror;
@@ -52,6 +54,8 @@ pub struct EngineConfig {
     pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
+    /// The limits of the page snapshots that later scrapes are compared with.
+    pub snapshots: SnapshotLimits,
     /// The classifier of URLs, for teams with threat protection.
     pub threat: Classifier,
     /// The model that writes summaries and answers, extracts data and reads prompts. Without it, some of this is done
@@ -241,6 +245,15 @@ impl Engine {
         let scanned = checkers.finish(&mut warnings);
         if let Ok(page) = &mut page {
             generated::write(self.completion_model(), self.stages(), plan, page, deadline).await;
+            let context = TrackingContext {
+                scraper: &scraper,
+                model: self.completion_model(),
+                limits: self.config.snapshots,
+                team,
+                url,
+                deadline,
+            };
+            track_changes(context, plan, page).await;
         }
         *bill = charge_single_page(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
@@ -335,6 +348,7 @@ impl Engine {
                 engine: &self.config,
                 scraper: &scraper,
                 scope,
+                team,
                 profile: profile.as_ref(),
                 files,
                 deadline,

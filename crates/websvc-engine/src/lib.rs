@@ -5,6 +5,7 @@
 
 mod bill;
 mod blocking;
+mod change_tracking;
 pub mod crawl;
 mod engine;
 mod error;

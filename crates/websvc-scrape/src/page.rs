@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
+use websvc_types::changes::PageChanges;
 use websvc_types::index::IndexDocument;
 
 use crate::browse::RenderArtifacts;
@@ -50,7 +51,8 @@ pub struct Page {
     pub out_links: Option<Box<OutLinks>>,
 }
 
-/// Formats generated from the content of a page, by a language model or by the words of a query. They belong to one
+/// Formats generated from the content of a page: by a language model, by the words of a query, or by comparison with the
+/// last scrape. They belong to one
 /// request and are never stored with the page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneratedContent {
@@ -62,6 +64,8 @@ pub struct GeneratedContent {
     pub answer: Option<String>,
     /// Verbatim excerpts of the content.
     pub highlights: Option<String>,
+    /// The changes since the last scrape.
+    pub change_tracking: Option<PageChanges>,
     /// The names of the formats that a language model generated.
     pub by_model: Vec<&'static str>,
 }

@@ -101,6 +101,11 @@ impl Scraper {
         }
     }
 
+    /// Returns the current time by which the age of pages is measured, in milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.clock().now_ms()
+    }
+
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Store {

@@ -15,7 +15,7 @@ use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
-use websvc_store::{Store, StoreError};
+use websvc_store::{SnapshotLimits, Store, StoreError};
 use websvc_threat::Classifier;
 use websvc_transport::{
     AddressGuard, Client, ClientBuildError, ClientConfig, Server, ServerConfig, ServerError, ShutdownReport,
@@ -54,6 +54,8 @@ pub struct EmbeddedServerConfig {
     pub public_url: Option<url::Url>,
     /// The price list.
     pub pricing: Pricing,
+    /// The limits of the versions of pages that are stored for the format `changeTracking`.
+    pub snapshots: SnapshotLimits,
     /// The limits of concurrent requests and of requests per minute.
     pub limits: AdmissionLimits,
     /// The limits of jobs.
@@ -113,6 +115,7 @@ impl EmbeddedServerConfig {
             artifacts: None,
             public_url: None,
             pricing: Pricing::default(),
+            snapshots: SnapshotLimits::default(),
             limits: AdmissionLimits::default(),
             jobs: JobsConfig::default(),
             threat: Classifier::none(),
@@ -206,6 +209,7 @@ impl EmbeddedServer {
             artifacts,
             public_url,
             pricing,
+            snapshots,
             limits,
             jobs,
             threat,
@@ -225,6 +229,7 @@ impl EmbeddedServer {
             team_indexes: Some(Arc::clone(&stores.team_indexes)),
             mirrors: Vec::new(),
             pricing,
+            snapshots,
             threat,
             model,
         });
@@ -283,6 +288,7 @@ impl EmbeddedServer {
             never = stores.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
             never = engine.sweep_deleted_teams() => match never {},
+            never = engine.sweep_page_snapshots() => match never {},
         };
         run_blocking(move || Ok(stores.index.flush().and(stores.team_indexes.flush())?)).await?;
         Ok(drained)

@@ -1,5 +1,5 @@
 //! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, the page cache,
-//! browser profiles and the records of artifacts.
+//! page snapshots, browser profiles and the records of artifacts.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Calls block for as long as SQLite
 //! needs, so async callers run them on blocking threads, except those that are documented for async threads, such as
@@ -37,6 +37,7 @@ mod migration;
 mod page;
 mod page_cache;
 mod page_scope;
+mod page_snapshot;
 mod profile;
 mod rate_bucket;
 mod replica;
@@ -73,6 +74,7 @@ pub use migrate_to_server::{
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
+pub use page_snapshot::{PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
 pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,

@@ -8,6 +8,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger;
 use crate::page_scope::{PageOwner, next_owner, owner_from_row};
+use crate::page_snapshot::disown_snapshots;
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
@@ -224,6 +225,7 @@ impl Store {
             transaction.execute("DELETE FROM keys WHERE team = ?1", params![name])?;
             transaction.execute("DELETE FROM profiles WHERE team = ?1", params![name])?;
             transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![name])?;
+            disown_snapshots(transaction, name)?;
             transaction.execute("UPDATE artifacts SET state = 'leaving' WHERE team = ?1", params![name])?;
             transaction.execute("DELETE FROM teams WHERE name = ?1", params![name])
         })?;

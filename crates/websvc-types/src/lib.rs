@@ -51,6 +51,7 @@
 //!
 //! - [`ScrapeOptions`] says how a page is scraped. It is part of most requests; its [`Format`]s and [`Action`]s have
 //!   modules of their own, [`mod@format`] and [`action`].
+//! - [`changes`] are the results of the format `changeTracking`.
 //! - [`PageContent`] is a scraped page, with its [`Metadata`]. It is part of most responses.
 //! - [`limits`] has every number of the interface by name, such as the maximum length of a query.
 //! - [`schema`] generates the JSON Schemas.
@@ -83,6 +84,7 @@
 
 pub mod action;
 mod bare_name;
+pub mod changes;
 pub mod compat;
 pub mod country;
 mod error;

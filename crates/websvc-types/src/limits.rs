@@ -103,6 +103,12 @@ pub const PROMPT_MIN_CHARS: u32 = 1;
 /// Maximum length of `prompt` of a crawl and of the json and changeTracking formats, in Unicode scalar values (not
 /// specified).
 pub const PROMPT_MAX_CHARS: u32 = 10_000;
+/// Maximum length of `tag` of the format changeTracking, in Unicode scalar values (not specified).
+pub const CHANGE_TAG_MAX_CHARS: u32 = 256;
+/// Maximum number of lines in a diff of the format changeTracking (not specified).
+pub const DIFF_MAX_LINES: usize = 10_000;
+/// Maximum size of the lines in a diff of the format changeTracking, in bytes (not specified).
+pub const DIFF_MAX_BYTES: usize = 1024 * 1024;
 /// Maximum number of parts of a JSON Schema. A part counts once per reference to it; recursion counts once (not
 /// specified).
 pub const SCHEMA_PARTS_MAX: u64 = 50_000;

@@ -74,6 +74,7 @@ mod suggestion;
 mod target;
 mod threat;
 mod threat_rules;
+mod tracking;
 mod upload;
 mod webhook;
 
@@ -103,5 +104,6 @@ pub use search_plan::{SearchPlan, SourcePlan};
 pub use suggestion::suggest;
 pub use target::Target;
 pub use threat_rules::ThreatRules;
+pub use tracking::TrackingPlan;
 pub use webhook::WebhookPlan;
 pub use websvc_types::SourceKind;

@@ -21,6 +21,7 @@ use crate::report::Report;
 use crate::retention::RetentionMode;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
 use crate::threat_rules::ThreatRules;
+use crate::tracking::TrackingPlan;
 use crate::{action, bounds, country, format, header, language, page, selector, threat};
 
 /// `maxAge` that the official Python client sends with all scrape options by default. Under lockdown, whose default is
@@ -92,25 +93,24 @@ pub(crate) fn check(
     } = options;
     let lockdown = lockdown.unwrap_or(false);
     let is_zero_retention = lockdown || context.retention == RetentionMode::Zero;
-    let timeout_ms = timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
-    bounds::number(report, &path.key("timeout"), timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
-    let wait_for_ms = wait_for.unwrap_or(0);
-    check_wait(report, &path.key("waitFor"), wait_for_ms, timeout);
+    let timeout_ms = checked_timeout_ms(report, &path.key("timeout"), timeout);
+    let wait_for_ms = checked_wait_ms(report, &path.key("waitFor"), wait_for, timeout);
     let actions = actions.unwrap_or_default();
     action::check(report, &path.key("actions"), &actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
-    let profile =
-        profile.map(|profile| check_profile(report, &path.key("profile"), profile, context.retention));
+    let profile = check_profile(report, &path.key("profile"), profile, context.retention);
     let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &context);
     let retention = if is_zero_retention { RetentionMode::Zero } else { context.retention };
+    let formats = format::check(report, &path.key("formats"), formats.unwrap_or_default());
+    let tracking = TrackingPlan::new(&formats, retention, lockdown, min_age.is_some());
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
-        formats: format::check(report, &path.key("formats"), formats.unwrap_or_default()),
+        formats,
         only_main_content: only_main_content.unwrap_or(true),
         only_clean_content: check_clean_content(report, path, only_clean_content, is_zero_retention),
         include_tags: check_tags(report, &path.key("includeTags"), include_tags),
         exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
-        max_age: Duration::from_millis(max_age_ms(report, &path.key("maxAge"), max_age, lockdown)),
+        max_age: checked_max_age(report, &path.key("maxAge"), max_age, lockdown, tracking),
         min_age: min_age.map(|age| Duration::from_millis(checked_age(report, &path.key("minAge"), age))),
         headers,
         wait_for: Duration::from_millis(wait_for_ms),
@@ -131,21 +131,36 @@ pub(crate) fn check(
         protection: ThreatRules::new(context.policy, threat.as_ref(), retention),
         threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
+        tracking,
         needs_out_links: false,
     }
 }
 
-/// Checks the wait for a page. It must leave half of a `timeout` that the request sets.
-fn check_wait(report: &mut Report, path: &Path<'_>, wait_for_ms: u64, timeout_ms: Option<u64>) {
+/// Checks and returns the time limit of a page, in milliseconds.
+fn checked_timeout_ms(report: &mut Report, path: &Path<'_>, timeout_ms: Option<u64>) -> u64 {
+    let timeout_ms = timeout_ms.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
+    bounds::number(report, path, timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
+    timeout_ms
+}
+
+/// Checks and returns the wait for a page, in milliseconds. It must leave half of a `timeout` that the request sets.
+fn checked_wait_ms(
+    report: &mut Report,
+    path: &Path<'_>,
+    wait_for_ms: Option<u64>,
+    timeout_ms: Option<u64>,
+) -> u64 {
+    let wait_for_ms = wait_for_ms.unwrap_or(0);
     let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| wait_for_ms > timeout_ms / 2) else {
         bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS);
-        return;
+        return wait_for_ms;
     };
     if bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS) {
         report.violation(path, ViolationCode::TooBig, |name| {
             format!("{name} must not exceed half of timeout: {wait_for_ms} ms of {timeout_ms} ms")
         });
     }
+    wait_for_ms
 }
 
 /// Returns the threat protection of the pages: that of the options, else that of the search.
@@ -177,12 +192,21 @@ fn check_clean_content(
     requested
 }
 
-fn max_age_ms(report: &mut Report, path: &Path<'_>, max_age: Option<u64>, lockdown: bool) -> u64 {
-    match (max_age, lockdown) {
+/// Checks and returns the maximum age of a cached page. A page that is compared with its last scrape never comes from the
+/// cache, where it would not have changed: the Python client sends an age with every scrape that has an option.
+fn checked_max_age(
+    report: &mut Report,
+    path: &Path<'_>,
+    max_age: Option<u64>,
+    lockdown: bool,
+    tracking: TrackingPlan,
+) -> Duration {
+    let age_ms = match (max_age, lockdown) {
         (None | Some(PYTHON_CLIENT_MAX_AGE_MS), true) => MAX_AGE_LOCKDOWN_MS,
         (Some(max_age), _) => checked_age(report, path, max_age),
         (None, false) => MAX_AGE_DEFAULT_MS,
-    }
+    };
+    Duration::from_millis(if tracking == TrackingPlan::On { 0 } else { age_ms })
 }
 
 /// Checks and returns an age of a cached page, in milliseconds.
@@ -252,10 +276,10 @@ fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
 fn check_profile(
     report: &mut Report,
     path: &Path<'_>,
-    profile: Profile,
+    profile: Option<Profile>,
     retention: RetentionMode,
-) -> Profile {
-    let Profile { name, save_changes: _ } = &profile;
+) -> Option<Profile> {
+    let Profile { name, save_changes: _ } = profile.as_ref()?;
     if retention != RetentionMode::Normal {
         report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name} is not supported with zero data retention or anonymized requests")

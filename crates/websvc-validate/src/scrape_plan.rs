@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use websvc_types::format::Markdown;
+use websvc_types::format::{ChangeTracking, Markdown};
 use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactOptions, ThreatProtection};
 
 use crate::threat_rules::ThreatRules;
+use crate::tracking::TrackingPlan;
 
 /// Plan of scraping pages: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,7 @@ pub struct ScrapePlan {
     pub(crate) threat: Option<ThreatProtection>,
     pub(crate) protection: Option<ThreatRules>,
     pub(crate) audit: Option<AuditMetadata>,
+    pub(crate) tracking: TrackingPlan,
     pub(crate) needs_out_links: bool,
 }
 
@@ -221,6 +223,22 @@ impl ScrapePlan {
     #[must_use]
     pub fn protection(&self) -> Option<&ThreatRules> {
         self.protection.as_ref()
+    }
+
+    /// Returns whether the page is compared with its last scrape.
+    #[must_use]
+    pub fn tracking(&self) -> TrackingPlan {
+        self.tracking
+    }
+
+    /// Returns the options of the format changeTracking, if the page is compared with its last scrape.
+    #[must_use]
+    pub fn change_tracking(&self) -> Option<&ChangeTracking> {
+        let mut formats = self.formats.iter().filter(|_| self.tracking == TrackingPlan::On);
+        formats.find_map(|format| {
+            let Format::ChangeTracking(options) = format else { return None };
+            Some(options)
+        })
     }
 
     /// Returns whether the out-links of the page are needed, as in a crawl.

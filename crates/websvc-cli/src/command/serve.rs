@@ -173,6 +173,7 @@ impl Running {
                 never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
                 never = app.engine.sweep_deleted_teams() => match never {},
+                never = app.engine.sweep_page_snapshots() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},
             };
             drop(serving_guard);

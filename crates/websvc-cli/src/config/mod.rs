@@ -4,6 +4,7 @@
 //! with their defaults.
 
 mod audit;
+mod change_tracking;
 mod jobs;
 mod keys;
 mod llm;
@@ -25,6 +26,7 @@ use serde::Deserialize;
 use websvc_store::UsageLimits;
 
 pub(crate) use audit::Audit;
+pub(crate) use change_tracking::ChangeTracking;
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
 pub(crate) use origins::Origins;
@@ -45,6 +47,7 @@ pub(crate) struct Config {
     pub(crate) search: Search,
     pub(crate) store: Store,
     pub(crate) cache: Cache,
+    pub(crate) change_tracking: ChangeTracking,
     pub(crate) artifacts: Artifacts,
     pub(crate) browser: Browser,
     pub(crate) proxy: Proxy,

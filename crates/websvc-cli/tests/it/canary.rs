@@ -245,7 +245,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot", "branding"], "waitFor": 1}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"],
                 "actions": [{"type": "executeJavascript", "script": format!("fetch('{internal}')")}]}}),
-            json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "changeTracking", "webhook": internal}]}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["markdown", {"type": "changeTracking", "webhook": internal}]}}),
         ],
         "post /v2/map" | "post /v1/map" => vec![
             json!({"url": internal}),
@@ -331,7 +331,7 @@ fn page_attacks(internal: &str) -> Vec<Value> {
         json!({"url": "http://bait.test/", "proxy": internal}),
         json!({"url": "http://bait.test/", "headers": {"Host": "127.0.0.1", "Referer": internal}}),
         json!({"url": "http://bait.test/", "webhook": internal, "base": internal, "cdpUrl": internal}),
-        json!({"url": "http://bait.test/", "formats": [{"type": "changeTracking", "webhook": internal}]}),
+        json!({"url": "http://bait.test/", "formats": ["markdown", {"type": "changeTracking", "webhook": internal}]}),
         json!({"url": "http://bait.test/", "formats": [{"type": "json", "schema": {"$ref": internal}}]}),
         json!({"url": "http://bait.test/", "actions": [{"type": "executeJavascript",
             "script": format!("fetch('{internal}')")}]}),

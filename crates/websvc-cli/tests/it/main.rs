@@ -21,6 +21,7 @@ mod bombs;
 mod browser;
 mod cache;
 mod canary;
+mod change_tracking;
 mod cluster;
 mod corpus;
 mod crash;

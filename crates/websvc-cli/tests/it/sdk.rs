@@ -1,10 +1,13 @@
 //! Runs the official Python SDK against the program.
 
+use std::ffi::OsStr;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
+use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Site, skip, tea_world};
+use crate::harness::{KEY, Service, Site, skip, tea_world};
 
 /// A user's script. Each step prints a line that the test compares.
 const SCRIPT: &str = r##"
@@ -52,16 +55,55 @@ async fn official_python_sdk_works_with_the_base_url() {
     site.succeed(&["index", "crawl", "http://tea.test/", "http://coffee.test/"]);
     let service = site.serve();
     assert_eq!(service.search(json!({"query": "tea"})).await.status, 200);
-    let output = Command::new(python)
-        .args(["-c", SCRIPT, &service.address, KEY])
-        .env_remove("FIRECRAWL_API_KEY")
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
     let expected = "plain: http://tea.test/green.html | Green tea | True\n\
                     scraped: http://tea.test/green.html | Green tea | True\n\
                     limited: 1\n\
                     wrong key: UnauthorizedError True\n\
                     over limit: BadRequestError True\n";
+    check(&python, SCRIPT, &service, expected);
+}
+
+/// A script that watches a page. The SDK sends a `maxAge` of four hours with every scrape that has an option.
+const WATCHING: &str = r##"
+import sys
+from firecrawl import Firecrawl
+
+app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
+for _ in range(2):
+    formats = ["markdown", {"type": "changeTracking", "modes": ["git-diff"]}]
+    changes = app.scrape("http://prices.test/", formats=formats).change_tracking
+    print(changes["changeStatus"], changes["previousScrapeAt"] is None)
+print([line for line in changes["diff"]["text"].splitlines()[3:] if line[0] in "+-"])
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_sdk_sees_changes_at_once() {
+    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
+        return skip(
+            "official_python_sdk_sees_changes_at_once",
+            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
+        );
+    };
+    let visits = AtomicU32::new(0);
+    let page = move |_: &_| {
+        let price = visits.fetch_add(1, Ordering::Relaxed) + 1;
+        Page::html(format!(
+            "<title>Prices</title><main><h1>Prices</h1><p>Tea costs {price} euros.</p></main>"
+        ))
+    };
+    let world = TestWeb::builder().page_with("http://prices.test/", page).start().await;
+    let service = Service::for_world(&world);
+    let expected = "new True\nchanged False\n['-Tea costs 1 euros.', '+Tea costs 2 euros.']\n";
+    check(&python, WATCHING, &service, expected);
+}
+
+/// Runs a script, and compares its output.
+fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
+    let output = Command::new(python)
+        .args(["-c", script, &service.address, KEY])
+        .env_remove("FIRECRAWL_API_KEY")
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(stdout, expected, "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -26,14 +26,19 @@ pub(super) async fn extract(
     if session.model.is_none() {
         return Generated::none();
     }
-    match extract_valid(session, options, content).await {
+    match extract_valid(session, FORMAT, options, content).await {
         Some(value) => Generated { content: Some(value), by_model: true },
         None => Generated { content: Some(Value::Null), by_model: false },
     }
 }
 
-/// Requests the data, and once more if it violates the schema. If no valid data results, adds a warning.
-async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: &str) -> Option<Value> {
+/// Requests the data for a format, and once more if it violates the schema. If no valid data results, adds a warning.
+pub(super) async fn extract_valid(
+    session: &mut ModelSession<'_>,
+    format: &str,
+    options: &Json,
+    content: &str,
+) -> Option<Value> {
     let Json { schema, prompt } = options;
     let schema = schema.clone().map(Value::Object);
     let shape = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
@@ -42,17 +47,17 @@ async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: 
         None if schema.is_some() => "Extract the data that the schema describes.",
         None => "Extract the main facts of the page, as an object with short names.",
     };
-    let value = request_data(session, prompt, content, shape).await?;
+    let value = request_data(session, format, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
-    let violation = match validate(session, schema, value).await? {
+    let violation = match validate(session, format, schema, value).await? {
         CheckedValue { value, violation: None } => return Some(value),
         CheckedValue { value: _, violation: Some(violation) } => violation,
     };
     let prompt = format!("{prompt}\n\nYour last answer broke the schema, correct it: {violation}");
-    let value = request_data(session, &prompt, content, shape).await?;
-    let CheckedValue { value, violation } = validate(session, schema, value).await?;
+    let value = request_data(session, format, &prompt, content, shape).await?;
+    let CheckedValue { value, violation } = validate(session, format, schema, value).await?;
     if violation.is_some() {
-        session.warn(FORMAT, "the extracted data does not match the schema");
+        session.warn(format, "the extracted data does not match the schema");
         return None;
     }
     Some(value)
@@ -60,18 +65,13 @@ async fn extract_valid(session: &mut ModelSession<'_>, options: &Json, content: 
 
 async fn request_data(
     session: &mut ModelSession<'_>,
+    format: &str,
     prompt: &str,
     content: &str,
     shape: ResponseFormat<'_>,
 ) -> Option<Value> {
-    let request = ContentRequest {
-        format: FORMAT,
-        instructions: INSTRUCTIONS,
-        prompt,
-        content,
-        shape,
-        max_tokens: MAX_TOKENS,
-    };
+    let request =
+        ContentRequest { format, instructions: INSTRUCTIONS, prompt, content, shape, max_tokens: MAX_TOKENS };
     Some(session.complete(request).await?.into_json())
 }
 
@@ -82,7 +82,12 @@ struct CheckedValue {
 }
 
 /// Validates a value. If that fails, adds a warning and returns `None`.
-async fn validate(session: &mut ModelSession<'_>, schema: &Value, value: Value) -> Option<CheckedValue> {
+async fn validate(
+    session: &mut ModelSession<'_>,
+    format: &str,
+    schema: &Value,
+    value: Value,
+) -> Option<CheckedValue> {
     let schema = schema.clone();
     let task = run_blocking(session.deadline, move || {
         let violation = schema_violation(&schema, &value)?;
@@ -93,11 +98,11 @@ async fn validate(session: &mut ModelSession<'_>, schema: &Value, value: Value) 
         Ok(Err(error)) => {
             tracing::error!(error = &error as &dyn std::error::Error, "no thread to validate extracted data");
             session
-                .warn(FORMAT, "the extracted data could not be validated: the server has no thread for it");
+                .warn(format, "the extracted data could not be validated: the server has no thread for it");
             None
         }
         Err(error) => {
-            session.warn(FORMAT, &format!("the extracted data could not be validated: {error}"));
+            session.warn(format, &format!("the extracted data could not be validated: {error}"));
             None
         }
     }

@@ -4,6 +4,7 @@
 //! checked where possible: data is validated against the schema, and for passages it returns only numbers. Nothing here
 //! holds a permit of the scraper, and nothing is stored.
 
+mod changes;
 mod clean;
 mod highlights;
 mod json;
@@ -19,7 +20,10 @@ use websvc_stage::StageTimes;
 use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
-use session::{ContentRequest, Generated, ModelSession};
+pub(crate) use changes::{ChangedVersions, describe_changes};
+pub(crate) use session::ModelSession;
+
+use session::{ContentRequest, Generated};
 
 /// The maximum length of a summary.
 const SUMMARY_TOKENS: u32 = 600;

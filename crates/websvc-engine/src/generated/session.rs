@@ -6,12 +6,12 @@ use websvc_model::{CompletionContent, CompletionRequest, Model, ModelError, Resp
 use websvc_stage::{Stage, StageTimes};
 
 /// The model, the deadline and the warnings for one page.
-pub(super) struct ModelSession<'a> {
+pub(crate) struct ModelSession<'a> {
     /// The model; `None` if there is none. The caller has been warned of that before the page was scraped.
-    pub(super) model: Option<&'a dyn Model>,
-    pub(super) stages: &'a StageTimes,
-    pub(super) deadline: Instant,
-    pub(super) warnings: Vec<String>,
+    pub(crate) model: Option<&'a dyn Model>,
+    pub(crate) stages: &'a StageTimes,
+    pub(crate) deadline: Instant,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A request to the model about the content of a page.
@@ -71,7 +71,7 @@ impl ModelSession<'_> {
     }
 
     /// Adds a warning about a format.
-    pub(super) fn warn(&mut self, format: &str, text: &str) {
+    pub(crate) fn warn(&mut self, format: &str, text: &str) {
         let warning = format!("format {format}: {text}");
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);

@@ -50,6 +50,7 @@ impl Site {
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),
+            snapshots: websvc_store::SnapshotLimits::default(),
             threat: Classifier::none(),
             model: None,
         });

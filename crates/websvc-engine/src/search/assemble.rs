@@ -96,7 +96,8 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
-        generated: GeneratedContent { summary, json, answer, highlights, by_model: _for_charge },
+        generated:
+            GeneratedContent { summary, json, answer, highlights, change_tracking, by_model: _for_charge },
         metadata,
         warnings: _in_warning_of_response,
         cache_state: _in_metadata,
@@ -120,6 +121,7 @@ pub fn page_content(page: Page) -> PageContent {
         json,
         answer,
         highlights,
+        change_tracking,
         actions,
         metadata: Some(metadata),
         ..PageContent::default()

@@ -4,13 +4,14 @@
 //! its number of pages is unknown before it is read.
 
 use websvc_scrape::{Page, ProxyConfig};
-use websvc_types::{Proxy, ProxyUsed, SourceKind};
+use websvc_types::{Format, Proxy, ProxyUsed, SourceKind};
 use websvc_validate::{RetentionMode, ScrapePlan, SearchPlan};
 
 use super::find::SearchHits;
 use super::gather::{PageResult, PageResults};
 use super::produced;
 use crate::bill::{Bill, ChargeKind};
+use crate::change_tracking::has_json_mode;
 use crate::pricing::Pricing;
 
 /// The media type of a PDF.
@@ -107,8 +108,9 @@ fn max_content_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &Scrape
             Proxy::Enhanced | Proxy::Auto => ordinary,
         }
     };
-    let has = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
-    let requested = generated_items(pricing).into_iter().filter(|(format, ..)| has(format));
+    let has = |name: &str| scrape.formats().iter().any(|format| needs_model(format) && format.name() == name);
+    let requested =
+        generated_items(pricing).into_iter().filter(|(formats, ..)| formats.iter().any(|name| has(name)));
     requested.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
@@ -166,21 +168,40 @@ fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page:
     if page.is_redacted {
         credits += bill.add_line(ChargeKind::RedactPii, 1, pricing.redact_pii);
     }
-    for (format, kind, price) in generated_items(pricing) {
-        if page.generated.by_model.contains(&format) {
+    for (formats, kind, price) in generated_items(pricing) {
+        if formats.iter().any(|format| page.generated.by_model.contains(format)) {
             credits += bill.add_line(kind, 1, price);
         }
     }
     page.metadata.credits_used = Some(credits);
 }
 
-/// Returns the formats that a language model generates for a price of their own.
-fn generated_items(pricing: &Pricing) -> [(&'static str, ChargeKind, u64); 3] {
+/// Returns the formats that a language model generates for a price of their own. Formats with one price are charged once.
+fn generated_items(pricing: &Pricing) -> [(&'static [&'static str], ChargeKind, u64); 3] {
     [
-        ("json", ChargeKind::Json, pricing.json),
-        ("question", ChargeKind::Question, pricing.question),
-        ("highlights", ChargeKind::Highlights, pricing.highlights),
+        (&["json", "changeTracking"], ChargeKind::Json, pricing.json),
+        (&["question"], ChargeKind::Question, pricing.question),
+        (&["highlights"], ChargeKind::Highlights, pricing.highlights),
     ]
+}
+
+/// Returns whether a language model may generate a format. Changes of a page need one only in mode json.
+fn needs_model(format: &Format) -> bool {
+    match format {
+        Format::ChangeTracking(options) => has_json_mode(options),
+        Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_) => true,
+        Format::Markdown(_)
+        | Format::Html(_)
+        | Format::RawHtml(_)
+        | Format::Links(_)
+        | Format::Images(_)
+        | Format::Screenshot(_)
+        | Format::Branding(_)
+        | Format::Product(_)
+        | Format::Menu(_)
+        | Format::Audio(_)
+        | Format::Video(_) => false,
+    }
 }
 
 fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {
@@ -205,7 +226,7 @@ fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_scrape::ScrapeError;
+    use websvc_scrape::{GeneratedContent, ScrapeError};
     use websvc_types::Metadata;
     use websvc_validate::{FeaturePolicy, Policy, read_search};
 
@@ -399,6 +420,27 @@ mod tests {
             let mut page = page;
             let bill = charge_single_page(&Pricing::default(), plan.scrape().unwrap(), Some(&mut page), 0);
             assert_eq!((bill.total(), page.metadata.credits_used), (expected, Some(expected)), "{formats}");
+        }
+    }
+
+    #[test]
+    fn changes_cost_extra_only_in_mode_json_and_once_with_the_format_json() {
+        let options = |formats: Value| json!({ "scrapeOptions": { "formats": formats } });
+        let changes = |modes: Value| json!({ "type": "changeTracking", "modes": modes });
+        for (formats, by_model, max_credits, expected) in [
+            (json!(["markdown", "changeTracking"]), vec![], 1, 1),
+            (json!(["markdown", changes(json!(["git-diff"]))]), vec![], 1, 1),
+            (json!(["markdown", changes(json!(["json"]))]), vec!["changeTracking"], 5, 5),
+            (json!(["markdown", changes(json!(["json"]))]), vec![], 5, 1),
+            (json!(["markdown", "json", changes(json!(["json"]))]), vec!["json", "changeTracking"], 5, 5),
+        ] {
+            let plan = plan(options(formats.clone()));
+            let scrape = plan.scrape().unwrap();
+            let generated = GeneratedContent { by_model, ..GeneratedContent::default() };
+            let mut page = Page { markdown: Some(String::new()), generated, ..Page::default() };
+            let bill = charge_single_page(&Pricing::default(), scrape, Some(&mut page), 0);
+            let max = max_file_credits(&Pricing::default(), scrape);
+            assert_eq!((bill.total(), max), (expected, max_credits), "{formats}");
         }
     }
 

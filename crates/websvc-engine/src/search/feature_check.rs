@@ -5,9 +5,13 @@ use websvc_model::Model;
 use websvc_scrape::Scraper;
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{ErrorCode, Format, RedactMode, Violation, ViolationCode};
-use websvc_validate::{ScrapePlan, SearchPlan};
+use websvc_validate::{ScrapePlan, SearchPlan, TrackingPlan};
 
+use crate::change_tracking::has_json_mode;
 use crate::error::EngineError;
+
+/// The warning about mode json of the format changeTracking without a language model.
+const NO_MODEL_FOR_JSON_MODE: &str = "no language model is configured for mode json";
 
 /// The optional features of a plan that are not available, as warnings.
 #[derive(Debug, Default)]
@@ -61,7 +65,7 @@ impl FeatureCheck {
     fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper, model: Option<&dyn Model>) {
         let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
         for format in plan.formats() {
-            if let Some(reason) = reason_missing(format, lacks_browser, model) {
+            if let Some(reason) = reason_missing(format, plan, lacks_browser, model) {
                 self.leave_out(&format!("format {}", format.name()), reason);
             }
         }
@@ -107,7 +111,12 @@ fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
 }
 
 /// Returns the reason why a format is not available, or `None` if it is.
-fn reason_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) -> Option<&'static str> {
+fn reason_missing(
+    format: &Format,
+    plan: &ScrapePlan,
+    lacks_browser: bool,
+    model: Option<&dyn Model>,
+) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
@@ -121,8 +130,25 @@ fn reason_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model
             .is_none()
             .then_some("no language model is configured; the passages were chosen by the words of the query"),
         Format::Product(_) | Format::Menu(_) => Some("this version does not read products and menus yet"),
-        Format::ChangeTracking(_) => Some("this version keeps no history of pages yet"),
+        Format::ChangeTracking(options) => reason_untracked(plan.tracking())
+            .or_else(|| (has_json_mode(options) && model.is_none()).then_some(NO_MODEL_FOR_JSON_MODE)),
         Format::Audio(_) | Format::Video(_) => Some("no media extractor is installed"),
+    }
+}
+
+/// Returns the reason why a page is not compared with its last scrape.
+fn reason_untracked(tracking: TrackingPlan) -> Option<&'static str> {
+    match tracking {
+        TrackingPlan::Off | TrackingPlan::On => None,
+        TrackingPlan::ZeroRetention => {
+            Some("not possible with zero data retention, which keeps no history of pages")
+        }
+        TrackingPlan::Anonymous => {
+            Some("not possible for anonymized requests, which keep no history of pages")
+        }
+        TrackingPlan::CacheOnly => {
+            Some("not possible with minAge or lockdown: a page of the cache shows no new change")
+        }
     }
 }
 

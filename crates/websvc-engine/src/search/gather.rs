@@ -13,6 +13,7 @@ use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
 use super::find::SearchHits;
+use crate::change_tracking::{TrackingContext, track_changes};
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
@@ -28,6 +29,8 @@ pub(crate) struct GatherContext<'a> {
     pub(crate) scraper: &'a Scraper,
     /// The copies of pages that the request reads and stores.
     pub(crate) scope: PageScope,
+    /// The team whose earlier scrapes the pages are compared with.
+    pub(crate) team: &'a str,
     pub(crate) profile: Option<&'a OpenProfile>,
     pub(crate) files: &'a FilePublisher,
     pub(crate) deadline: Instant,
@@ -93,7 +96,7 @@ fn has_pages(kind: SourceKind) -> bool {
 }
 
 async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> PageResult {
-    let GatherContext { engine, scraper, scope: _, profile, files, deadline } = context;
+    let GatherContext { engine, scraper, scope: _, team, profile, files, deadline } = context;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
@@ -102,7 +105,11 @@ async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) ->
     let scraping = scraper.scrape_with(&url, &scrape_plan, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
-            generated::write(engine.completion_model(), scraper.stages(), plan, &mut page, deadline).await;
+            let model = engine.completion_model();
+            generated::write(model, scraper.stages(), plan, &mut page, deadline).await;
+            let limits = engine.snapshots;
+            let tracking = TrackingContext { scraper, model, limits, team, url: &url, deadline };
+            track_changes(tracking, plan, &mut page).await;
             scraper.stages().run(Stage::Publish, files.publish(&mut page)).await;
             PageResult::Page(Box::new(page))
         }

@@ -31,13 +31,11 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         }
         Format::Question(_) => generated.answer.is_some(),
         Format::Highlights(_) => generated.highlights.is_some(),
+        Format::ChangeTracking(_) => generated.change_tracking.is_some(),
         // This version does not produce these formats.
-        Format::ChangeTracking(_)
-        | Format::Branding(_)
-        | Format::Product(_)
-        | Format::Menu(_)
-        | Format::Audio(_)
-        | Format::Video(_) => false,
+        Format::Branding(_) | Format::Product(_) | Format::Menu(_) | Format::Audio(_) | Format::Video(_) => {
+            false
+        }
     }
 }
 

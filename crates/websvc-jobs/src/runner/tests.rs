@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
-use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, Store};
+use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
 
 use super::*;
@@ -39,6 +39,7 @@ impl Site {
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),
+            snapshots: SnapshotLimits::default(),
             threat: Default::default(),
             model: None,
         });

@@ -19,6 +19,7 @@ pub(super) const COPIED: &[&str] = &[
     "usage_log",
     "artifacts",
     "profiles",
+    "page_snapshots",
     "jobs",
     "job_urls",
     "job_documents",

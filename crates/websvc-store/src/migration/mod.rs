@@ -25,6 +25,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/014_index_policy.sql"),
     include_str!("sqlite/015_job_copies.sql"),
     include_str!("sqlite/016_replicas.sql"),
+    include_str!("sqlite/017_page_snapshots.sql"),
 ];
 
 /// Outcome of [`migrate`].

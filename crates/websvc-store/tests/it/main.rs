@@ -19,6 +19,7 @@ mod jobs;
 mod keys;
 mod migrate_to_server;
 mod page_owners;
+mod page_snapshots;
 mod pages;
 mod processes;
 mod profiles;

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::PROMPT_MAX_CHARS;
+use crate::limits::{CHANGE_TAG_MAX_CHARS, PROMPT_MAX_CHARS};
 
-/// Changes of the page since its last scrape.
+/// Changes of the page since its last scrape. Needs the format `markdown` in the same list. The page is fetched again,
+/// whatever `maxAge` says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChangeTracking {
@@ -20,8 +21,10 @@ pub struct ChangeTracking {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
-    /// Name of a separate history: only scrapes with the same tag are compared. Default: none.
+    /// Name of a separate history, at most 256 characters: only scrapes with the same tag are compared. Scrapes without a
+    /// tag have a history of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = CHANGE_TAG_MAX_CHARS))]
     pub tag: Option<String>,
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Category;
 use crate::action::ActionResults;
+use crate::changes::PageChanges;
 use crate::metadata::Metadata;
 
 /// Response of `POST /v2/search`.
@@ -179,9 +180,10 @@ pub struct PageContent {
     /// Passages that match the query of the format `highlights`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<String>,
-    /// Changes since the last scrape.
+    /// Changes since the last scrape of the same team, URL and tag.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub change_tracking: Option<Value>,
+    #[schemars(with = "PageChanges")]
+    pub change_tracking: Option<PageChanges>,
     /// Colors, fonts and logos of the site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branding: Option<Value>,

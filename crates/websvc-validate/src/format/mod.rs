@@ -17,6 +17,7 @@ pub(crate) use screenshot::check as screenshot;
 /// Checks the formats. A format that is repeated with the same options counts once.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) -> Vec<Format> {
     let mut checked: Vec<Format> = Vec::with_capacity(formats.len().min(Format::NAMES.len()));
+    let tracking = formats.iter().position(|format| matches!(format, Format::ChangeTracking(_)));
     for (index, format) in formats.into_iter().enumerate() {
         let path = path.index(index);
         if checked.contains(&format) {
@@ -31,6 +32,9 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
         } else {
             checked.push(format);
         }
+    }
+    if let Some(index) = tracking {
+        change_tracking::check_markdown(report, &path.index(index), &checked);
     }
     checked
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use websvc_types::Format;
 use websvc_types::ViolationCode::*;
+use websvc_validate::{FeaturePolicy, Policy, TrackingPlan, read_scrape_options};
 
 use crate::support::{Expected, check_item, check_option, plan};
 
@@ -72,4 +73,35 @@ fn duplicate_formats_are_removed_or_conflict() {
         &json!(["screenshot", { "type": "screenshot", "fullPage": true }]),
         &[("formats/1", Conflict)],
     );
+}
+
+#[test]
+fn changes_need_the_markdown_in_the_same_list() {
+    let check = |formats: Value, expected: Expected<'_>| check_option("formats", &formats, expected);
+    check(json!(["changeTracking"]), &[("formats/0", Conflict)]);
+    check(json!(["html", { "type": "changeTracking", "modes": [] }]), &[("formats/1", Conflict)]);
+    check(json!(["changeTracking", "markdown"]), &[]);
+    check(json!([{ "type": "markdown" }, "changeTracking"]), &[]);
+}
+
+#[test]
+fn tracked_pages_are_never_read_from_the_cache() {
+    let check = |options: Value, policy: Policy, max_age_ms: u64, expected: TrackingPlan| {
+        let mut body = options.clone();
+        body["formats"] = json!(["markdown", "changeTracking"]);
+        let plan = read_scrape_options(body.to_string().as_bytes(), &policy).unwrap().plan;
+        assert_eq!((plan.max_age().as_millis(), plan.tracking()), (max_age_ms.into(), expected), "{options}");
+        assert_eq!(plan.change_tracking().is_some(), expected == TrackingPlan::On);
+    };
+    let day = 86_400_000;
+    check(json!({}), Policy::default(), 0, TrackingPlan::On);
+    check(json!({ "maxAge": day }), Policy::default(), 0, TrackingPlan::On);
+    check(json!({ "maxAge": day, "minAge": 1 }), Policy::default(), day, TrackingPlan::CacheOnly);
+    check(json!({ "maxAge": day, "lockdown": true }), Policy::default(), day, TrackingPlan::CacheOnly);
+    let zdr = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
+    check(json!({ "maxAge": day }), zdr, day, TrackingPlan::ZeroRetention);
+    let anon = Policy { anon: FeaturePolicy::Forced, ..Policy::default() };
+    check(json!({ "maxAge": day }), anon, day, TrackingPlan::Anonymous);
+    let off = read_scrape_options(b"{}", &Policy::default()).unwrap().plan;
+    assert_eq!(off.tracking(), TrackingPlan::Off);
 }

@@ -118,7 +118,7 @@ fn null_counts_as_absent() {
     let plan = plan(&json!({
         "query": "q", "limit": null, "includeDomains": null, "threatProtection": null,
         "sources": [{ "type": "web", "tbs": null }],
-        "scrapeOptions": { "formats": [{ "type": "changeTracking", "tag": null }], "headers": { "a": null } },
+        "scrapeOptions": { "formats": [{ "type": "changeTracking", "tag": null }, "markdown"], "headers": { "a": null } },
     }));
     assert_eq!(plan.limit(), 10);
     assert!(plan.scrape().is_some_and(|scrape| scrape.headers().is_empty()));

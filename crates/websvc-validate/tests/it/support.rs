@@ -34,12 +34,15 @@ pub(crate) fn check_option(field: &str, value: &Value, expected: Expected<'_>) {
     check(&json!({ "query": "q", "scrapeOptions": { field: value } }), &expected);
 }
 
-/// Checks an item of a list of scrape options. Paths are relative to the item.
+/// Checks an item of a list of scrape options. Paths are relative to the item. The format changeTracking comes with
+/// markdown, which it needs.
 #[track_caller]
 pub(crate) fn check_item(field: &str, item: &Value, expected: Expected<'_>) {
     let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("{field}/0{path}"), *code)).collect();
     let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
-    check_option(field, &json!([item]), &expected);
+    let is_tracking = item == "changeTracking" || item["type"] == "changeTracking";
+    let list = if is_tracking { json!([item, "markdown"]) } else { json!([item]) };
+    check_option(field, &list, &expected);
 }
 
 #[track_caller]

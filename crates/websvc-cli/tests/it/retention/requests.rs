@@ -37,7 +37,9 @@ impl RetentionTest {
 
     /// Returns scrape options that allow pages to be stored, unless the retention of the request forbids it.
     fn scrape_options(&self) -> Value {
-        let formats = ["markdown", "html", "rawHtml", "links", "images"];
+        let tracking =
+            json!({ "type": "changeTracking", "modes": ["git-diff"], "tag": self.marker.named("tag") });
+        let formats = json!(["markdown", "html", "rawHtml", "links", "images", tracking]);
         let rules = json!({ "blacklist": [self.marker.host("blocked")] });
         json!({ "formats": formats, "onlyMainContent": false, "storeInCache": true, "maxAge": 0, "timeout": 2000,
             "skipTlsVerification": true, "includeTags": ["html"], "excludeTags": [format!(".{}", self.marker.named("selector"))],

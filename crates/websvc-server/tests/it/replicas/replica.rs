@@ -135,6 +135,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
         team_indexes: None,
         mirrors: Vec::new(),
         pricing: Pricing::default(),
+        snapshots: websvc_store::SnapshotLimits::default(),
         threat: Classifier::none(),
         model: None,
     });

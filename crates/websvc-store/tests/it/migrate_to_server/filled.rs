@@ -5,7 +5,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, CacheLimits, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome,
-    NewWebhook, PageKey, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter,
+    UsageRetention,
 };
 
 use super::URLS;
@@ -78,6 +79,10 @@ fn fill_files(store: &Store) {
     };
     store.reserve_artifact(&artifact, 100).unwrap();
     store.publish_artifact("0a").unwrap();
+    for url in ["http://a.test/", "http://b.test/"] {
+        let snapshot = PageSnapshot { markdown: "# Tea\0".to_owned(), options: [3; 32], taken_at_ms: 5 };
+        store.put_page_snapshot(&snapshot_key(url), &snapshot, &SnapshotLimits::default()).unwrap();
+    }
     for name in ["shop", "Bank"] {
         let LockProfileOutcome::Leased(lease) = store.lock_profile("tea", name, 1, TTL).unwrap() else {
             panic!("the profile is new")
@@ -87,6 +92,10 @@ fn fill_files(store: &Store) {
             store.release_profile(&lease).unwrap();
         }
     }
+}
+
+fn snapshot_key(url: &str) -> SnapshotKey {
+    SnapshotKey { team: "tea".to_owned(), url: url.to_owned(), tag: Some("t".to_owned()) }
 }
 
 /// Creates a job with documents, failures, leased URLs and events, and one that is deleted again.
@@ -140,6 +149,7 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", store.list_profiles(None).unwrap()),
         format!("{:?}", ["shop", "Bank"].map(|name| store.profile("tea", name).unwrap())),
         format!("{:?}", store.artifact("0a").unwrap()),
+        format!("{:?}", store.page_snapshot(&snapshot_key("http://b.test/")).unwrap()),
     ];
     texts.map(|text| text.replace("\\0", "\u{fffd}")).into()
 }

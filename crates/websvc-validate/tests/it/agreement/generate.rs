@@ -173,6 +173,9 @@ fn apply_rules(request: &mut Value) {
                 deduplicate_types(list);
             }
         }
+        if let Some(Value::Array(formats)) = options.get_mut("formats") {
+            add_markdown(formats);
+        }
         let number = |name: &str| options.get(name).and_then(Value::as_u64);
         if number("waitFor").unwrap_or(0) > number("timeout").unwrap_or(u64::MAX) / 2 {
             options.remove("waitFor");
@@ -183,6 +186,14 @@ fn apply_rules(request: &mut Value) {
         if is_zero_retention || is_anonymous {
             options.remove("profile");
         }
+    }
+}
+
+/// Adds the format markdown to changeTracking, which needs it.
+fn add_markdown(formats: &mut Vec<Value>) {
+    let has = |name: &str| formats.iter().any(|format| format == name || format["type"] == name);
+    if has("changeTracking") && !has("markdown") {
+        formats.push(json!("markdown"));
     }
 }
 

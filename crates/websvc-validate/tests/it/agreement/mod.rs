@@ -37,6 +37,7 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
     ("the size of all headers is limited", &["/scrapeOptions/headers"], ViolationCode::TooLong),
     ("a wait takes at most half of the timeout", &["/scrapeOptions/waitFor"], ViolationCode::TooBig),
     ("the sum of all waits is limited", &["/scrapeOptions/actions"], ViolationCode::TooBig),
+    ("changes are those of the markdown", &["/scrapeOptions/formats/*"], ViolationCode::Conflict),
     ("a format occurs once", &["/scrapeOptions/formats/*"], ViolationCode::Conflict),
     ("a parser occurs once", &["/scrapeOptions/parsers/*"], ViolationCode::Conflict),
     ("a source occurs once", &["/sources/*"], ViolationCode::Conflict),

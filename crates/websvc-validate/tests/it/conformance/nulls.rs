@@ -89,7 +89,8 @@ fn null_counts_as_absent_for_every_optional_field() {
     compare(&parser_fields, &json!({ "type": "pdf" }), &parser, &mut failures);
     assert!(source_fields.len() == 2 && parser_fields.len() == 6, "{source_fields:?} {parser_fields:?}");
     for (kind, schema) in tagged(&root, "Format") {
-        let format = |value: Value| options(json!({ "formats": [value] }));
+        // Changes are those of the markdown.
+        let format = |value: Value| options(json!({ "formats": [value, "markdown"] }));
         compare(&optional(&root, schema), &minimal(kind, "formats"), &format, &mut failures);
     }
     for (kind, schema) in tagged(&root, "Action") {

@@ -114,6 +114,14 @@ pub(crate) fn everything() -> Policy {
     }
 }
 
+impl Place {
+    /// Returns the location with the format markdown after the item of its list.
+    pub(crate) fn with_markdown(self) -> Self {
+        let Self { pointer, template } = self;
+        Self { pointer, template: template.replacen(']', r#","markdown"]"#, 1) }
+    }
+}
+
 impl Row {
     /// Sets the location of the values of the following cases.
     pub(crate) fn at(mut self, place: Place) -> Self {

@@ -90,12 +90,14 @@ fn screenshot() -> Row {
 }
 
 fn prompt_cases(row: Row, kind: &str) -> Row {
-    row.at(option("formats", kind, "prompt"))
+    // Changes are those of the markdown.
+    let field = |name: &str| option("formats", kind, name).with_markdown();
+    row.at(field("prompt"))
         .ok("")
         .ok("\u{1d11e}".repeat(10_000))
         .bad("\u{1d11e}".repeat(10_001), TooLong)
         .bad(1, InvalidType)
-        .at(option("formats", kind, "schema"))
+        .at(field("schema"))
         .ok(json!({}))
         .bad(json!([]), InvalidType)
         .bad(true, InvalidType)
@@ -118,21 +120,29 @@ fn json_format() -> Row {
 fn change_tracking() -> Row {
     let row = row(
         "2.2.1 changeTracking",
-        "modes: git-diff and json; schema and prompt as in json; tag: a text or null",
+        "needs markdown in the same list; modes: git-diff and json; schema and prompt as in json; tag: a text or null, at \
+         most 256 characters (not specified)",
     )
     .at(item("formats"))
+    .bad("changeTracking", Conflict)
+    .at(item("formats").with_markdown())
     .ok("changeTracking")
     .ok(json!({ "type": "changeTracking", "modes": null, "schema": null, "prompt": null, "tag": null }))
-    .at(option("formats", "changeTracking", "modes"))
+    .at(option("formats", "changeTracking", "modes").with_markdown())
     .ok(json!([]))
     .ok(json!(["git-diff", "json"]))
     .bad_in(json!(["json", "git"]), &[("/1", UnknownValue)])
     .bad("json", InvalidType)
-    .at(option("formats", "changeTracking", "tag"))
+    .at(option("formats", "changeTracking", "tag").with_markdown())
     .ok("branch")
+    .ok("\u{1d11e}".repeat(256))
+    .bad("\u{1d11e}".repeat(257), TooLong)
     .bad(1, InvalidType);
     prompt_cases(row, "changeTracking")
-        .planned("a history of pages; until then, a warning says that there is none")
+        .tested("websvc-cli", "page_is_new_then_same_then_changed_whatever_max_age_says")
+        .tested("websvc-cli", "git_diff_shows_the_changed_lines_with_their_numbers")
+        .tested("websvc-cli", "histories_of_tags_and_teams_are_independent")
+        .tested("websvc-cli", "json_mode_returns_the_fields_that_differ")
 }
 
 /// Returns the row of a format with a required text.
@@ -213,7 +223,7 @@ fn schemas() -> Row {
     )
     .ok(not(64))
     .bad_in(not(65), &[(&"/not".repeat(65), TooLong)])
-    .at(option("formats", "changeTracking", "schema"))
+    .at(option("formats", "changeTracking", "schema").with_markdown())
     .bad_in(json!({ "$ref": "x", "type": 1 }), &[("/$ref", NotSupported), ("/type", InvalidType)])
     .tested("websvc-validate", "references_are_checked_in_all_subschemas")
     .tested("websvc-validate", "property_names_and_data_are_not_checked_as_keywords")
