@@ -28,6 +28,7 @@ mod scrape_results;
 mod server;
 mod teams;
 mod threat;
+mod tls;
 mod webhooks;
 
 use std::path::Path;
