@@ -45,6 +45,7 @@ mod row_cipher;
 mod scrape_result;
 mod secret;
 mod server_watch;
+mod slot_lease;
 mod sql;
 mod store;
 mod team;
@@ -82,6 +83,7 @@ pub use replica::ReplicaRole;
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
+pub use slot_lease::SlotLease;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,

@@ -26,6 +26,7 @@ mod replicas;
 mod rights;
 mod scrape_results;
 mod server;
+mod slot_leases;
 mod teams;
 mod threat;
 mod tls;
