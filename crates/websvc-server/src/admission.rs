@@ -3,6 +3,7 @@
 //! One lock protects all of its state. What runs under the lock takes less than a microsecond, and only code that sees
 //! all requests can be fair.
 
+mod activity;
 mod overload;
 mod rate;
 mod rejections;
@@ -20,6 +21,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
+use websvc_jobs::Jobs;
 use websvc_store::{Caller, KeyId, Store, Team};
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
@@ -151,8 +153,8 @@ impl Admission {
     }
 
     /// Shares the rate and concurrency limits with the other replicas, if others may use the database.
-    pub(crate) fn share_limits(self, store: &Store) -> Self {
-        Self { shared: SharedLimits::of(store, &self.state), ..self }
+    pub(crate) fn share_limits(self, store: &Store, jobs: &Jobs) -> Self {
+        Self { shared: SharedLimits::of(store, jobs, &self.state), ..self }
     }
 
     pub(crate) fn metrics(&self) -> AdmissionMetrics {

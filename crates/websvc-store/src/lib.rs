@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod access;
+mod activity;
 mod artifact;
 mod background_thread;
 mod backup;
@@ -53,6 +54,7 @@ mod threat;
 mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
+pub use activity::TeamActivity;
 pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
+use websvc_jobs::Jobs;
 use websvc_store::{KeyId, SharedBucketSize, Store, TakenTokens};
 
 use super::rate::bucket_size;
@@ -49,11 +50,11 @@ pub(super) struct SharedLimits {
 
 impl SharedLimits {
     /// Returns the shared limits; `None` if no other process uses the database.
-    pub(super) fn of(store: &Store, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
+    pub(super) fn of(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
         store.is_shared().then(|| Self {
             store: store.clone(),
             taking: AsyncMutex::new(()),
-            slots: SlotLeases::start(store, state),
+            slots: SlotLeases::start(store, jobs, state),
         })
     }
 

@@ -2,9 +2,9 @@
 //!
 //! It works in rounds. A round leases what the requests need that were waiting when it began, and on a tick it returns what
 //! is no longer used. So requests that arrive during a round share the next one, and the slots of an account change in one
-//! order.
+//! order. The thread also writes the counts of this replica for the others.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -13,12 +13,17 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use websvc_store::{Store, StoreError};
+use websvc_jobs::Jobs;
+use websvc_store::{Store, StoreError, TeamActivity};
 
+use super::activity;
 use super::state::{AdmissionRequest, AdmissionState, ConcurrencyShare, SlotAccount};
 
 /// The interval of the ticks.
 const TICK: Duration = Duration::from_millis(200);
+
+/// Number of ticks from one write of the counts to the next.
+const TICKS_PER_WRITE: u32 = 5;
 
 /// The maximum time that a request waits for the database.
 const MAX_WAIT: Duration = Duration::from_millis(250);
@@ -51,16 +56,19 @@ pub(super) struct SlotWait<'a> {
 }
 
 impl SlotLeases {
-    pub(super) fn start(store: &Store, state: &Arc<Mutex<AdmissionState>>) -> Self {
+    pub(super) fn start(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Self {
         let (wake, woken) = sync_channel(1);
         let (ended_sender, ended) = watch::channel(EndedRound::default());
         let replica = Arc::new(AtomicI64::new(0));
         let worker = Worker {
             store: store.clone(),
+            jobs: jobs.clone(),
             state: Arc::clone(state),
             replica: Arc::clone(&replica),
             ended: ended_sender,
             accounts: HashSet::new(),
+            written: BTreeMap::new(),
+            ticks: 0,
         };
         let thread = std::thread::Builder::new()
             .name("websvc-slots".to_owned())
@@ -138,11 +146,16 @@ impl Drop for SlotWait<'_> {
 /// The thread.
 struct Worker {
     store: Store,
+    jobs: Jobs,
     state: Arc<Mutex<AdmissionState>>,
     replica: Arc<AtomicI64>,
     ended: watch::Sender<EndedRound>,
     /// The accounts that may have slots.
     accounts: HashSet<SlotAccount>,
+    /// The counts that were written last.
+    written: BTreeMap<String, TeamActivity>,
+    /// Ticks since then.
+    ticks: u32,
 }
 
 impl Worker {
@@ -158,6 +171,9 @@ impl Worker {
                 next_tick = Instant::now() + TICK;
             }
             self.run_round(is_tick);
+            if is_tick {
+                self.write_activity();
+            }
         }
         if !self.accounts.is_empty() {
             // If this fails, the others free them when this replica ends.
@@ -205,6 +221,25 @@ impl Worker {
             self.accounts.remove(&account);
         }
         true
+    }
+
+    /// Writes the counts of this replica, if it is time, unless there were and are none.
+    fn write_activity(&mut self) {
+        self.ticks += 1;
+        if self.ticks < TICKS_PER_WRITE {
+            return;
+        }
+        let teams = activity::collect(&self.store, &self.jobs, &self.state);
+        // Counts that have not changed are written again, because the server may have lost them.
+        if !(teams.is_empty() && self.written.is_empty()) {
+            if let Err(error) = self.store.publish_activity(&teams) {
+                let error: &dyn std::error::Error = &error as &StoreError;
+                tracing::debug!(error, "the counts of this replica were not written");
+                return;
+            }
+        }
+        self.written = teams;
+        self.ticks = 0;
     }
 
     /// Keeps an account whose change failed, so that the next tick repeats it.

@@ -222,6 +222,11 @@ impl AdmissionState {
         self.requests.queued_for(team)
     }
 
+    /// Returns the teams with queued requests, and their numbers.
+    pub(super) fn queued_by_team(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.requests.queued_by_team()
+    }
+
     /// Admits, queues or rejects a request, and returns the tightest rate limit that applies to it. A request that is
     /// admitted or queued must [`leave`](Self::leave).
     pub(super) fn enter(

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+use websvc_server::AdmissionLimits;
 use websvc_store::{KeyRights, ReplicaRole, TeamChange};
 use websvc_testkit::{Page, TestWeb, until};
 use websvc_transport::FetchResponse;
@@ -221,4 +222,49 @@ async fn concurrent_requests_are_those_of_all_replicas() {
     // Unused slots are returned.
     while database.number("SELECT count(*) FROM slot_leases").await > 0 {}
     replicas.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queue_status_and_concurrency_check_count_the_requests_of_all_replicas() {
+    let Some(replicas) = Replicas::start().await else { return };
+    let Replicas { first, second, .. } = &replicas;
+    for replica in [first, second] {
+        replica.store.join_replicas(ReplicaRole::Worker).unwrap();
+    }
+    let (key, other_key) = (replicas.create_key("tea", false), replicas.create_key("coffee", false));
+    let change = TeamChange { concurrency: Some(Some(9)), ..TeamChange::default() };
+    first.store.set_team("tea", &change).unwrap();
+    let on_first = scrape_unresponsive(&replicas, first, &key, 0..2).await;
+    let on_second = scrape_unresponsive(&replicas, second, &key, 2..5).await;
+    for replica in [first, second] {
+        // The other one writes its counts every second.
+        wait_for_json(replica, &key, "/v2/concurrency-check", |body| body["concurrency"] == 5).await;
+        let check = json_of(&get(replica, &key, "/v2/concurrency-check").await);
+        assert_eq!(check["maxConcurrency"], 9);
+        let status = json_of(&get(replica, &key, "/v2/team/queue-status").await);
+        let counts =
+            ["jobsInQueue", "activeJobsInQueue", "waitingJobsInQueue"].map(|name| status[name].clone());
+        assert_eq!(counts, [json!(5), json!(5), json!(0)], "{status}");
+        let other = json_of(&get(replica, &other_key, "/v2/concurrency-check").await);
+        assert_eq!(other["concurrency"], 0);
+        // Two replicas with the default limit of all requests.
+        assert_eq!(other["maxConcurrency"], 2 * AdmissionLimits::default().total_concurrency);
+    }
+    drop((on_first, on_second));
+    for replica in [first, second] {
+        wait_for_json(replica, &key, "/v2/concurrency-check", |body| body["concurrency"] == 0).await;
+    }
+    replicas.shut_down().await;
+}
+
+/// Repeats a request until its response meets a condition.
+async fn wait_for_json(replica: &Replica, key: &str, path: &str, is_met: impl Fn(&Value) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let body = json_of(&get(replica, key, path).await);
+        if is_met(&body) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{body}");
+    }
 }

@@ -27,3 +27,10 @@ BEGIN
         ON CONFLICT (account, replica) DO UPDATE SET slots = excluded.slots;
     END IF;
 END $$;
+
+-- Counts of the requests and pages in flight of each replica by team, as JSON, for the others. Each replica writes its row
+-- every second, so the table needs no log.
+CREATE UNLOGGED TABLE replica_activity (
+    replica BIGINT NOT NULL PRIMARY KEY REFERENCES replicas (id) ON DELETE CASCADE,
+    teams TEXT NOT NULL
+);
