@@ -183,30 +183,36 @@ impl Worker {
 
     fn run_round(&mut self, is_tick: bool) {
         let (number, waiting) = self.state.lock().start_slot_round();
-        let mut is_ok = true;
-        for account in waiting {
-            is_ok = self.change(account, false) && is_ok;
-        }
-        if is_tick && is_ok {
-            for account in self.accounts.clone() {
-                if !self.change(account, true) {
-                    break;
-                }
-            }
-        }
+        // After a failure the others would wait for the next one.
+        let is_ok = waiting.into_iter().all(|account| self.change(account, false));
         self.ended.send_replace(EndedRound { number, is_ok });
+        if is_tick && is_ok {
+            let accounts: Vec<_> = self.accounts.iter().cloned().collect();
+            // What fails is repeated at the next tick.
+            let _ = accounts.into_iter().all(|account| self.change(account, true));
+        }
     }
 
     /// Changes the slots of an account, if they must change. Returns whether the database responded.
     fn change(&mut self, account: SlotAccount, is_tick: bool) -> bool {
+        let has_responded = self.try_change(&account, is_tick);
+        if self.state.lock().has_slots(account.name()) {
+            self.accounts.insert(account);
+        } else {
+            self.accounts.remove(&account);
+        }
+        has_responded
+    }
+
+    fn try_change(&self, account: &SlotAccount, is_tick: bool) -> bool {
         let Some(change) = self.state.lock().slot_change(account.name(), is_tick) else { return true };
         let lease = match self.store.lease_slots(&account.name().key(), change.limit, change.slots) {
             Ok(Some(lease)) => lease,
-            Ok(None) => return self.keep(account),
+            Ok(None) => return false,
             Err(error) => {
                 let error: &dyn std::error::Error = &error as &StoreError;
                 tracing::debug!(error, "slots for concurrent requests were not leased");
-                return self.keep(account);
+                return false;
             }
         };
         if self.replica.swap(lease.replica, Ordering::AcqRel) != lease.replica {
@@ -215,11 +221,7 @@ impl Worker {
                 self.state.lock().forget_slots(account.name());
             }
         }
-        if self.state.lock().apply_slots(account.name(), change, lease, Instant::now()) {
-            self.accounts.insert(account);
-        } else {
-            self.accounts.remove(&account);
-        }
+        self.state.lock().apply_slots(account.name(), change, lease, Instant::now());
         true
     }
 
@@ -240,11 +242,5 @@ impl Worker {
         }
         self.written = teams;
         self.ticks = 0;
-    }
-
-    /// Keeps an account whose change failed, so that the next tick repeats it.
-    fn keep(&mut self, account: SlotAccount) -> bool {
-        self.accounts.insert(account);
-        false
     }
 }

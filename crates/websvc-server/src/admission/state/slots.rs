@@ -13,7 +13,8 @@ use crate::admission::shared::AccountName;
 
 /// The part of a limit that a replica leases in addition to what it needs.
 const SPARE_PART: u32 = 32;
-/// Number of ticks after which slots that were not used are returned.
+/// Number of ticks from one comparison of the slots with their use to the next. Slots that were not used in between are
+/// returned.
 const IDLE_TICKS: u32 = 5;
 /// How long no slots are leased after the others had the rest.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
@@ -184,7 +185,13 @@ impl AdmissionState {
     /// Begins a round: returns its number and the accounts with requests that wait for it.
     pub(in crate::admission) fn start_slot_round(&mut self) -> (u64, Vec<SlotAccount>) {
         self.slot_round += 1;
-        (self.slot_round, std::mem::take(&mut self.slot_queue))
+        let waiting = std::mem::take(&mut self.slot_queue);
+        for account in &waiting {
+            if let Some(slots) = self.slots_mut(account.name()) {
+                slots.is_queued = false;
+            }
+        }
+        (self.slot_round, waiting)
     }
 
     /// Returns how the slots of an account must change; `None` if they need not. Slots to return are not used any more from
@@ -197,7 +204,6 @@ impl AdmissionState {
         let account = self.get_account_mut(name)?;
         let in_flight = account.in_flight;
         let slots = account.slots.as_mut()?;
-        slots.is_queued = false;
         let target = slots.target(in_flight, is_tick);
         if target == slots.leased && !slots.is_unconfirmed {
             return None;
@@ -207,21 +213,25 @@ impl AdmissionState {
         Some(SlotChange { limit: slots.limit, slots: target })
     }
 
-    /// Records what the database has leased for a change. Returns whether the account has slots.
+    /// Returns whether an account has slots, or may have some in the database.
+    pub(in crate::admission) fn has_slots(&mut self, name: AccountName<'_>) -> bool {
+        self.slots_mut(name).is_some_and(|slots| slots.leased > 0 || slots.is_unconfirmed)
+    }
+
+    /// Records what the database has leased for a change.
     pub(in crate::admission) fn apply_slots(
         &mut self,
         name: AccountName<'_>,
         change: SlotChange,
         lease: SlotLease,
         now: Instant,
-    ) -> bool {
-        let Some(slots) = self.slots_mut(name) else { return false };
+    ) {
+        let Some(slots) = self.slots_mut(name) else { return };
         slots.leased = lease.slots;
         slots.others = lease.others;
         slots.is_unconfirmed = false;
         let is_exhausted = lease.slots < change.slots;
         slots.exhausted_until = is_exhausted.then(|| now + EXHAUSTED_PAUSE);
-        lease.slots > 0
     }
 
     /// Records that this replica no longer has the slots of an account.
@@ -348,7 +358,7 @@ mod tests {
 
     #[test]
     fn unused_slots_are_returned_after_a_while_and_at_once_if_the_others_have_the_rest() {
-        for (others, ticks) in [(0, IDLE_TICKS), (4, IDLE_TICKS), (5, 1)] {
+        for (others, ticks) in [(0, 2 * IDLE_TICKS), (4, 2 * IDLE_TICKS), (5, 1)] {
             let mut replica = Replica::new(10);
             for _ in 0..5 {
                 assert!(replica.wait());
@@ -358,7 +368,6 @@ mod tests {
                 assert!(replica.enter(ConcurrencyShare::Leased, true));
             }
             let mut changes = Vec::new();
-            // The first comparison is with the most requests since the last one.
             for _ in 0..IDLE_TICKS {
                 changes.push(replica.round(others, true));
             }
@@ -366,11 +375,12 @@ mod tests {
             for _ in 0..4 {
                 replica.leave();
             }
+            // The next comparison still finds five in flight at its beginning.
             let changes: Vec<_> = (0..ticks).map(|_| replica.round(others, true)).collect();
             assert_eq!(changes.iter().flatten().collect::<Vec<_>>(), [&1], "{others} of others: {changes:?}");
             assert!(changes.last().unwrap().is_some(), "{changes:?}");
             replica.leave();
-            let changes: Vec<_> = (0..=IDLE_TICKS).filter_map(|_| replica.round(0, true)).collect();
+            let changes: Vec<_> = (0..2 * IDLE_TICKS).filter_map(|_| replica.round(0, true)).collect();
             assert_eq!(changes, [0]);
             assert_eq!(replica.state.metrics(replica.now).tracked_accounts, 1);
             replica.state.sweep(replica.now + Duration::from_secs(60));
@@ -435,7 +445,7 @@ mod tests {
         assert!(replica.enter(ConcurrencyShare::Leased, true));
         replica.leave();
         let changes: Vec<_> =
-            (0..2 * IDLE_TICKS).filter_map(|_| replica.state.slot_change(RED, true)).collect();
+            (0..3 * IDLE_TICKS).filter_map(|_| replica.state.slot_change(RED, true)).collect();
         assert!(changes.len() > 1, "{changes:?}");
         assert!(changes.iter().all(|change| change.slots == 0), "{changes:?}");
         assert_eq!(replica.round(0, true), Some(0));
