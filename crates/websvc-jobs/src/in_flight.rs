@@ -31,6 +31,11 @@ impl InFlight {
         }
     }
 
+    /// Returns the counts of all teams with pages in flight.
+    pub(crate) fn by_team(&self) -> HashMap<String, u64> {
+        self.lock().clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
         self.0.lock()
     }
@@ -57,6 +62,7 @@ mod tests {
         let counts = InFlight::default();
         let pages = ["a", "a", "b"].map(|team| counts.begin(team));
         assert_eq!((counts.count(Some("a")), counts.count(Some("c")), counts.count(None)), (2, 0, 3));
+        assert_eq!(counts.by_team(), HashMap::from([("a".to_owned(), 2), ("b".to_owned(), 1)]));
         drop(pages);
         assert_eq!((counts.count(Some("a")), counts.count(None)), (0, 0));
     }

@@ -1,5 +1,6 @@
 //! The handle of jobs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -246,6 +247,12 @@ impl Jobs {
         let team = team.map(str::to_owned);
         let open = self.with_store(move |store, _| store.open_job_pages(team.as_deref())).await?;
         Ok(OpenPageCounts { in_flight: in_flight.min(open), queued: open.saturating_sub(in_flight) })
+    }
+
+    /// Returns the numbers of pages in flight in this process, of the teams that have some.
+    #[must_use]
+    pub fn pages_in_flight_by_team(&self) -> HashMap<String, u64> {
+        self.inner.in_flight.by_team()
     }
 
     /// Returns whether the host of a URL is an IP address to which no events may be sent. Host names are resolved and

@@ -3,10 +3,12 @@
 //! One lock protects all of its state. What runs under the lock takes less than a microsecond, and only code that sees
 //! all requests can be fair.
 
+mod activity;
 mod overload;
 mod rate;
 mod rejections;
 mod shared;
+mod slots;
 mod state;
 mod wait_queue;
 
@@ -19,6 +21,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
+use websvc_jobs::Jobs;
 use websvc_store::{Caller, KeyId, Store, Team};
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
@@ -26,7 +29,9 @@ use websvc_validate::Rejection;
 use self::rate::seconds;
 use self::rejections::Rejections;
 use self::shared::SharedLimits;
-use self::state::{AdmissionDecision, AdmissionRequest, AdmissionState, Quota, RejectReason};
+use self::state::{
+    AdmissionDecision, AdmissionRequest, AdmissionState, ConcurrencyShare, Quota, RejectReason,
+};
 use self::wait_queue::QueueTicket;
 use crate::response::ApiError;
 
@@ -148,8 +153,8 @@ impl Admission {
     }
 
     /// Shares the rate and concurrency limits with the other replicas, if others may use the database.
-    pub(crate) fn share_limits(self, store: &Store) -> Self {
-        Self { shared: SharedLimits::of(store), ..self }
+    pub(crate) fn share_limits(self, store: &Store, jobs: &Jobs) -> Self {
+        Self { shared: SharedLimits::of(store, jobs, &self.state), ..self }
     }
 
     pub(crate) fn metrics(&self) -> AdmissionMetrics {
@@ -234,16 +239,12 @@ impl Admission {
                 .or(limits.requests_per_minute),
             concurrency: team.and_then(|team| team.concurrency).or(limits.concurrency),
         };
-        let replicas = self.shared.as_ref().map_or(1, SharedLimits::replicas);
-        let request = AdmissionRequest { team: team_name(team), team_quota, key, replicas };
-        let now = match &self.shared {
-            Some(shared) => {
-                shared.refill(&self.state, &request).await;
-                Instant::now()
-            }
-            None => now,
+        let request =
+            AdmissionRequest { team: team_name(team), team_quota, key, share: ConcurrencyShare::Whole };
+        let (rate, decision) = match &self.shared {
+            Some(shared) => self.enter_shared(shared, &request).await,
+            None => self.state.lock().enter(&request, now),
         };
-        let (rate, decision) = self.state.lock().enter(&request, now);
         let (number, queued) = match decision {
             AdmissionDecision::Rejected(reason) => return Admitted { rate, permit: Err(rejection(reason)) },
             AdmissionDecision::Admitted { number } => (number, None),
@@ -263,6 +264,21 @@ impl Admission {
             return Admitted { rate, permit: Err(rejection(RejectReason::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }
+    }
+
+    /// Lets a request enter with the limits that the replicas share.
+    async fn enter_shared(
+        &self,
+        shared: &SharedLimits,
+        request: &AdmissionRequest<'_>,
+    ) -> (Option<RateLimitStatus>, AdmissionDecision) {
+        shared.refill(&self.state, request).await;
+        let (share, wait) = shared.lease_slots(&self.state, request).await;
+        let mut state = self.state.lock();
+        if let Some(wait) = wait {
+            wait.end(&mut state);
+        }
+        state.enter(&AdmissionRequest { share, ..*request }, Instant::now())
     }
 
     /// Waits for the right of an admitted search to compute, for a part of its `timeout` since it arrived.

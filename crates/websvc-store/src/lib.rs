@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod access;
+mod activity;
 mod artifact;
 mod background_thread;
 mod backup;
@@ -46,6 +47,7 @@ mod row_cipher;
 mod scrape_result;
 mod secret;
 mod server_watch;
+mod slot_lease;
 mod sql;
 mod store;
 mod team;
@@ -53,6 +55,7 @@ mod threat;
 mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
+pub use activity::TeamActivity;
 pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
@@ -84,6 +87,7 @@ pub use replica::ReplicaRole;
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
+pub use slot_lease::SlotLease;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,

@@ -25,7 +25,7 @@ pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct ServerState {
     started: Instant,
-    /// Time of the last successful read, in milliseconds since `started`.
+    /// Time at which the last successful read began, in milliseconds since `started`.
     last_success_ms: AtomicU64,
     is_down: AtomicBool,
 }
@@ -35,9 +35,19 @@ impl ServerState {
         Self { started: Instant::now(), last_success_ms: AtomicU64::new(0), is_down: AtomicBool::new(false) }
     }
 
+    /// Returns whether the last successful read was at most this long ago.
+    pub(crate) fn had_contact_within(&self, age: Duration) -> bool {
+        self.age_ms() <= age.as_millis() as u64
+    }
+
+    /// Returns the time since the last successful read in milliseconds.
+    fn age_ms(&self) -> u64 {
+        self.now_ms().saturating_sub(self.last_success_ms.load(Ordering::Acquire))
+    }
+
     /// Checks that cached state may be used.
     pub(crate) fn check_cache(&self) -> sql::Result<()> {
-        let age_ms = self.now_ms().saturating_sub(self.last_success_ms.load(Ordering::Acquire));
+        let age_ms = self.age_ms();
         if age_ms > MAX_OUTAGE.as_millis() as u64 {
             let text = format!("no response for {} seconds", age_ms / 1000);
             return Err(sql::Error::Unreachable(text.into()));
@@ -53,9 +63,10 @@ impl ServerState {
         Ok(())
     }
 
-    fn record(&self, is_reachable: bool) {
+    /// Records the result of a read that began at `begun_ms`.
+    fn record(&self, is_reachable: bool, begun_ms: u64) {
         if is_reachable {
-            self.last_success_ms.store(self.now_ms(), Ordering::Release);
+            self.last_success_ms.store(begun_ms, Ordering::Release);
         }
         self.is_down.store(!is_reachable, Ordering::Release);
     }
@@ -88,10 +99,11 @@ fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
         if is_beat_due {
             last_beat = Some(Instant::now());
         }
+        let begun_ms = state.now_ms();
         // The success is recorded after the beat: a process whose leased credits were taken over must learn of it before
         // it may use its cached state again.
         let result = heartbeat.run(shared, is_beat_due);
-        state.record(result.is_ok());
+        state.record(result.is_ok(), begun_ms);
     }
     heartbeat.leave(shared);
 }
@@ -106,11 +118,11 @@ mod tests {
         let Some(started) = long_ago else { return };
         let state = ServerState { started, ..ServerState::new() };
         assert!(state.check_cache().is_err(), "the last success is too long ago");
-        state.record(true);
+        state.record(true, state.now_ms());
         assert!(state.check_cache().is_ok() && state.check_reachable().is_ok());
-        state.record(false);
+        state.record(false, state.now_ms());
         assert!(state.check_cache().is_ok() && state.check_reachable().is_err());
-        state.record(true);
+        state.record(true, state.now_ms());
         assert!(state.check_reachable().is_ok());
     }
 }

@@ -152,7 +152,12 @@ impl Simulation {
 
     fn send(&mut self, client: usize) {
         self.clients[client].arrived = self.now;
-        let request = AdmissionRequest { team: "", team_quota: Quota::default(), key: None, replicas: 1 };
+        let request = AdmissionRequest {
+            team: "",
+            team_quota: Quota::default(),
+            key: None,
+            share: ConcurrencyShare::Whole,
+        };
         match self.state.enter(&request, self.now).1 {
             AdmissionDecision::Rejected(_) => self.reject(client),
             AdmissionDecision::Admitted { number } => self.request_compute(client, number),

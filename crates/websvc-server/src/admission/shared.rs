@@ -1,16 +1,19 @@
-//! Rate limits that several replicas share: each takes a few requests at once from the bucket of the account in the
-//! database, and admits them without asking again.
+//! Limits that several replicas share. Of requests per minute, each takes a few at once from the bucket of the account in
+//! the database, and admits them without asking again. Of concurrent requests, it [leases slots](super::slots).
 //!
 //! While the database does not respond, each replica continues with its own count.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
+use websvc_jobs::Jobs;
 use websvc_store::{KeyId, SharedBucketSize, Store, TakenTokens};
 
 use super::rate::bucket_size;
-use super::state::{AdmissionRequest, AdmissionState};
+use super::slots::{SlotLeases, SlotWait};
+use super::state::{AdmissionRequest, AdmissionState, ConcurrencyShare};
 
 /// The part of the requests per minute that a replica takes at once: up to this part of a limit is unused on the other
 /// replicas.
@@ -19,7 +22,7 @@ const BATCH_PART: u32 = 32;
 /// The maximum time that a request waits for the database.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
-/// A team or a key with a rate limit.
+/// A team or a key with a limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AccountName<'a> {
     Team(&'a str),
@@ -27,8 +30,8 @@ pub(super) enum AccountName<'a> {
 }
 
 impl AccountName<'_> {
-    /// Returns the name of its bucket in the database.
-    fn bucket(self) -> String {
+    /// Returns its name in the database.
+    pub(super) fn key(self) -> String {
         match self {
             Self::Team(team) => format!("team:{team}"),
             Self::Key(key) => format!("key:{key}"),
@@ -42,17 +45,27 @@ pub(super) struct SharedLimits {
     store: Store,
     /// Held by the request that takes tokens, so that the others use its tokens.
     taking: AsyncMutex<()>,
+    slots: SlotLeases,
 }
 
 impl SharedLimits {
     /// Returns the shared limits; `None` if no other process uses the database.
-    pub(super) fn of(store: &Store) -> Option<Self> {
-        store.is_shared().then(|| Self { store: store.clone(), taking: AsyncMutex::new(()) })
+    pub(super) fn of(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
+        store.is_shared().then(|| Self {
+            store: store.clone(),
+            taking: AsyncMutex::new(()),
+            slots: SlotLeases::start(store, jobs, state),
+        })
     }
 
-    /// Returns the number of replicas.
-    pub(super) fn replicas(&self) -> u32 {
-        self.store.workers()
+    /// Leases slots for a request. Returns how many concurrent requests this replica may admit, and the wait, which must
+    /// end when the request enters.
+    pub(super) async fn lease_slots<'a>(
+        &self,
+        state: &'a Mutex<AdmissionState>,
+        request: &'a AdmissionRequest<'a>,
+    ) -> (ConcurrencyShare, Option<SlotWait<'a>>) {
+        self.slots.wait(state, request).await
     }
 
     /// Takes tokens for the accounts of a request that have none. Gives up after [`MAX_WAIT`]: then this replica counts
@@ -81,7 +94,7 @@ impl SharedLimits {
 
     /// Takes tokens; returns `None` if the database cannot be reached.
     async fn take(&self, account: AccountName<'_>, limit: u32) -> Option<TakenTokens> {
-        let (store, bucket) = (self.store.clone(), account.bucket());
+        let (store, bucket) = (self.store.clone(), account.key());
         let size = bucket_size(limit);
         let size = SharedBucketSize { capacity: size.capacity, interval: size.interval };
         let wanted = (limit / BATCH_PART).max(1);
@@ -108,13 +121,9 @@ mod tests {
         Quota { requests_per_minute: Some(requests), concurrency: None }
     }
 
-    const fn concurrent(requests: u32) -> Quota {
-        Quota { requests_per_minute: None, concurrency: Some(requests) }
-    }
-
-    /// A request of team `red` with a rate limit, on one of two replicas.
+    /// A request of team `red` with a rate limit.
     fn shared_request(quota: Quota) -> AdmissionRequest<'static> {
-        AdmissionRequest { team: "red", team_quota: quota, key: None, replicas: 2 }
+        AdmissionRequest { team: "red", team_quota: quota, key: None, share: ConcurrencyShare::Leased }
     }
 
     #[test]
@@ -155,17 +164,5 @@ mod tests {
         state.add_tokens(red, TakenTokens { granted: 5, until_full: Duration::from_secs(5) }, start);
         assert!(!state.needs_tokens(red, 60, start + Duration::from_secs(4)));
         assert!(state.needs_tokens(red, 60, start + Duration::from_secs(5)));
-    }
-
-    #[test]
-    fn each_replica_admits_its_share_of_concurrent_requests() {
-        let start = Instant::now();
-        let mut state = AdmissionState::new(AdmissionLimits::default(), start);
-        let request = shared_request(concurrent(5));
-        for _ in 0..3 {
-            assert!(matches!(state.enter(&request, start).1, AdmissionDecision::Admitted { .. }));
-        }
-        let decision = state.enter(&request, start).1;
-        assert!(matches!(decision, AdmissionDecision::Rejected(RejectReason::Concurrency { limit: 5 })));
     }
 }

@@ -6,6 +6,8 @@
 //! the time that a request may wait, and the first one has a limit for its length. A long queue alone rejects no
 //! request.
 
+mod slots;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,9 @@ use super::rate::{RateLimitStatus, bucket_size};
 use super::shared::AccountName;
 use super::wait_queue::{FairWaitQueue, QueueTicket};
 use crate::token_bucket::TokenBucket;
+use slots::AccountSlots;
+
+pub(super) use slots::{ConcurrencyShare, SlotAccount};
 
 /// The interval between two removals of idle accounts.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -39,17 +44,25 @@ pub(super) struct AdmissionRequest<'a> {
     pub(super) team_quota: Quota,
     /// The key, if it has limits of its own.
     pub(super) key: Option<(&'a KeyId, Quota)>,
-    /// The number of replicas that share the concurrency limits; at least 1.
-    pub(super) replicas: u32,
+    /// The part of the concurrency limits that is this replica's.
+    pub(super) share: ConcurrencyShare,
 }
 
 impl<'a> AdmissionRequest<'a> {
     /// Returns the team and the key, each with its limit of requests per minute, if there is one.
     pub(super) fn rate_limits(&self) -> impl Iterator<Item = (AccountName<'a>, u32)> + use<'a> {
+        self.accounts().filter_map(|(account, quota)| Some((account, quota.requests_per_minute?)))
+    }
+
+    /// Returns the team and the key, each with its limit of concurrent requests, if there is one.
+    fn concurrency_limits(&self) -> impl Iterator<Item = (AccountName<'a>, u32)> + use<'a> {
+        self.accounts().filter_map(|(account, quota)| Some((account, quota.concurrency?)))
+    }
+
+    fn accounts(&self) -> impl Iterator<Item = (AccountName<'a>, Quota)> + use<'a> {
         let team = Some((AccountName::Team(self.team), self.team_quota));
         let key = self.key.map(|(key, quota)| (AccountName::Key(key), quota));
-        let accounts = [team, key].into_iter().flatten();
-        accounts.filter_map(|(account, quota)| Some((account, quota.requests_per_minute?)))
+        [team, key].into_iter().flatten()
     }
 }
 
@@ -108,6 +121,8 @@ struct Account {
     taken: u32,
     /// Requests in flight, queued ones included.
     in_flight: u32,
+    /// Slots that this replica has leased for them; `None` if there is no limit, or it is not shared.
+    slots: Option<Box<AccountSlots>>,
 }
 
 impl Account {
@@ -137,8 +152,18 @@ impl Account {
         }
     }
 
+    /// Counts a request.
+    fn enter(&mut self) {
+        self.in_flight += 1;
+        if let Some(slots) = &mut self.slots {
+            slots.record_in_flight(self.in_flight);
+        }
+    }
+
     fn is_idle(&self, now: Instant) -> bool {
-        self.in_flight == 0 && self.bucket.is_full(now)
+        self.in_flight == 0
+            && self.bucket.is_full(now)
+            && self.slots.as_ref().is_none_or(|slots| slots.is_idle())
     }
 }
 
@@ -152,6 +177,10 @@ pub(super) struct AdmissionState {
     searches: FairWaitQueue,
     overload: Overload,
     next_sweep: Instant,
+    /// The accounts with requests that wait for the next round of slots.
+    slot_queue: Vec<SlotAccount>,
+    /// The number of the last round that began.
+    slot_round: u64,
     /// The counters; the gauges in it are not used.
     counters: AdmissionMetrics,
 }
@@ -166,6 +195,8 @@ impl AdmissionState {
             searches: FairWaitQueue::new(limits.search_concurrency),
             overload: Overload::new(limits.overload_target, limits.overload_interval, now),
             next_sweep: now + SWEEP_INTERVAL,
+            slot_queue: Vec::new(),
+            slot_round: 0,
             counters: AdmissionMetrics::default(),
         }
     }
@@ -189,6 +220,11 @@ impl AdmissionState {
     /// Returns the number of queued requests of a team.
     pub(super) fn queued_for(&self, team: &str) -> usize {
         self.requests.queued_for(team)
+    }
+
+    /// Returns the teams with queued requests, and their numbers.
+    pub(super) fn queued_by_team(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.requests.queued_by_team()
     }
 
     /// Admits, queues or rejects a request, and returns the tightest rate limit that applies to it. A request that is
@@ -231,10 +267,7 @@ impl AdmissionState {
 
     /// Adds tokens that were taken from a shared bucket at `now`.
     pub(super) fn add_tokens(&mut self, account: AccountName<'_>, taken: TakenTokens, now: Instant) {
-        let account = match account {
-            AccountName::Team(team) => self.teams.entry(team.to_owned()).or_default(),
-            AccountName::Key(key) => self.keys.entry(key.clone()).or_default(),
-        };
+        let account = self.account_mut(account);
         account.taken = account.taken(now).saturating_add(taken.granted);
         account.bucket = TokenBucket::full_after(taken.until_full, now);
     }
@@ -328,7 +361,8 @@ impl AdmissionState {
                 tightest = Some(tightest.map_or(rate, |tightest| tightest.tighter(rate)));
             }
             if let Some(limit) = quota.concurrency
-                && account.map_or(0, |account| account.in_flight) >= limit.div_ceil(request.replicas)
+                && account.map_or(0, |account| account.in_flight)
+                    >= Account::max_in_flight(account, limit, request.share)
             {
                 reason = reason.or(Some(RejectReason::Concurrency { limit }));
             }
@@ -343,7 +377,7 @@ impl AdmissionState {
     fn take(&mut self, request: &AdmissionRequest<'_>, now: Instant) -> Option<RateLimitStatus> {
         let mut tightest = None;
         let mut count = |account: &mut Account, quota: Quota| {
-            account.in_flight += 1;
+            account.enter();
             if let Some(limit) = quota.requests_per_minute {
                 account.take(limit, now);
                 let rate = account.rate(limit, now);
@@ -358,6 +392,25 @@ impl AdmissionState {
             count(self.keys.entry(key.clone()).or_default(), quota);
         }
         tightest
+    }
+
+    /// Returns an account, which is created if it does not exist.
+    fn account_mut(&mut self, name: AccountName<'_>) -> &mut Account {
+        match name {
+            // Without a copy of the name if it exists.
+            AccountName::Team(team) if self.teams.contains_key(team) => {
+                self.teams.get_mut(team).expect("it exists")
+            }
+            AccountName::Team(team) => self.teams.entry(team.to_owned()).or_default(),
+            AccountName::Key(key) => self.keys.entry(key.clone()).or_default(),
+        }
+    }
+
+    fn get_account_mut(&mut self, name: AccountName<'_>) -> Option<&mut Account> {
+        match name {
+            AccountName::Team(team) => self.teams.get_mut(team),
+            AccountName::Key(key) => self.keys.get_mut(key),
+        }
     }
 
     /// Returns whether a request of this team can be neither admitted nor queued. If another team has more queued

@@ -434,7 +434,8 @@ fn accounts_of_idle_teams_are_removed() {
     let start = Instant::now();
     let mut state = AdmissionState::new(AdmissionLimits::default(), start);
     let request = |state: &mut AdmissionState, team: &str, now: Instant| {
-        let request = AdmissionRequest { team, team_quota: per_minute(60), key: None, replicas: 1 };
+        let request =
+            AdmissionRequest { team, team_quota: per_minute(60), key: None, share: ConcurrencyShare::Whole };
         match state.enter(&request, now).1 {
             AdmissionDecision::Admitted { number } => state.leave(team, None, number, now),
             other => panic!("{other:?}"),

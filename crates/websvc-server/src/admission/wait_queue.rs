@@ -63,6 +63,11 @@ impl FairWaitQueue {
         self.teams.get(team).map_or(0, VecDeque::len)
     }
 
+    /// Returns the teams with queued requests, and their numbers.
+    pub(super) fn queued_by_team(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.teams.iter().map(|(team, queued)| (team.as_str(), queued.len()))
+    }
+
     pub(super) fn has_free_permit(&self) -> bool {
         self.permits.len() < self.max_permits
     }

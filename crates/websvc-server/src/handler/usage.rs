@@ -2,13 +2,15 @@
 
 use http::StatusCode;
 use jiff::Timestamp;
-use websvc_store::{Budget, MonthlyUsage, Store, StoreError};
+use websvc_jobs::OpenPageCounts;
+use websvc_store::{Budget, MonthlyUsage, Store, StoreError, TeamActivity};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditBalance, CreditHistory, CreditPeriod, CreditUsageResponse, QueueStatus,
     TokenBalance, TokenHistory, TokenPeriod, TokenUsage,
 };
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
+use crate::admission::AdmissionLimits;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -22,12 +24,6 @@ struct Balance {
     /// The credits that were granted last; `None` if they are unlimited.
     granted: Option<u64>,
     granted_at: Option<String>,
-}
-
-/// The concurrency of a team.
-struct Concurrency {
-    in_flight: u32,
-    max: u32,
 }
 
 /// `GET /v2/team/credit-usage`.
@@ -87,29 +83,35 @@ pub(crate) async fn token_history(
 /// `GET /v2/team/queue-status`.
 pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let last_success_ms = read(context, Store::last_success_ms).await?;
-    let Concurrency { in_flight, max } = concurrency(context);
-    let queued = context.state.admission.queued_for(context.caller.as_ref());
-    let pages = context.state.jobs.pages(Some(context.team_name())).await?;
-    let saturating = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    // Pages of jobs in flight hold credits like requests, so they count already, except before their robots.txt is checked.
-    let active = in_flight.max(saturating(pages.in_flight));
-    let queued = saturating((queued as u64).saturating_add(pages.queued));
+    let OpenPageCounts { in_flight, queued } = context.state.jobs.pages(Some(context.team_name())).await?;
+    let queued_requests = context.state.admission.queued_for(context.caller.as_ref()) as u64;
+    let own =
+        TeamActivity { requests: requests_in_flight(context), pages: in_flight, queued: queued_requests };
+    let others = others(context).await?;
+    let active = own.in_flight().saturating_add(others.in_flight());
+    // Pages in flight on other replicas are queued pages for this one.
+    let queued_pages = queued.saturating_sub(others.pages);
+    let waiting = own.queued.saturating_add(others.queued).saturating_add(queued_pages);
     let status = QueueStatus {
         success: true,
-        jobs_in_queue: active.saturating_add(queued),
-        active_jobs_in_queue: active,
-        waiting_jobs_in_queue: queued,
-        max_concurrency: max,
+        jobs_in_queue: saturating(active.saturating_add(waiting)),
+        active_jobs_in_queue: saturating(active),
+        waiting_jobs_in_queue: saturating(waiting),
+        max_concurrency: max_concurrency(context),
         most_recent_success: last_success_ms.and_then(timestamp),
     };
     Ok(json(StatusCode::OK, &status))
 }
 
 /// `GET /v2/concurrency-check`.
-pub(crate) fn concurrency_check(context: &RequestContext<'_>) -> HttpResponse {
-    let Concurrency { in_flight, max } = concurrency(context);
-    let check = ConcurrencyCheck { success: true, concurrency: in_flight, max_concurrency: max };
-    json(StatusCode::OK, &check)
+pub(crate) async fn concurrency_check(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+    let in_flight = requests_in_flight(context).saturating_add(others(context).await?.requests);
+    let check = ConcurrencyCheck {
+        success: true,
+        concurrency: saturating(in_flight),
+        max_concurrency: max_concurrency(context),
+    };
+    Ok(json(StatusCode::OK, &check))
 }
 
 /// Returns the credits of the caller's team.
@@ -162,14 +164,30 @@ async fn read<T: Send + 'static>(
         .map_err(|error| ApiError::internal(&error, "the usage could not be read"))
 }
 
-/// Returns the concurrency of the caller's team.
-fn concurrency(context: &RequestContext<'_>) -> Concurrency {
-    let team_limit = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
-    let default = || u32::try_from(context.state.default_concurrency).unwrap_or(u32::MAX);
-    Concurrency {
-        in_flight: context.state.store.requests_in_flight(context.team_name()),
-        max: team_limit.unwrap_or_else(default),
+/// Returns the number of requests of the caller's team that are in flight in this process.
+fn requests_in_flight(context: &RequestContext<'_>) -> u64 {
+    context.state.store.requests_in_flight(context.team_name()).into()
+}
+
+/// Returns the counts of the caller's team in the other processes of the service.
+async fn others(context: &RequestContext<'_>) -> Result<TeamActivity, ApiError> {
+    if !context.state.store.is_shared() {
+        return Ok(TeamActivity::default());
     }
+    read(context, Store::activity_of_others).await
+}
+
+/// Returns the maximum number of concurrent requests of the caller's team in all processes of the service.
+fn max_concurrency(context: &RequestContext<'_>) -> u32 {
+    let AdmissionLimits { concurrency, total_concurrency, .. } = context.state.limits;
+    let team_limit = context.caller.as_ref().and_then(|caller| caller.team.concurrency).or(concurrency);
+    // The limit of all requests is that of each replica.
+    let total = || saturating(total_concurrency as u64).saturating_mul(context.state.store.workers());
+    team_limit.unwrap_or_else(total)
+}
+
+fn saturating(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn timestamp(unix_ms: u64) -> Option<String> {

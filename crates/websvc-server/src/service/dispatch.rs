@@ -46,7 +46,7 @@ async fn dispatch(
         Operation::TokenUsage => handler::token_usage(&context).await,
         Operation::TokenHistory => handler::token_history(&context, request.uri().query()).await,
         Operation::QueueStatus => handler::queue_status(&context).await,
-        Operation::ConcurrencyCheck => Ok(handler::concurrency_check(&context)),
+        Operation::ConcurrencyCheck => handler::concurrency_check(&context).await,
         Operation::Health => Ok(handler::health()),
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::Metrics => Ok(handler::metrics(&context).await),

@@ -15,7 +15,7 @@ use websvc_store::{Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
 
 use super::{Service, ServiceConfig};
-use crate::admission::Admission;
+use crate::admission::{Admission, AdmissionLimits};
 use crate::audit_trail::AuditTrail;
 use crate::authenticate::Authentication;
 use crate::clock;
@@ -37,8 +37,8 @@ pub(crate) struct ServiceState {
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
     pub(crate) open_metrics: bool,
-    /// The concurrency limit of a team without one of its own.
-    pub(crate) default_concurrency: usize,
+    /// The limits of admission.
+    pub(crate) limits: AdmissionLimits,
     pub(crate) admission: Admission,
     pub(crate) metrics: RequestMetrics,
     pub(crate) traces: Option<TraceCounters>,
@@ -70,7 +70,7 @@ impl ServiceState {
             traces,
             audit,
         } = config;
-        let admission = Admission::new(limits).share_limits(&store);
+        let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,
             artifacts,
@@ -78,7 +78,7 @@ impl ServiceState {
             public_url,
             authentication,
             open_metrics,
-            default_concurrency: limits.concurrency.map_or(limits.total_concurrency, |max| max as usize),
+            limits,
             admission,
             metrics: RequestMetrics::default(),
             traces,

@@ -117,6 +117,15 @@ impl Store {
         self.ledger().account(team).in_flight.load(Ordering::Relaxed)
     }
 
+    /// Returns the numbers of requests in flight in this process, of the teams that have some.
+    #[must_use]
+    pub fn requests_in_flight_by_team(&self) -> Vec<(String, u32)> {
+        let accounts = self.ledger().all_accounts();
+        let counts =
+            accounts.iter().map(|account| (&account.team, account.in_flight.load(Ordering::Relaxed)));
+        counts.filter(|(_, count)| *count > 0).map(|(team, count)| (team.to_string(), count)).collect()
+    }
+
     /// Returns whether credits of a team may become free without a new grant: requests in flight hold some, or another
     /// process has leased some.
     ///

@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/001_schema.sql"),
     include_str!("postgres/002_replicas.sql"),
     include_str!("postgres/003_sessions.sql"),
+    include_str!("postgres/004_slots.sql"),
     include_str!("postgres/005_page_snapshots.sql"),
 ];
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
+mod activity;
 mod artifacts;
 mod backup;
 mod completions;
@@ -27,8 +28,10 @@ mod replicas;
 mod rights;
 mod scrape_results;
 mod server;
+mod slot_leases;
 mod teams;
 mod threat;
+mod tls;
 mod webhooks;
 
 use std::path::Path;

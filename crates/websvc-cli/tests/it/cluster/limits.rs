@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::json;
+use websvc_testkit::until;
 
 use super::{Cluster, numbered_pages};
 
@@ -72,4 +73,48 @@ async fn budget_is_spent_once_by_all_replicas() {
     }
     assert_eq!(cluster.database.number(spent).await, paid);
     cluster.database.check_jobs_and_budgets().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_requests_are_those_of_all_replicas_and_a_killed_one_frees_its_slots() {
+    const LIMIT: usize = 6;
+
+    // No request ends before the test.
+    let world = numbered_pages(2 * LIMIT, Duration::from_secs(600)).await;
+    let Some(mut cluster) = Cluster::start(&world).await else { return };
+    cluster.succeed(&["teams", "set", "default", "--concurrency", &LIMIT.to_string()]);
+    // Each replica sees the limit within a second.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut requests = tokio::task::JoinSet::new();
+    let mut start = |address: &str, page: usize| {
+        let service = super::Service::at(address);
+        let body = json!({ "url": format!("http://list.test/{page}"), "timeout": 300_000 }).to_string();
+        requests.spawn(async move {
+            // Until the slots of a killed replica are free.
+            while service.post("/v2/scrape", body.clone()).await.status == StatusCode::TOO_MANY_REQUESTS {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+    };
+    let are_fetched = |pages: std::ops::Range<usize>| {
+        let mut urls = super::urls(pages).into_iter();
+        urls.all(|url| world.count(&url) == 1)
+    };
+    // A balancer that sends all requests of a team to one replica does not make its limit smaller.
+    (0..LIMIT).for_each(|page| start(&cluster.replica(0).address, page));
+    until("the first replica has all slots", || are_fetched(0..LIMIT)).await;
+    for number in 0..3 {
+        let response = cluster.replica(number).get("/v2/team/credit-usage").await;
+        assert_eq!(response.status, StatusCode::TOO_MANY_REQUESTS, "{number}: {}", response.body);
+    }
+    let addresses = [cluster.replica(1).address.clone(), cluster.replica(2).address.clone()];
+    cluster.kill(0);
+    (LIMIT..2 * LIMIT).for_each(|page| start(&addresses[page % 2], page));
+    until("the others have the slots of the killed one", || are_fetched(LIMIT..2 * LIMIT)).await;
+    assert_eq!(cluster.database.number("SELECT sum(slots) FROM slot_leases").await, LIMIT as u64);
+    for number in 1..3 {
+        let response = cluster.replica(number).get("/v2/team/credit-usage").await;
+        assert_eq!(response.status, StatusCode::TOO_MANY_REQUESTS, "{number}: {}", response.body);
+    }
+    requests.abort_all();
 }

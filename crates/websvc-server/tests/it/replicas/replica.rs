@@ -106,7 +106,35 @@ impl Replica {
         headers: &[(&str, &str)],
         body: Option<serde_json::Value>,
     ) -> FetchResponse {
+        self.client().send(method, path, headers, body).await
+    }
+
+    /// Returns a client of the service, for tasks.
+    pub(super) fn client(&self) -> ReplicaClient {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+        ReplicaClient { url: self.url.clone(), client }
+    }
+
+    pub(super) async fn shut_down(self) {
+        self.stop.send(()).unwrap();
+        self.running.await.unwrap();
+    }
+}
+
+/// A client of a service.
+pub(super) struct ReplicaClient {
+    url: String,
+    client: Client,
+}
+
+impl ReplicaClient {
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<serde_json::Value>,
+    ) -> FetchResponse {
         let mut request =
             FetchRequest { method, ..FetchRequest::get(format!("{}{path}", self.url).parse().unwrap()) };
         for (name, value) in headers {
@@ -115,12 +143,7 @@ impl Replica {
                 .insert(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
         }
         request.body = body.map(|body| body.to_string().into());
-        client.fetch(request).await.unwrap()
-    }
-
-    pub(super) async fn shut_down(self) {
-        self.stop.send(()).unwrap();
-        self.running.await.unwrap();
+        self.client.fetch(request).await.unwrap()
     }
 }
 

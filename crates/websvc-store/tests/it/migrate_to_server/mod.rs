@@ -299,8 +299,9 @@ fn both_engines_have_the_same_tables_and_columns() {
     };
     let on_server = Rows::of(server_dir.path()).query(
         "SELECT table_name, column_name FROM information_schema.columns \
-         WHERE table_schema = current_schema() \
-         AND table_name NOT IN ('schema_version', 'rate_buckets', 'scrape_results', 'dashboard_sessions')",
+         WHERE table_schema = current_schema() AND table_name NOT IN \
+         ('schema_version', 'rate_buckets', 'scrape_results', 'dashboard_sessions', 'slot_leases', \
+         'replica_activity')",
     );
     let in_file = Rows::File(sqlite(file_dir.path())).query(
         "SELECT tables.name, columns.name \
