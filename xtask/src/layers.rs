@@ -28,7 +28,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-sitemap", &[]),
-    layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
+    layer("websvc-schedule", &[]),
+    layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-schedule", "websvc-selector"]),
     layer("websvc-transport", &["websvc-address"]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
@@ -112,6 +113,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -128,7 +130,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 26] = [
+const EVERYTHING: [&str; 27] = [
     "websvc-webhook",
     "websvc-model",
     "websvc-jobs",
@@ -143,6 +145,7 @@ const EVERYTHING: [&str; 26] = [
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -175,6 +178,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",

@@ -89,7 +89,9 @@ impl Cron {
     pub(crate) fn next_minute(&self, from: DateTime, last: Date) -> Option<DateTime> {
         let mut date = self.next_date(from.date(), last)?;
         if date == from.date() {
-            if let Some((hour, minute)) = self.next_time(from.hour().cast_unsigned(), from.minute().cast_unsigned()) {
+            if let Some((hour, minute)) =
+                self.next_time(from.hour().cast_unsigned(), from.minute().cast_unsigned())
+            {
                 return date_time(date, hour, minute);
             }
             date = self.next_date(date.tomorrow().ok()?, last)?;

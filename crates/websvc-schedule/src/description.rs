@@ -4,7 +4,17 @@ use crate::cron::{Cron, DayMatch, next_bit};
 use crate::field::CronField;
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 /// Days of the week from Monday on, because "Friday to Sunday" is one range.
@@ -50,6 +60,13 @@ impl Cron {
 fn describe_times(cron: &Cron, is_daily: bool) -> Times {
     let (minutes, hours) = (members(cron.minutes()), members(cron.hours()));
     let every_hour = cron.hours() == CronField::Hour.full();
+    // "Every 12 hours" is as good as a list only if it holds from one day to the next.
+    let is_interval = is_daily && minutes.len() == 1 && cycle(&hours, 24).is_some();
+    if !is_interval && minutes.len() * hours.len() <= MAX_TIMES {
+        let times =
+            hours.iter().flat_map(|hour| minutes.iter().map(move |minute| format!("{hour:02}:{minute:02}")));
+        return Times::List(format!("at {}", join(&times.collect::<Vec<_>>())));
+    }
     if let Some((first, step)) = cycle(&minutes, 60) {
         let mut text = if step == 1 { "every minute".to_owned() } else { format!("every {step} minutes") };
         if first > 0 {
@@ -67,10 +84,6 @@ fn describe_times(cron: &Cron, is_daily: bool) -> Times {
     if let ([minute], true, Some((first, step))) = (&minutes[..], is_daily, cycle(&hours, 24)) {
         let start = if first + minute > 0 { format!(" from {first:02}:{minute:02}") } else { String::new() };
         return Times::Interval(format!("every {step} hours{start}"));
-    }
-    if minutes.len() * hours.len() <= MAX_TIMES {
-        let times = hours.iter().flat_map(|hour| minutes.iter().map(move |minute| format!("{hour:02}:{minute:02}")));
-        return Times::List(format!("at {}", join(&times.collect::<Vec<_>>())));
     }
     Times::Interval(format!("at {in_hour} in {}", hours_in_words(&hours)))
 }
@@ -111,7 +124,10 @@ fn describe_days(cron: &Cron) -> Option<String> {
 fn weekdays_in_words(set: u64) -> String {
     // Moves Sunday behind Saturday.
     let from_monday = (set | set << 7 & 1 << 7) >> 1;
-    let names = names_in_words(&members(from_monday).into_iter().map(|day| day as usize).collect::<Vec<_>>(), &WEEKDAYS);
+    let names = names_in_words(
+        &members(from_monday).into_iter().map(|day| day as usize).collect::<Vec<_>>(),
+        &WEEKDAYS,
+    );
     if from_monday == MONDAY_TO_FRIDAY { format!("weekday ({names})") } else { names }
 }
 
@@ -132,7 +148,9 @@ fn step(members: &[u32]) -> Option<u32> {
 fn numbers_in_words(members: &[u32]) -> String {
     match (members, step(members)) {
         ([first, _, .., last], Some(1)) if members.len() > 2 => format!("{first} to {last}"),
-        ([first, _, _, .., last], Some(step)) if members.len() > 3 => format!("{first} to {last} in steps of {step}"),
+        ([first, _, _, .., last], Some(step)) if members.len() > 3 => {
+            format!("{first} to {last} in steps of {step}")
+        }
         _ => join(&members.iter().map(u32::to_string).collect::<Vec<_>>()),
     }
 }

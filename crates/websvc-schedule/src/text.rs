@@ -114,7 +114,7 @@ fn parse(words: &[&str]) -> Result<String, TextErrorReason> {
         ["every", number, "hour" | "hours" | "hr" | "hrs"] if is_number(number) => {
             Ok(format!("0 */{} * * *", divisor(number, 24, "hours of a day")?))
         }
-        ["hourly" , rest @ ..] | ["every", "hour", rest @ ..] => {
+        ["hourly", rest @ ..] | ["every", "hour", rest @ ..] => {
             let minute = match rest {
                 ["at", minute] => parse_minute(minute)?,
                 _ => parse_start(rest)?.unwrap_or(0),
@@ -166,9 +166,8 @@ fn parse_at(words: &[&str]) -> Result<String, TextErrorReason> {
         ["at", time, half @ ("am" | "pm")] => (*time, Some(*half)),
         _ => return Err(TextErrorReason::Form),
     };
-    let fields = parse_time(time, half).ok_or_else(|| TextErrorReason::Time {
-        time: words.get(1..).unwrap_or_default().join(" "),
-    })?;
+    let fields = parse_time(time, half)
+        .ok_or_else(|| TextErrorReason::Time { time: words.get(1..).unwrap_or_default().join(" ") })?;
     Ok(fields)
 }
 
@@ -205,9 +204,14 @@ impl fmt::Display for TextError {
                 write!(f, "{number} must divide the {whole} {unit}")?;
             }
             TextErrorReason::Time { time } => {
-                write!(f, "the time \"{time}\" must be from 0:00 to 23:59, or from 1:00 to 12:59 with am or pm")?;
+                write!(
+                    f,
+                    "the time \"{time}\" must be from 0:00 to 23:59, or from 1:00 to 12:59 with am or pm"
+                )?;
             }
-            TextErrorReason::Minute { minute } => write!(f, "the minute \"{minute}\" must be from :00 to :59")?,
+            TextErrorReason::Minute { minute } => {
+                write!(f, "the minute \"{minute}\" must be from :00 to :59")?
+            }
         }
         f.write_str("; use for example \"")?;
         f.write_str(&EXAMPLES.join("\", \""))?;

@@ -13,7 +13,9 @@ pub struct Zone {
 
 /// The name is not in the IANA database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("timezone must be a name of the IANA time zone database, such as UTC or Europe/Berlin, not \"{name}\"")]
+#[error(
+    "timezone must be a name of the IANA time zone database, such as UTC or Europe/Berlin, not \"{name}\""
+)]
 pub struct ZoneError {
     /// The name.
     pub name: String,
