@@ -210,7 +210,7 @@ impl fmt::Display for TextError {
                 )?;
             }
             TextErrorReason::Minute { minute } => {
-                write!(f, "the minute \"{minute}\" must be from :00 to :59")?
+                write!(f, "the minute \"{minute}\" must be from :00 to :59")?;
             }
         }
         f.write_str("; use for example \"")?;

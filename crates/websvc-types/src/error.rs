@@ -37,6 +37,10 @@ pub struct ErrorBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Violation>")]
     pub details: Option<Vec<Violation>>,
+    /// ID of the check of a monitor that is queued or running. Only with the code `MONITOR_CHECK_RUNNING`.
+    #[serde(rename = "checkId", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub check_id: Option<String>,
 }
 
 /// Rule that a request breaks, and where.

@@ -18,7 +18,7 @@ fn check(cron: &str, expected: &[&str]) {
 
 #[track_caller]
 fn check_error(cron: &str, expected: &str) {
-    assert_eq!(cron.parse::<Cron>().unwrap_err().to_string(), expected, "{cron}");
+    assert_eq!(cron.parse::<Cron>().expect_err("an error").to_string(), expected, "{cron}");
 }
 
 #[test]

@@ -12,9 +12,10 @@ use jiff::Timestamp;
 use websvc_schedule::{Cron, Schedule, Zone};
 
 fn schedule(cron: &str, zone: &str) -> Schedule {
-    Schedule::new(cron.parse::<Cron>().unwrap(), Zone::from_name(zone).unwrap())
+    let cron: Cron = cron.parse().expect("a cron expression");
+    Schedule::new(cron, Zone::from_name(zone).expect("a zone"))
 }
 
 fn instant(text: &str) -> Timestamp {
-    text.parse().unwrap()
+    text.parse().expect("a time")
 }

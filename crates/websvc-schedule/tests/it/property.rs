@@ -75,9 +75,9 @@ fn instants() -> impl Strategy<Value = Timestamp> {
     ];
     prop_oneof![
         (0..changes.len(), -180_000..10_000_i64).prop_map(move |(index, seconds)| {
-            changes[index].parse::<Timestamp>().unwrap() + Span::new().seconds(seconds)
+            changes[index].parse::<Timestamp>().expect("a time") + Span::new().seconds(seconds)
         }),
-        (1_600_000_000..2_000_000_000_i64).prop_map(|second| Timestamp::from_second(second).unwrap()),
+        (1_600_000_000..2_000_000_000_i64).prop_map(|second| Timestamp::from_second(second).expect("a time")),
     ]
 }
 
@@ -98,7 +98,7 @@ fn reference(fields: &[Field; 5], zone: &TimeZone, after: Timestamp) -> Option<T
     let first = after.as_second() / 60 * 60 + 60;
     let mut shown = HashSet::new();
     for second in (first - 26 * 3600..first + DAYS * 86_400).step_by(60) {
-        let instant = Timestamp::from_second(second).unwrap();
+        let instant = Timestamp::from_second(second).expect("a time");
         let local = zone.to_datetime(instant);
         if shown.insert(local) && second >= first && matches(fields, local) {
             return Some(instant);

@@ -114,7 +114,7 @@ fn other_text_is_rejected_with_examples() {
 
 #[track_caller]
 fn check_error(text: &str, reason: &str) {
-    let message = Cron::from_text(text).unwrap_err().to_string();
+    let message = Cron::from_text(text).expect_err("an error").to_string();
     assert!(
         message.starts_with(&format!("\"{text}\" is not a schedule: {reason}; use for example \"")),
         "{message}"

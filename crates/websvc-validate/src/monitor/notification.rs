@@ -37,7 +37,7 @@ pub(super) fn merge(
 
 fn check_email(report: &mut Report, path: &Path<'_>, email: EmailNotification) -> EmailNotification {
     let EmailNotification { enabled, recipients, include_diffs } = email;
-    let recipients = check_recipients(report, &path.key("recipients"), recipients.unwrap_or_default());
+    let recipients = check_recipients(report, &path.key("recipients"), &recipients.unwrap_or_default());
     EmailNotification {
         enabled: Some(enabled.unwrap_or(false)),
         recipients: Some(recipients),
@@ -46,7 +46,7 @@ fn check_email(report: &mut Report, path: &Path<'_>, email: EmailNotification) -
 }
 
 /// Returns the distinct addresses. None means the members of the team.
-fn check_recipients(report: &mut Report, path: &Path<'_>, texts: Vec<String>) -> Vec<String> {
+fn check_recipients(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
     if !bounds::items(report, path, texts.len(), EMAIL_RECIPIENTS_MAX) {
         return Vec::new();
     }

@@ -35,7 +35,7 @@ pub struct MonitorPlan {
 #[derive(Debug, Clone)]
 pub enum MonitorTargetPlan {
     /// Single pages.
-    Scrape(ScrapeTargetPlan),
+    Scrape(Box<ScrapeTargetPlan>),
     /// Pages of a site.
     Crawl(Box<CrawlTargetPlan>),
     /// Results of searches.
@@ -119,7 +119,7 @@ pub(super) fn plan_target(
 ) -> Option<MonitorTargetPlan> {
     match target {
         MonitorTarget::Scrape(target) => {
-            Some(MonitorTargetPlan::Scrape(plan_scrape(report, path, target, policy)))
+            Some(MonitorTargetPlan::Scrape(Box::new(plan_scrape(report, path, target, policy))))
         }
         MonitorTarget::Crawl(target) => {
             plan_crawl(report, path, target, policy).map(MonitorTargetPlan::Crawl)
