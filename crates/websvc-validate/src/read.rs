@@ -255,7 +255,9 @@ pub fn read_create_monitor(
 ) -> Result<Checked<MonitorDefinition>, Rejection> {
     monitor::check_monitor_retention(context.policy)?;
     let mut report = Report::default();
-    let request = read::<CreateMonitorRequest>(&mut report, body, &CREATE_MONITOR)?;
+    let mut body = parse(body)?;
+    monitor::convert_python_spelling(&mut body);
+    let request = read_value::<CreateMonitorRequest>(&mut report, body, &CREATE_MONITOR)?;
     monitor::create(report, request, context)
 }
 
@@ -270,7 +272,8 @@ pub fn read_update_monitor(
 ) -> Result<Checked<MonitorUpdate>, Rejection> {
     monitor::check_monitor_retention(context.policy)?;
     let mut report = Report::default();
-    let body = parse(body)?;
+    let mut body = parse(body)?;
+    monitor::convert_python_spelling(&mut body);
     // Elsewhere null counts as absent; here it clears a field.
     let clears = |field: &str| body.field(field).is_some_and(BodyValue::is_null);
     let (clears_goal, clears_webhook) = (clears("goal"), clears("webhook"));

@@ -7,6 +7,7 @@ mod definition;
 mod email;
 mod notification;
 mod plan;
+mod python_spelling;
 mod schedule;
 mod target;
 mod update;
@@ -17,6 +18,7 @@ use std::time::Duration;
 pub use definition::{MonitorDefinition, MonitorUpdate};
 use jiff::Timestamp;
 pub use plan::{CrawlTargetPlan, MonitorPlan, MonitorTargetPlan, ScrapeTargetPlan, SearchTargetPlan};
+pub(crate) use python_spelling::convert as convert_python_spelling;
 pub(crate) use update::check as update;
 pub use webhook::MonitorWebhookPlan;
 use websvc_types::limits::{

@@ -410,14 +410,12 @@ fn client_requests_are_accepted_without_warnings() {
         }),
         // Python.
         json!({
-            "name": "Tea", "schedule": { "cron": "0 * * * *", "timezone": "UTC" },
+            "name": "Tea", "schedule": { "cron": "0 * * * *", "timezone": "UTC" }, "webhook": { "url": "https://hooks.test" },
+            "notification": { "email": { "enabled": true, "recipients": [], "includeDiffs": false } },
             "targets": [{
                 "type": "scrape", "urls": ["https://tea.test"],
-                "scrapeOptions": {
-                    "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"] }], "maxAge": 14_400_000,
-                },
+                "scrapeOptions": { "formats": ["markdown"], "onlyMainContent": true, "maxAge": 14_400_000 },
             }],
-            "notification": { "email": { "enabled": false, "recipients": [], "includeDiffs": false } },
             "origin": "python-sdk@4.55.0",
         }),
         // JavaScript: absent values may be null.
@@ -429,4 +427,49 @@ fn client_requests_are_accepted_without_warnings() {
     ] {
         accepted(&body);
     }
+}
+
+#[test]
+fn options_in_the_spelling_of_the_python_client_are_read() {
+    let definition = accepted(&body(&json!({
+        "targets": [
+            {
+                "type": "scrape", "urls": ["https://tea.test"],
+                "scrapeOptions": {
+                    "formats": [
+                        "markdown", "raw_html", { "type": "change_tracking", "modes": ["git-diff"] },
+                        { "type": "screenshot", "full_page": true },
+                        { "type": "json", "schema": { "type": "object", "properties": { "unit_price": {} } } },
+                    ],
+                    "only_main_content": false, "remove_base64_images": false, "redact_pii": true,
+                    "headers": { "x_key": "k" }, "parsers": [{ "type": "pdf", "max_pages": 3 }],
+                },
+            },
+            {
+                "type": "crawl", "url": "https://tea.test",
+                "crawlOptions": { "max_discovery_depth": 1, "deduplicate_similar_urls": false },
+            },
+        ],
+    })));
+    let targets = serde_json::to_value(definition.targets()).unwrap();
+    let options = &targets[0]["scrapeOptions"];
+    assert_eq!(options["formats"][1]["type"], "rawHtml");
+    assert_eq!(options["formats"][2]["type"], "changeTracking");
+    assert_eq!(options["formats"][3]["fullPage"], true);
+    assert_eq!(options["formats"][4]["schema"]["properties"], json!({ "unit_price": {} }));
+    assert_eq!((&options["onlyMainContent"], &options["removeBase64Images"]), (&json!(false), &json!(false)));
+    assert_eq!(
+        (&options["headers"], &options["parsers"][0]["maxPages"]),
+        (&json!({ "x_key": "k" }), &json!(3))
+    );
+    assert!(options["redactPII"].is_boolean() || options["redactPII"].is_object());
+    assert_eq!(
+        targets[1]["crawlOptions"],
+        json!({ "maxDiscoveryDepth": 1, "deduplicateSimilarURLs": false })
+    );
+    // A violation has the name of the interface.
+    reject_target(
+        &json!({ "type": "scrape", "urls": ["tea.test"], "scrapeOptions": { "wait_for": 90_000 } }),
+        &[("/scrapeOptions/waitFor", TooBig)],
+    );
 }
