@@ -8,7 +8,7 @@ use websvc_types::ViolationCode::{
 use websvc_types::monitor::MonitorTarget;
 use websvc_validate::MonitorDefinition;
 
-use super::{ID, accepted, body, create, rejected, with_target};
+use super::{CREATE, ID, accepted, accepted_beyond_the_schema, body, create, rejected, with_target};
 use crate::support::Expected;
 
 /// Checks that a body with these changes has exactly these violations, and returns their messages.
@@ -396,6 +396,28 @@ fn notifications_are_checked_and_get_defaults() {
     }
 }
 
+/// Rules about the form of a body are in the schema, so that clients can check them.
+#[test]
+fn schema_rejects_bodies_of_the_wrong_form() {
+    for changes in [
+        json!({ "name": "" }),
+        json!({ "name": null }),
+        json!({ "schedule": { "every": "day" } }),
+        json!({ "targets": [] }),
+        json!({ "targets": [{ "type": "scrape" }] }),
+        json!({ "targets": [{ "type": "search", "queries": ["a"], "query": "a" }] }),
+        json!({ "targets": [{ "type": "search", "queries": ["a"], "maxResults": 51 }] }),
+        json!({ "retentionDays": 366 }),
+        json!({ "webhook": { "url": "https://hooks.test/", "events": ["page"] } }),
+        json!({ "notification": { "sms": {} } }),
+        json!({ "unknown": true }),
+    ] {
+        let body = body(&changes);
+        assert!(!CREATE.is_valid(&body), "the schema accepts {body}");
+        assert!(create(&body).is_err(), "{body}");
+    }
+}
+
 #[test]
 fn client_requests_are_accepted_without_warnings() {
     for body in [
@@ -431,7 +453,7 @@ fn client_requests_are_accepted_without_warnings() {
 
 #[test]
 fn options_in_the_spelling_of_the_python_client_are_read() {
-    let definition = accepted(&body(&json!({
+    let definition = accepted_beyond_the_schema(&body(&json!({
         "targets": [
             {
                 "type": "scrape", "urls": ["https://tea.test"],

@@ -4,10 +4,13 @@ mod create;
 mod plan;
 mod update;
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use jsonschema::Validator;
 use serde_json::{Value, json};
-use websvc_types::ViolationCode;
+use websvc_types::monitor::{CreateMonitorRequest, UpdateMonitorRequest};
+use websvc_types::{ViolationCode, schema};
 use websvc_validate::{
     Checked, FeaturePolicy, MonitorContext, MonitorDefinition, MonitorUpdate, Policy, Rejection,
     check_monitor_retention, read_create_monitor, read_run_monitor, read_update_monitor,
@@ -16,6 +19,15 @@ use websvc_validate::{
 use crate::support::Expected;
 
 const ID: &str = "01990000-0000-7000-8000-000000000001";
+
+static CREATE: LazyLock<Validator> =
+    LazyLock::new(|| validator(schema::request::<CreateMonitorRequest>().as_value()));
+static UPDATE: LazyLock<Validator> =
+    LazyLock::new(|| validator(schema::request::<UpdateMonitorRequest>().as_value()));
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::draft202012::new(schema).expect("the published schema is valid")
+}
 
 /// Calls `read` with a context whose new IDs are numbered.
 fn with_context<T>(policy: &Policy, read: impl FnOnce(MonitorContext<'_>) -> T) -> T {
@@ -64,8 +76,15 @@ fn with_target(target: &Value) -> Value {
     body(&json!({ "targets": [target] }))
 }
 
+/// Returns the definition of an accepted body, which the published schema accepts, too.
 #[track_caller]
 fn accepted(body: &Value) -> MonitorDefinition {
+    assert!(CREATE.is_valid(body), "the schema rejects {body}");
+    accepted_beyond_the_schema(body)
+}
+
+#[track_caller]
+fn accepted_beyond_the_schema(body: &Value) -> MonitorDefinition {
     match create(body) {
         Ok(Checked { plan, warnings }) => {
             assert_eq!(warnings, Vec::<String>::new(), "{body}");

@@ -7,7 +7,7 @@ use websvc_types::ViolationCode::{
 use websvc_types::monitor::MonitorStateRequest;
 use websvc_validate::{MonitorDefinition, MonitorUpdate};
 
-use super::{ID, accepted, body, rejected, update};
+use super::{ID, UPDATE, accepted, body, rejected, update};
 use crate::support::Expected;
 
 fn current() -> MonitorDefinition {
@@ -25,6 +25,7 @@ fn current() -> MonitorDefinition {
 
 #[track_caller]
 fn changed(changes: &Value) -> MonitorUpdate {
+    assert!(UPDATE.is_valid(changes), "the schema rejects {changes}");
     match update(&current(), changes) {
         Ok(checked) => checked.plan,
         Err(error) => panic!("{changes} is rejected: {error}"),
