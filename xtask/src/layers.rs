@@ -28,7 +28,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-sitemap", &[]),
-    layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
+    layer("websvc-schedule", &[]),
+    layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-schedule", "websvc-selector"]),
     layer("websvc-transport", &["websvc-address"]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
@@ -115,6 +116,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -131,7 +133,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 27] = [
+const EVERYTHING: [&str; 29] = [
     "websvc-diff",
     "websvc-webhook",
     "websvc-model",
@@ -147,6 +149,7 @@ const EVERYTHING: [&str; 27] = [
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -179,6 +182,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-address",
     "websvc-selector",
     "websvc-sitemap",
+    "websvc-schedule",
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",

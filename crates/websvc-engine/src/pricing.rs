@@ -32,6 +32,8 @@ pub struct Pricing {
     pub question: u64,
     /// Per page of which a language model chose passages, in addition to the price of the page.
     pub highlights: u64,
+    /// Per page or search result that a language model judged for a monitor, in addition to the price of the page.
+    pub judge: u64,
     /// Per map of a site.
     pub map: u64,
     /// Per unique URL of a request that a threat scanner checked.
@@ -54,6 +56,7 @@ impl Pricing {
         "json",
         "question",
         "highlights",
+        "judge",
         "map",
         "threat_scan",
     ];
@@ -75,6 +78,7 @@ impl Default for Pricing {
             json: 4,
             question: 4,
             highlights: 4,
+            judge: 1,
             map: 1,
             threat_scan: 2,
         }

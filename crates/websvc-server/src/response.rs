@@ -138,6 +138,8 @@ impl ApiError {
             error: self.headline(),
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
+            // Set by the routes of monitors alone.
+            check_id: None,
         };
         let mut response = json(status, &body);
         response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));

@@ -28,6 +28,9 @@ pub const IGNORE_INVALID_URLS: &str = "ignoreInvalidUrls";
 /// Field in which the official Rust client sends the options of the format `json`, with the bare name in `formats`.
 pub const JSON_OPTIONS: &str = "jsonOptions";
 
+/// Fields of a search target of a monitor that older clients send. They have no effect.
+pub const MONITOR_SEARCH_OPTIONS: &[&str] = &["alertMode", "depth", "recheckAfter", "scrapeOptions"];
+
 /// Returns the schema of list items with these names, which are ignored.
 pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
     json!({

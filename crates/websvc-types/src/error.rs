@@ -37,6 +37,10 @@ pub struct ErrorBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Violation>")]
     pub details: Option<Vec<Violation>>,
+    /// ID of the check of a monitor that is queued or running. Only with the code `MONITOR_CHECK_RUNNING`.
+    #[serde(rename = "checkId", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub check_id: Option<String>,
 }
 
 /// Rule that a request breaks, and where.
@@ -165,6 +169,10 @@ error_codes! {
     JobEnded = "JOB_ENDED", 409;
     /// The `x-idempotency-key` was used before, and its job is still stored.
     IdempotencyKeyUsed = "IDEMPOTENCY_KEY_USED", 409;
+    /// The monitor is paused.
+    MonitorPaused = "MONITOR_PAUSED", 409;
+    /// A check of the monitor is queued or running; `checkId` has its ID.
+    MonitorCheckRunning = "MONITOR_CHECK_RUNNING", 409;
     /// The artifact has expired or was evicted by newer ones.
     Gone = "GONE", 410;
     /// The body exceeds the size limit.

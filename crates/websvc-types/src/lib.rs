@@ -43,6 +43,8 @@
 //! | `POST /v2/crawl` | [`job::CrawlRequest`] | [`job::StartJobResponse`] |
 //! | `POST /v2/batch/scrape` | [`job::BatchScrapeRequest`] | [`job::StartJobResponse`] |
 //! | `GET` of the job | - | [`job::JobStatusResponse`] |
+//! | `POST /v2/monitor` | [`monitor::CreateMonitorRequest`] | [`monitor::MonitorResponse`] |
+//! | `PATCH /v2/monitor/{id}` | [`monitor::UpdateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
 //! | `POST /v1/rerank` | [`rerank::RerankRequest`] | [`rerank::RerankResponse`] |
 //! | `GET /v2/team/credit-usage` | - | [`usage::CreditUsageResponse`] |
@@ -94,6 +96,7 @@ pub mod job;
 pub mod limits;
 pub mod map;
 mod metadata;
+pub mod monitor;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod pattern;

@@ -207,3 +207,62 @@ pub const CRAWL_HOSTS_MAX: usize = 16;
 
 /// Maximum length of a start host of a reported crawl, in Unicode scalar values.
 pub const CRAWL_HOST_MAX_CHARS: u32 = 255;
+
+/// Minimum length of the `name` of a monitor, in Unicode scalar values (operations.md, section 3.2).
+pub const MONITOR_NAME_MIN_CHARS: u32 = 1;
+/// Maximum length of the `name` of a monitor, in Unicode scalar values.
+pub const MONITOR_NAME_MAX_CHARS: u32 = 256;
+/// Maximum length of `cron`, `text` and `timezone` of a schedule, each, in Unicode scalar values.
+pub const SCHEDULE_MAX_CHARS: u32 = 128;
+/// Default minimum distance of two checks of a monitor, in seconds (operations.md, section 3.3).
+pub const SCHEDULE_INTERVAL_MIN_S: u64 = 300;
+/// Minimum number of `targets` of a monitor.
+pub const MONITOR_TARGETS_MIN: usize = 1;
+/// Maximum number of `targets` of a monitor.
+pub const MONITOR_TARGETS_MAX: usize = 50;
+/// Minimum number of `urls` of a scrape target.
+pub const MONITOR_URLS_MIN: usize = 1;
+/// Maximum number of `urls` of a scrape target, and of all scrape targets of a monitor together (not specified).
+pub const MONITOR_URLS_MAX: usize = 10_000;
+/// Minimum number of `queries` of a search target.
+pub const MONITOR_QUERIES_MIN: usize = 1;
+/// Maximum number of `queries` of a search target.
+pub const MONITOR_QUERIES_MAX: usize = 12;
+/// Minimum length of a query of a search target, in Unicode scalar values.
+pub const MONITOR_QUERY_MIN_CHARS: u32 = 1;
+/// Maximum length of a query of a search target, in Unicode scalar values.
+pub const MONITOR_QUERY_MAX_CHARS: u32 = 256;
+/// Maximum number of `includeDomains` and `excludeDomains` of a search target, each.
+pub const MONITOR_DOMAINS_MAX: usize = 50;
+/// Minimum of `maxResults` of a search target.
+pub const MONITOR_RESULTS_MIN: u32 = 1;
+/// Default of `maxResults` of a search target.
+pub const MONITOR_RESULTS_DEFAULT: u32 = 10;
+/// Maximum of `maxResults` of a search target.
+pub const MONITOR_RESULTS_MAX: u32 = 50;
+/// Minimum of `retentionDays` of a monitor.
+pub const MONITOR_RETENTION_MIN_DAYS: u32 = 1;
+/// Default of `retentionDays` of a monitor.
+pub const MONITOR_RETENTION_DEFAULT_DAYS: u32 = 30;
+/// Maximum of `retentionDays` of a monitor.
+pub const MONITOR_RETENTION_MAX_DAYS: u32 = 365;
+/// Maximum length of the `goal` of a monitor, in Unicode scalar values.
+pub const MONITOR_GOAL_MAX_CHARS: u32 = 2_000;
+/// Maximum number of email recipients of a monitor.
+pub const EMAIL_RECIPIENTS_MAX: usize = 25;
+/// Maximum length of an email address, in bytes (RFC 5321, section 4.5.3.1.3, without the brackets of a path).
+pub const EMAIL_MAX_CHARS: u32 = 254;
+/// Minimum length of the token of a link in an email, in characters.
+pub const EMAIL_TOKEN_MIN_CHARS: u32 = 16;
+/// Maximum length of the token of a link in an email, in characters.
+pub const EMAIL_TOKEN_MAX_CHARS: u32 = 64;
+/// Maximum length of the ID of a Slack channel, in Unicode scalar values.
+pub const SLACK_CHANNEL_ID_MAX_CHARS: u32 = 64;
+/// Maximum length of the name of a Slack channel, in Unicode scalar values.
+pub const SLACK_CHANNEL_NAME_MAX_CHARS: u32 = 128;
+/// Minimum of `limit` of lists of monitors, checks and pages.
+pub const MONITOR_LIST_LIMIT_MIN: u64 = 1;
+/// Default of `limit` of lists of monitors, checks and pages.
+pub const MONITOR_LIST_LIMIT_DEFAULT: u64 = 25;
+/// Maximum of `limit` of lists of monitors, checks and pages.
+pub const MONITOR_LIST_LIMIT_MAX: u64 = 100;

@@ -30,6 +30,11 @@ use crate::job::{
     StartJobResponse,
 };
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
+use crate::monitor::{
+    CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckEvent, MonitorCheckListResponse,
+    MonitorCheckResponse, MonitorEmailRequest, MonitorEmailResponse, MonitorListResponse, MonitorPageEvent,
+    MonitorResponse, RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
+};
 use crate::rerank::{RerankRequest, RerankResponse};
 use crate::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
@@ -116,6 +121,19 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("job-errors", response::<JobErrorsResponse>()),
         ("webhook-dead-letters", response::<DeadLettersResponse>()),
         ("webhook-letter-done", response::<DeadLetterActionResponse>()),
+        ("create-monitor-request", request::<CreateMonitorRequest>()),
+        ("update-monitor-request", request::<UpdateMonitorRequest>()),
+        ("run-monitor-request", request::<RunMonitorRequest>()),
+        ("monitor-email-request", request::<MonitorEmailRequest>()),
+        ("monitor-response", response::<MonitorResponse>()),
+        ("monitor-list-response", response::<MonitorListResponse>()),
+        ("delete-monitor-response", response::<DeleteMonitorResponse>()),
+        ("run-monitor-response", response::<RunMonitorResponse>()),
+        ("monitor-check-list-response", response::<MonitorCheckListResponse>()),
+        ("monitor-check-response", response::<MonitorCheckResponse>()),
+        ("monitor-email-response", response::<MonitorEmailResponse>()),
+        ("monitor-page-event", response::<MonitorPageEvent>()),
+        ("monitor-check-event", response::<MonitorCheckEvent>()),
         ("error", response::<ErrorBody>()),
     ]
 }

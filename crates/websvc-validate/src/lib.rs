@@ -30,6 +30,7 @@
 //! | map | [`read_map`], [`read_map_v1`] | [`check_map`] | [`MapPlan`] |
 //! | crawl | [`read_crawl`] | [`check_crawl`] | [`CrawlPlan`] |
 //! | batch | [`read_batch`] | - | [`BatchPlan`] |
+//! | monitor | [`read_create_monitor`], [`read_update_monitor`] | [`check_create_monitor`], [`check_update_monitor`] | [`MonitorDefinition`], then [`MonitorPlan`] |
 //! | documents for the index | [`read_index_upload`] | - | the request itself |
 //!
 //! All of them return a [`Checked`] plan with warnings, or a [`Rejection`]. The [`Policy`] has the permissions of the
@@ -55,6 +56,7 @@ mod json_schema;
 mod language;
 mod map;
 mod map_plan;
+mod monitor;
 mod page;
 mod path;
 mod path_filter;
@@ -87,14 +89,20 @@ pub use error::Rejection;
 pub use json_schema::schema_parts;
 pub use map::check_map;
 pub use map_plan::MapPlan;
+pub use monitor::{
+    CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, MonitorUpdate,
+    MonitorWebhookPlan, ScrapeTargetPlan, SearchTargetPlan, check_create_monitor, check_monitor_retention,
+    check_update_monitor,
+};
 pub use page::{FilePlan, PagePlan, check_scrape};
 pub use path_filter::PathFilter;
 pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
-    read_crawl_request, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
-    read_rerank, read_scrape, read_scrape_options, read_search,
+    read_crawl_request, read_create_monitor, read_index_upload, read_map, read_map_v1, read_monitor_email,
+    read_object, read_parse_options, read_rerank, read_run_monitor, read_scrape, read_scrape_options,
+    read_search, read_update_monitor,
 };
 pub use retention::RetentionMode;
 pub use scrape::check_scrape_options;

@@ -7,8 +7,14 @@ use serde_json::{Map, Value};
 use url::Url;
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
-use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
+use websvc_types::limits::{
+    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX,
+    RERANK_DOCUMENTS_MIN,
+};
 use websvc_types::map::{MapRequest, MapRequestV1};
+use websvc_types::monitor::{
+    CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
+};
 use websvc_types::rerank::RerankRequest;
 use websvc_types::{
     ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
@@ -19,6 +25,7 @@ use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
 use crate::map_plan::MapPlan;
+use crate::monitor::{self, MonitorContext, MonitorDefinition, MonitorUpdate};
 use crate::page::{self, FilePlan, PagePlan};
 use crate::path::Path;
 use crate::policy::Policy;
@@ -56,6 +63,10 @@ request_shapes! {
     PROGRESS: CrawlProgressRequest;
     MAP: MapRequest;
     MAP_V1: MapRequestV1;
+    CREATE_MONITOR: CreateMonitorRequest;
+    UPDATE_MONITOR: UpdateMonitorRequest;
+    RUN_MONITOR: RunMonitorRequest;
+    MONITOR_EMAIL: MonitorEmailRequest;
 }
 
 /// Reads and checks the body of a map.
@@ -233,6 +244,73 @@ pub fn read_rerank(body: &[u8]) -> Result<Checked<RerankRequest>, Rejection> {
     report.finish(request)
 }
 
+/// Reads and checks the body of a new monitor.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
+pub fn read_create_monitor(
+    body: &[u8],
+    context: MonitorContext<'_>,
+) -> Result<Checked<MonitorDefinition>, Rejection> {
+    monitor::check_monitor_retention(context.policy)?;
+    let mut report = Report::default();
+    let mut body = parse(body)?;
+    monitor::convert_python_spelling(&mut body);
+    let request = read_value::<CreateMonitorRequest>(&mut report, body, &CREATE_MONITOR)?;
+    monitor::create(report, request, context)
+}
+
+/// Reads and checks the body of a change of a monitor.
+///
+/// # Errors
+/// The same as [`read_create_monitor`], for the changed monitor.
+pub fn read_update_monitor(
+    body: &[u8],
+    current: &MonitorDefinition,
+    context: MonitorContext<'_>,
+) -> Result<Checked<MonitorUpdate>, Rejection> {
+    monitor::check_monitor_retention(context.policy)?;
+    let mut report = Report::default();
+    let mut body = parse(body)?;
+    monitor::convert_python_spelling(&mut body);
+    // Elsewhere null counts as absent; here it clears a field.
+    let clears = |field: &str| body.field(field).is_some_and(BodyValue::is_null);
+    let (clears_goal, clears_webhook) = (clears("goal"), clears("webhook"));
+    let mut request = read_value::<UpdateMonitorRequest>(&mut report, body, &UPDATE_MONITOR)?;
+    request.goal = request.goal.or(clears_goal.then_some(None));
+    request.webhook = request.webhook.or(clears_webhook.then_some(None));
+    monitor::update(report, request, current, context)
+}
+
+/// Reads and checks the body of a request that runs a monitor. An empty body is valid.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_run_monitor(body: &[u8], policy: &Policy) -> Result<Checked<RunMonitorRequest>, Rejection> {
+    monitor::check_monitor_retention(policy)?;
+    let mut report = Report::default();
+    let request = match body.trim_ascii() {
+        [] => RunMonitorRequest::default(),
+        body => read::<RunMonitorRequest>(&mut report, body, &RUN_MONITOR)?,
+    };
+    report.finish(request)
+}
+
+/// Reads and checks the body of a request that confirms or ends a subscription to emails.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_monitor_email(body: &[u8]) -> Result<Checked<MonitorEmailRequest>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<MonitorEmailRequest>(&mut report, body, &MONITOR_EMAIL)?;
+    let path = Path::Root.key("token");
+    if !report.has(&path) {
+        bounds::chars(&mut report, &path, &request.token, EMAIL_TOKEN_MIN_CHARS, EMAIL_TOKEN_MAX_CHARS);
+    }
+    report.finish(request)
+}
+
 /// Reads a body that must be an object, and does not check its fields.
 ///
 /// # Errors
@@ -253,12 +331,23 @@ pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
 /// # Errors
 /// The syntax error, or the violations if nothing remains to be checked.
 fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
+    read_value(report, parse(body)?, shape)
+}
+
+fn parse(body: &[u8]) -> Result<BodyValue<'_>, Rejection> {
     let parsed = match std::str::from_utf8(body) {
         // Checking UTF-8 once is several times as fast as checking each string.
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(body),
     };
-    let mut body: BodyValue<'_> = parsed.map_err(|error| malformed(&error))?;
+    parsed.map_err(|error| malformed(&error))
+}
+
+fn read_value<T: DeserializeOwned>(
+    report: &mut Report,
+    mut body: BodyValue<'_>,
+    shape: &Shape,
+) -> Result<T, Rejection> {
     if !shape.prune(&mut body, report) {
         return Err(report.rejection().expect("a body that is not an object has a violation"));
     }

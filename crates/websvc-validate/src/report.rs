@@ -74,6 +74,64 @@ impl Report {
         self.violations.iter().any(|violation| violation.path == pointer)
     }
 
+    /// Returns whether the value at a path, or a value inside it, has a violation.
+    pub(crate) fn has_within(&self, path: &Path<'_>) -> bool {
+        let pointer = self.location(path).pointer;
+        self.violations.iter().any(|violation| {
+            violation.path.strip_prefix(&pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    /// Adds the findings of the check of a nested value. `pointer_of` returns the pointer below `path` for a pointer of
+    /// the nested report.
+    pub(crate) fn absorb(&mut self, nested: Self, path: &Path<'_>, pointer_of: impl Fn(&str) -> String) {
+        let Self {
+            violations,
+            more_violations,
+            warnings,
+            more_warnings,
+            forbidden,
+            exhausted,
+            // The nested value was a typed one, from which nothing was removed.
+            removed_items: _,
+        } = nested;
+        let parent = self.location(path).pointer;
+        for Violation { path, code, message } in violations {
+            if self.violations.len() >= VIOLATIONS_MAX {
+                self.more_violations += 1;
+                continue;
+            }
+            let path = self.original_pointer(&parent, &pointer_of(&path));
+            self.violations.push(Violation { path, code, message });
+        }
+        self.more_violations += more_violations;
+        for warning in warnings {
+            if self.warnings.len() >= WARNINGS_MAX {
+                self.more_warnings += 1;
+            } else {
+                self.warnings.push(warning);
+            }
+        }
+        self.more_warnings += more_warnings;
+        self.forbidden = self.forbidden.take().or(forbidden);
+        self.exhausted = self.exhausted.take().or(exhausted);
+    }
+
+    /// Returns the pointer of a value in the body as sent, from that of its parent and the rest.
+    fn original_pointer(&self, parent: &str, rest: &str) -> String {
+        let mut pointer = parent.to_owned();
+        for segment in rest.split('/').skip(1) {
+            let removed = self.removed_items.get(&pointer);
+            let segment = match (removed, segment.parse()) {
+                (Some(removed), Ok(index)) => original_index(index, removed).to_string(),
+                _ => segment.to_owned(),
+            };
+            pointer.push('/');
+            pointer.push_str(&segment);
+        }
+        pointer
+    }
+
     /// Records that the team lacks a permission. The first message wins.
     pub(crate) fn forbid(&mut self, message: &str) {
         self.forbidden.get_or_insert_with(|| message.to_owned());

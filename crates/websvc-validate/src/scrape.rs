@@ -26,7 +26,7 @@ use crate::{action, bounds, country, format, header, language, page, selector, t
 
 /// `maxAge` that the official Python client sends with all scrape options by default. Under lockdown, whose default is
 /// two years, it would make nearly every page a miss, so this exact value counts as absent there.
-const PYTHON_CLIENT_MAX_AGE_MS: u64 = 14_400_000;
+pub(crate) const PYTHON_CLIENT_MAX_AGE_MS: u64 = 14_400_000;
 
 /// Context of a check of scrape options.
 #[derive(Clone, Copy)]

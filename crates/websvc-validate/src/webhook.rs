@@ -85,7 +85,8 @@ pub(crate) fn check(
     }
 }
 
-fn check_headers(
+/// Checks the headers of a webhook, and converts their names to lower case.
+pub(crate) fn check_headers(
     report: &mut Report,
     path: &Path<'_>,
     headers: BTreeMap<String, String>,
@@ -99,7 +100,12 @@ fn check_headers(
     headers
 }
 
-fn check_metadata(report: &mut Report, path: &Path<'_>, metadata: Map<String, Value>) -> Map<String, Value> {
+/// Checks the size of the object that every event repeats.
+pub(crate) fn check_metadata(
+    report: &mut Report,
+    path: &Path<'_>,
+    metadata: Map<String, Value>,
+) -> Map<String, Value> {
     let bytes = serde_json::to_vec(&metadata).map_or(usize::MAX, |json| json.len());
     if bytes > WEBHOOK_METADATA_MAX_BYTES {
         report.violation(path, ViolationCode::TooLong, |name| {

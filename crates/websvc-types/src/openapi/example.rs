@@ -281,6 +281,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MapFailed => "the site could not be mapped: the host of this URL is unreachable",
         ErrorCode::ScrapeTimeout => "the scrape did not finish within its timeout",
         ErrorCode::JobEnded => "Batch scrape is already completed",
+        ErrorCode::MonitorPaused => "Monitor is paused: set its status to active to run it",
+        ErrorCode::MonitorCheckRunning => "A check of the monitor is already running",
         ErrorCode::IdempotencyKeyUsed => "Idempotency key already used",
         ErrorCode::ProfileLocked => {
             "another request is saving the profile \"shop\": try again later, or set saveChanges to false"

@@ -74,7 +74,10 @@ impl Shape {
             Shape::Bool => Some(BodyValue::Bool(false)),
             Shape::List(_) => Some(BodyValue::List(Vec::new())),
             Shape::Map(_) => Some(BodyValue::Object(Vec::new())),
-            Shape::Any | Shape::Number | Shape::Object(_) | Shape::Tagged(_) | Shape::Either(_) => None,
+            Shape::Object(object) => {
+                object.fields.iter().all(|field| !field.required).then(|| BodyValue::Object(Vec::new()))
+            }
+            Shape::Any | Shape::Number | Shape::Tagged(_) | Shape::Either(_) => None,
         }
     }
 }

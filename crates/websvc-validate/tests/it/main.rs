@@ -14,6 +14,7 @@ mod header;
 mod json_schema;
 mod language;
 mod map;
+mod monitor;
 mod page;
 mod policy;
 mod property;

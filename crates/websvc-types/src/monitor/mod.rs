@@ -1,0 +1,40 @@
+//! Monitors: recurring checks of pages, sites and searches, and notifications about changes (operations.md, sections 0
+//! and 3).
+
+mod check;
+mod event;
+mod notification;
+mod page;
+mod request;
+mod response;
+mod target;
+mod webhook;
+
+pub use check::{
+    MonitorBillingStatus, MonitorCheck, MonitorCheckStatus, MonitorCheckSummary, MonitorTargetResult,
+    MonitorTrigger,
+};
+pub use event::{MonitorCheckEvent, MonitorPageEvent, MonitorPageEventDiff};
+pub use notification::{
+    EmailDelivery, EmailNotification, EmailSubscription, EmailSubscriptionSource, EmailSubscriptionStatus,
+    MonitorEmailRequest, MonitorEmailResponse, MonitorEmailResult, MonitorNotification,
+    MonitorNotificationStatus, SlackDelivery, SlackNotification, WebhookDelivery,
+};
+pub use page::{
+    MeaningfulChange, MeaningfulChangeKind, MonitorCheckDetail, MonitorCheckPage, MonitorConfidence,
+    MonitorJudgment, MonitorPageDiff, MonitorPageMetadata, MonitorPageSnapshot, MonitorPageStatus,
+    MonitorSearchStatus,
+};
+pub use request::{
+    CreateMonitorRequest, MonitorRequestSchedule, MonitorStateRequest, RunMonitorRequest,
+    UpdateMonitorRequest,
+};
+pub use response::{
+    DeleteMonitorResponse, Monitor, MonitorCheckListResponse, MonitorCheckResponse, MonitorListResponse,
+    MonitorResponse, MonitorSchedule, MonitorStatus, RunMonitorResponse,
+};
+pub use target::{
+    CrawlTarget, MonitorCrawlOptions, MonitorTarget, MonitorTargetKind, ScrapeTarget, SearchTarget,
+    SearchWindow,
+};
+pub use webhook::{MonitorEventKind, MonitorWebhook, MonitorWebhookOptions};

@@ -1,0 +1,208 @@
+//! Notifications of people about changes, and the outcome of their deliveries.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{
+    EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
+    SLACK_CHANNEL_ID_MAX_CHARS, SLACK_CHANNEL_NAME_MAX_CHARS, URL_MAX_CHARS,
+};
+
+/// Notifications of people about changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct MonitorNotification {
+    /// Notification by email. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<EmailNotification>,
+    /// Notification in Slack. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<SlackNotification>,
+}
+
+/// Notification by email.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(deny_unknown_fields)]
+pub struct EmailNotification {
+    /// True sends emails. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub enabled: Option<bool>,
+    /// Addresses, at most 25. An empty list counts as absent. Default: the members of the team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = EMAIL_RECIPIENTS_MAX), inner(length(max = EMAIL_MAX_CHARS)))]
+    pub recipients: Option<Vec<String>>,
+    /// True adds the diffs of up to five pages. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub include_diffs: Option<bool>,
+}
+
+/// Notification in Slack, or in a service with compatible incoming webhooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(deny_unknown_fields)]
+pub struct SlackNotification {
+    /// True sends messages. Requires `channelId` or `webhookUrl`. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub enabled: Option<bool>,
+    /// ID of the channel, at most 64 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SLACK_CHANNEL_ID_MAX_CHARS))]
+    pub channel_id: Option<String>,
+    /// Name of the channel, at most 128 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SLACK_CHANNEL_NAME_MAX_CHARS))]
+    pub channel_name: Option<String>,
+    /// URL of an incoming webhook, http or https, at most 8192 characters. Messages are sent only with this URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = URL_MAX_CHARS))]
+    pub webhook_url: Option<String>,
+}
+
+/// Subscription of an email address to a monitor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EmailSubscription {
+    /// Address.
+    pub email: String,
+    /// State of the subscription.
+    pub status: EmailSubscriptionStatus,
+    /// Reason why the address is a recipient.
+    pub source: EmailSubscriptionSource,
+    /// True if the message that asks for confirmation was sent.
+    pub confirmation_email_sent: bool,
+}
+
+/// States of a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EmailSubscriptionStatus {
+    /// The owner of the address has not confirmed it.
+    Pending,
+    /// The address gets notifications.
+    Confirmed,
+    /// The owner of the address does not want notifications.
+    Unsubscribed,
+}
+
+/// Reasons why an address is a recipient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EmailSubscriptionSource {
+    /// It belongs to a member of the team.
+    Team,
+    /// It is in `recipients` of the monitor.
+    OptIn,
+    /// It was a recipient before addresses had to be confirmed.
+    Legacy,
+}
+
+/// Request of `POST /v2/monitor/email/confirm` and `POST /v2/monitor/email/unsubscribe`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MonitorEmailRequest {
+    /// Token of the link in the email, 16 to 64 characters.
+    #[schemars(length(min = EMAIL_TOKEN_MIN_CHARS, max = EMAIL_TOKEN_MAX_CHARS))]
+    pub token: String,
+}
+
+/// Response of `POST /v2/monitor/email/confirm` and `POST /v2/monitor/email/unsubscribe`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MonitorEmailResponse {
+    /// Always true.
+    pub success: bool,
+    /// State of the subscription.
+    pub result: MonitorEmailResult,
+    /// Address of the subscription.
+    pub email: String,
+    /// Name of the monitor.
+    pub monitor_name: String,
+}
+
+/// States of a subscription after a request of its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MonitorEmailResult {
+    /// The address gets notifications.
+    Confirmed,
+    /// The address gets no notifications.
+    Unsubscribed,
+}
+
+/// Outcome of the notifications of a check. Absent parts were not configured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MonitorNotificationStatus {
+    /// Events to the webhook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "WebhookDelivery")]
+    pub webhook: Option<WebhookDelivery>,
+    /// Emails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EmailDelivery")]
+    pub email: Option<EmailDelivery>,
+    /// Messages in Slack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "SlackDelivery")]
+    pub slack: Option<SlackDelivery>,
+}
+
+/// Outcome of the events of a check to the webhook.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookDelivery {
+    /// True if an event was to be sent.
+    pub attempted: bool,
+    /// True if all events sent so far were delivered.
+    pub success: bool,
+    /// Number of delivered events.
+    pub delivered: u64,
+    /// Number of events that are not delivered yet.
+    pub queued: u64,
+    /// Number of events that the webhook did not subscribe to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub skipped: Option<u64>,
+    /// HTTP status of the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u16")]
+    pub status_code: Option<u16>,
+    /// Reason why the last attempt failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+    /// Time of the last delivery, ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub delivered_at: Option<String>,
+}
+
+/// Outcome of the emails of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EmailDelivery {
+    /// True if an email was to be sent.
+    pub attempted: bool,
+    /// True if all emails were sent.
+    pub success: bool,
+    /// Addresses of the emails.
+    pub recipients: Vec<String>,
+    /// Reason why an email was not sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}
+
+/// Outcome of the message of a check in Slack.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlackDelivery {
+    /// True if a message was to be sent.
+    pub attempted: bool,
+    /// True if the message was sent.
+    pub success: bool,
+    /// Reason why the message was not sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}

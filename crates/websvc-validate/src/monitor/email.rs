@@ -1,0 +1,72 @@
+//! Email addresses.
+
+use crate::domain;
+
+/// Maximum length of the part before the `@`, in bytes (RFC 5321, section 4.5.3.1.1).
+const LOCAL_MAX_BYTES: usize = 64;
+
+/// Returns an address with its domain in lower case and ASCII form, or `None` if the text is not an address.
+///
+/// The part before the `@` is a dot-atom (RFC 5322, section 3.2.3), which may have other letters than ASCII (RFC 6531).
+/// Quoted parts and comments are refused: no mail service issues such addresses, and they are a way to smuggle others in.
+pub(super) fn canonical(text: &str) -> Option<String> {
+    let (local, domain) = text.trim().rsplit_once('@')?;
+    let is_atom = |atom: &str| !atom.is_empty() && atom.chars().all(is_atom_char);
+    if local.len() > LOCAL_MAX_BYTES || !local.split('.').all(is_atom) {
+        return None;
+    }
+    let domain = domain::canonical(domain)?;
+    (domain.contains('.') || domain == "localhost").then(|| format!("{local}@{domain}"))
+}
+
+fn is_atom_char(char: char) -> bool {
+    char.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(char)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_normalized() {
+        for (text, expected) in [
+            ("anna@tea.test", "anna@tea.test"),
+            (" Anna.B+news@TEA.Test ", "Anna.B+news@tea.test"),
+            ("o'hara_1@mail.tea.test", "o'hara_1@mail.tea.test"),
+            ("anna@bücher.test", "anna@xn--bcher-kva.test"),
+            ("änna@tea.test", "änna@tea.test"),
+            ("root@localhost", "root@localhost"),
+        ] {
+            assert_eq!(canonical(text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_rejected() {
+        let long = format!("{}@tea.test", "a".repeat(65));
+        for text in [
+            "",
+            "anna",
+            "@tea.test",
+            "anna@",
+            "anna@tea",
+            "anna@@tea.test",
+            "anna@tea@tea.test",
+            "an na@tea.test",
+            "anna@tea .test",
+            "anna@tea..test",
+            ".anna@tea.test",
+            "anna.@tea.test",
+            "a..b@tea.test",
+            "\"anna\"@tea.test",
+            "Anna <anna@tea.test>",
+            "anna@tea.test\r\nBcc: b@tea.test",
+            "anna@[127.0.0.1]",
+            "anna(x)@tea.test",
+            "anna,b@tea.test",
+            &long,
+        ] {
+            assert_eq!(canonical(text), None, "{text}");
+        }
+    }
+}

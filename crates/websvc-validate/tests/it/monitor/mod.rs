@@ -1,0 +1,136 @@
+//! Tests of the rules of monitors.
+
+mod create;
+mod plan;
+mod update;
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use websvc_types::monitor::{CreateMonitorRequest, UpdateMonitorRequest};
+use websvc_types::{ViolationCode, schema};
+use websvc_validate::{
+    Checked, FeaturePolicy, MonitorContext, MonitorDefinition, MonitorUpdate, Policy, Rejection,
+    check_monitor_retention, read_create_monitor, read_run_monitor, read_update_monitor,
+};
+
+use crate::support::Expected;
+
+const ID: &str = "01990000-0000-7000-8000-000000000001";
+
+static CREATE: LazyLock<Validator> =
+    LazyLock::new(|| validator(schema::request::<CreateMonitorRequest>().as_value()));
+static UPDATE: LazyLock<Validator> =
+    LazyLock::new(|| validator(schema::request::<UpdateMonitorRequest>().as_value()));
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::draft202012::new(schema).expect("the published schema is valid")
+}
+
+/// Calls `read` with a context whose new IDs are numbered.
+fn with_context<T>(policy: &Policy, read: impl FnOnce(MonitorContext<'_>) -> T) -> T {
+    let mut count = 0;
+    let mut new_id = || {
+        count += 1;
+        format!("00000000-0000-7000-8000-{count:012}")
+    };
+    read(MonitorContext {
+        policy,
+        now: "2026-11-25T12:00:00Z".parse().expect("a time"),
+        min_interval: Duration::from_secs(300),
+        new_id: &mut new_id,
+    })
+}
+
+fn create(body: &Value) -> Result<Checked<MonitorDefinition>, Rejection> {
+    with_context(&Policy::default(), |context| read_create_monitor(body.to_string().as_bytes(), context))
+}
+
+fn update(current: &MonitorDefinition, body: &Value) -> Result<Checked<MonitorUpdate>, Rejection> {
+    with_context(&Policy::default(), |context| {
+        read_update_monitor(body.to_string().as_bytes(), current, context)
+    })
+}
+
+/// Returns the smallest body with some fields replaced; null removes a field.
+fn body(changes: &Value) -> Value {
+    let mut body = json!({
+        "name": "Tea",
+        "schedule": { "cron": "0 9 * * *" },
+        "targets": [{ "type": "scrape", "urls": ["https://tea.test/"] }],
+    });
+    let fields = body.as_object_mut().expect("an object");
+    for (name, value) in changes.as_object().expect("an object") {
+        match value {
+            Value::Null => fields.remove(name),
+            value => fields.insert(name.clone(), value.clone()),
+        };
+    }
+    body
+}
+
+/// Returns the smallest body with this target.
+fn with_target(target: &Value) -> Value {
+    body(&json!({ "targets": [target] }))
+}
+
+/// Returns the definition of an accepted body, which the published schema accepts, too.
+#[track_caller]
+fn accepted(body: &Value) -> MonitorDefinition {
+    assert!(CREATE.is_valid(body), "the schema rejects {body}");
+    accepted_beyond_the_schema(body)
+}
+
+#[track_caller]
+fn accepted_beyond_the_schema(body: &Value) -> MonitorDefinition {
+    match create(body) {
+        Ok(Checked { plan, warnings }) => {
+            assert_eq!(warnings, Vec::<String>::new(), "{body}");
+            plan
+        }
+        Err(error) => panic!("{body} is rejected: {error}"),
+    }
+}
+
+/// Checks that a result has exactly these violations, and returns their messages.
+#[track_caller]
+fn rejected<T: std::fmt::Debug>(result: Result<T, Rejection>, expected: Expected<'_>) -> Vec<String> {
+    let Err(Rejection::Invalid(violations)) = result else { panic!("{result:?}") };
+    let found: Vec<(&str, ViolationCode)> = violations.iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(found, expected, "{violations:?}");
+    violations.into_iter().map(|violation| violation.message).collect()
+}
+
+#[test]
+fn forced_zero_data_retention_is_rejected() {
+    let zero = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
+    let anonymous = Policy { anon: FeaturePolicy::Forced, ..Policy::default() };
+    let definition = accepted(&body(&json!({})));
+    for policy in [zero, anonymous] {
+        let bytes = body(&json!({})).to_string();
+        let expected: Expected<'_> = &[("", ViolationCode::NotSupported)];
+        rejected(with_context(&policy, |context| read_create_monitor(bytes.as_bytes(), context)), expected);
+        rejected(
+            with_context(&policy, |context| read_update_monitor(b"{\"name\": \"x\"}", &definition, context)),
+            expected,
+        );
+        rejected(read_run_monitor(b"", &policy), expected);
+        rejected(check_monitor_retention(&policy), expected);
+        rejected(definition.plan(&policy), expected);
+    }
+    let allowed = Policy { zdr: FeaturePolicy::Allowed, anon: FeaturePolicy::Allowed, ..Policy::default() };
+    assert_eq!(check_monitor_retention(&allowed), Ok(()));
+}
+
+#[test]
+fn run_accepts_an_empty_body_and_the_name_of_the_client() {
+    for body in ["", " \n", "{}", "{\"origin\": \"js-sdk@4.42.0\", \"integration\": \"x\"}"] {
+        assert!(read_run_monitor(body.as_bytes(), &Policy::default()).is_ok(), "{body}");
+    }
+    rejected(
+        read_run_monitor(b"{\"force\": true}", &Policy::default()),
+        &[("/force", ViolationCode::UnknownField)],
+    );
+}
