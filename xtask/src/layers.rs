@@ -133,7 +133,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 29] = [
+const EVERYTHING: [&str; 28] = [
     "websvc-diff",
     "websvc-webhook",
     "websvc-model",
