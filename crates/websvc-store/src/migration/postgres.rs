@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/001_schema.sql"),
     include_str!("postgres/002_replicas.sql"),
     include_str!("postgres/003_sessions.sql"),
+    include_str!("postgres/004_monitors.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.
