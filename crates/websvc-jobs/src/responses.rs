@@ -94,8 +94,8 @@ pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
     let DeadLetter {
         id,
         team: _,
-        job,
-        kind,
+        source_id,
+        source,
         event,
         url,
         attempts,
@@ -107,8 +107,8 @@ pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
     } = letter;
     WebhookDeadLetter {
         id,
-        job_id: job,
-        event: event.wire_name(kind).to_owned(),
+        job_id: source_id,
+        event: event.wire_name(source).to_owned(),
         url: redact_url(&url),
         attempts,
         last_status: status,

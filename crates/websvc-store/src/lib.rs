@@ -1,5 +1,5 @@
-//! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, the page cache,
-//! page snapshots, browser profiles and the records of artifacts.
+//! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, monitors, the
+//! page cache, page snapshots, browser profiles and the records of artifacts.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Calls block for as long as SQLite
 //! needs, so async callers run them on blocking threads, except those that are documented for async threads, such as
@@ -27,6 +27,7 @@ mod backup;
 mod clock;
 mod dashboard_session;
 mod database;
+mod document;
 mod error;
 mod inspect;
 mod job;
@@ -35,6 +36,7 @@ mod key_use;
 mod ledger;
 mod migrate_to_server;
 mod migration;
+mod monitor;
 mod page;
 mod page_cache;
 mod page_scope;
@@ -75,6 +77,12 @@ pub use migrate_to_server::{
     MigrateError, Migration, MigrationMode, MigrationPhase, MigrationProgress, MigrationReport,
     TableDifference, TableReport, migrate,
 };
+pub use monitor::{
+    Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPagePage, CheckPageRecord,
+    CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, CreateMonitorOutcome,
+    FinishedCheck, MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
+    NewCheckPage, NewMonitor, RecordPagesOutcome, StartCheckOutcome,
+};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
 pub use page_snapshot::{PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
@@ -94,5 +102,5 @@ pub use team::{
 };
 pub use webhook::{
     DeadLetter, DeadLetterFilter, DeadLetterPage, DeliveryOutcome, DueWebhook, JobEvent, NewWebhook,
-    WebhookDelivery, WebhookQueue, WebhookStats, WebhookSweepReport,
+    WebhookDelivery, WebhookQueue, WebhookSource, WebhookStats, WebhookSweepReport,
 };

@@ -107,6 +107,15 @@ impl Store {
                 "bytes of job documents",
                 "SELECT bytes = (SELECT coalesce(sum(length(document)), 0) FROM job_documents) FROM job_storage",
             ),
+            (
+                "bytes of baselines",
+                "SELECT baseline_bytes = (SELECT coalesce(sum(length(document)), 0) FROM monitor_baselines) \
+                 FROM monitor_storage",
+            ),
+            (
+                "bytes of checks",
+                "SELECT check_bytes = (SELECT coalesce(sum(bytes), 0) FROM monitor_checks) FROM monitor_storage",
+            ),
         ];
         for (name, sql) in totals {
             let is_exact: bool =

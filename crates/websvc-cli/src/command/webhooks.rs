@@ -1,4 +1,4 @@
-//! `websvc webhooks`: lists and retries undelivered job events. Works while a server runs.
+//! `websvc webhooks`: lists and retries undelivered events of jobs and monitors. Works while a server runs.
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Re
             Ok(())
         }
         WebhooksCommand::Retry { id, all: _, team, json } => {
-            let filter = DeadLetterFilter { team, kind: None, id: id.clone() };
+            let filter = DeadLetterFilter { team, sources: None, id: id.clone() };
             let count = store.retry_dead_letters(&filter, now_ms())?;
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
@@ -64,7 +64,7 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
         table.row([
             &letter.id,
             &letter.team,
-            letter.event.wire_name(letter.kind),
+            letter.event.wire_name(letter.source),
             &redact_url(&letter.url),
             &letter.attempts.to_string(),
             &letter.error,

@@ -26,7 +26,7 @@ const FAILURE_DELAY: Duration = Duration::from_secs(1);
 /// State of the scheduler.
 struct DeliveryScheduler {
     jobs: Jobs,
-    /// The jobs with pending events in their fair order.
+    /// The webhooks with pending events in their fair order.
     queue: FairQueue,
     attempts: JoinSet<()>,
     in_flight: HashMap<Id, InFlightDelivery>,
@@ -74,9 +74,9 @@ impl DeliveryScheduler {
             })
             .await?;
         let running: Vec<(i64, String)> =
-            queues.iter().map(|queue| (queue.job, queue.team.clone())).collect();
+            queues.iter().map(|queue| (queue.webhook, queue.team.clone())).collect();
         self.queue.sync(&running);
-        let queues = queues.into_iter().map(|queue| (queue.job, queue)).collect();
+        let queues = queues.into_iter().map(|queue| (queue.webhook, queue)).collect();
         self.start(&queues, now_ms).await?;
         let wait = next_due_ms.map_or(POLL_INTERVAL, |due_ms| {
             Duration::from_millis(due_ms.saturating_sub(now_ms).max(1)).min(POLL_INTERVAL)
@@ -106,25 +106,25 @@ impl DeliveryScheduler {
         let config = self.jobs.inner.config.webhooks;
         let mut exhausted = HashSet::new();
         'capacity: while self.attempts.len() < config.concurrency {
-            for job in self.queue.order() {
+            for webhook in self.queue.order() {
                 let Some(queue) = queues
-                    .get(&job)
-                    .filter(|queue| !exhausted.contains(&job) && self.has_capacity(queue, &config))
+                    .get(&webhook)
+                    .filter(|queue| !exhausted.contains(&webhook) && self.has_capacity(queue, &config))
                 else {
                     continue;
                 };
                 let in_flight: Vec<i64> = self
                     .in_flight
                     .values()
-                    .filter(|delivery| delivery.queue.job == job)
+                    .filter(|delivery| delivery.queue.webhook == webhook)
                     .map(|delivery| delivery.event.number)
                     .collect();
                 let next = self
                     .jobs
-                    .with_store(move |store, _| store.next_due_webhook(job, now_ms, &in_flight))
+                    .with_store(move |store, _| store.next_due_webhook(webhook, now_ms, &in_flight))
                     .await?;
                 let Some(event) = next else {
-                    exhausted.insert(job);
+                    exhausted.insert(webhook);
                     continue;
                 };
                 let bytes: u64 = self.in_flight.values().map(|delivery| delivery.event.document_bytes).sum();
@@ -132,7 +132,7 @@ impl DeliveryScheduler {
                     // It starts when others are done. No smaller ones start before it, so it does not starve.
                     break 'capacity;
                 }
-                self.queue.record_served(job);
+                self.queue.record_served(webhook);
                 let handle = self.attempts.spawn(attempt(self.jobs.clone(), event.number));
                 self.in_flight.insert(handle.id(), InFlightDelivery { queue: queue.clone(), event });
                 continue 'capacity;

@@ -135,8 +135,8 @@ fn ms_after(delay: Duration) -> u64 {
 fn report(jobs: &Jobs, delivery: Option<&WebhookDelivery>, outcome: &DeliveryOutcome) {
     let counters = &jobs.inner.webhook_counters;
     let id = delivery.map(|delivery| delivery.id.as_str());
-    let job = delivery.map(|delivery| delivery.job.as_str());
-    let event = delivery.map(|delivery| delivery.event.wire_name(delivery.kind));
+    let job = delivery.map(|delivery| delivery.source_id.as_str());
+    let event = delivery.map(|delivery| delivery.event.wire_name(delivery.source));
     match outcome {
         DeliveryOutcome::Delivered => {
             counters.record_delivered();

@@ -1,9 +1,9 @@
-//! Webhooks of jobs: their settings, and the dead letters, which are events that could not be delivered.
+//! Webhooks: the settings of those of jobs, and the dead letters, which are events that could not be delivered.
 
 use http::{Request, StatusCode};
 use url::Url;
 use websvc_jobs::dead_letter;
-use websvc_store::{DeadLetterFilter, DeadLetterPage, JobEvent, JobKind, KeyScope, NewWebhook};
+use websvc_store::{DeadLetterFilter, DeadLetterPage, JobEvent, KeyScope, NewWebhook, WebhookSource};
 use websvc_transport::ServerBody;
 use websvc_types::job::{DeadLetterActionResponse, DeadLettersResponse, JobEventKind};
 use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
@@ -43,8 +43,8 @@ pub(crate) async fn webhook(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let kind = allowed_kind(context)?;
-    let filter = DeadLetterFilter { team: Some(context.team_name().to_owned()), kind, id: None };
+    let sources = Some(allowed_sources(context)?);
+    let filter = DeadLetterFilter { team: Some(context.team_name().to_owned()), sources, id: None };
     match operation {
         WebhookOperation::List => list(context, filter, request.uri().query()).await,
         WebhookOperation::Retry | WebhookOperation::Delete => {
@@ -65,19 +65,24 @@ pub(crate) async fn webhook(
     }
 }
 
-/// Returns the kind of jobs that the caller may start; `None` if both kinds are allowed.
+/// Returns the kinds of work that the caller may start. A caller may see the events of monitors if it may start one of
+/// the kinds of jobs.
 ///
 /// # Errors
 /// 403 if none is allowed.
-fn allowed_kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
+fn allowed_sources(context: &RequestContext<'_>) -> Result<Vec<WebhookSource>, ApiError> {
     let caller = context.caller.as_ref();
     let may = |scope| caller.is_none_or(|caller| caller.rights.allows_scope(scope));
-    match (may(KeyScope::Crawl), may(KeyScope::Batch)) {
-        (true, true) => Ok(None),
-        (true, false) => Ok(Some(JobKind::Crawl)),
-        (false, true) => Ok(Some(JobKind::Batch)),
-        (false, false) => authorize(caller, KeyScope::Crawl).map(|()| None),
+    let is_allowed = |source: &WebhookSource| match source {
+        WebhookSource::Crawl => may(KeyScope::Crawl),
+        WebhookSource::Batch => may(KeyScope::Batch),
+        WebhookSource::Monitor => may(KeyScope::Crawl) || may(KeyScope::Batch),
+    };
+    let sources: Vec<_> = WebhookSource::ALL.into_iter().filter(is_allowed).collect();
+    if sources.is_empty() {
+        authorize(caller, KeyScope::Crawl)?;
     }
+    Ok(sources)
 }
 
 async fn list(

@@ -6,13 +6,11 @@ use super::{
 };
 use crate::clock::add_ms;
 use crate::database::Durability;
+use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{JobEvent, enqueue};
-
-/// Documents are written once and read once or twice: a few percent of size are not worth much time.
-const COMPRESSION_LEVEL: i32 = 3;
+use crate::webhook::{JobEvent, enqueue_of_job};
 
 /// A completion with its document compressed, ready to be written.
 #[derive(Debug)]
@@ -35,9 +33,7 @@ impl UrlCompletion {
     #[must_use]
     pub fn compress(self) -> CompressedCompletion {
         let document = match &self.outcome {
-            UrlOutcome::Document(json) => {
-                zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
-            }
+            UrlOutcome::Document(json) => CompressedDocument::new(json).content,
             UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => Vec::new(),
         };
         CompressedCompletion { completion: self, document }
@@ -131,7 +127,8 @@ fn write(
     if let UrlOutcome::Document(json) = outcome {
         store_document(transaction, job, lease, json.len() as u64, document)?;
         if leased.has_webhook {
-            has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+            has_event =
+                enqueue_of_job(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
         }
     }
     let charged = match (outcome, charge) {

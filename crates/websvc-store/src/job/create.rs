@@ -8,7 +8,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{abandon, register};
+use crate::webhook::{WebhookSource, WebhookSubject, abandon, register};
 
 impl Store {
     /// Creates a job at `now_ms` (milliseconds since the Unix epoch). The job survives a power failure. This replica owns
@@ -150,7 +150,8 @@ fn create(
     )?;
     let urls = add_list(transaction, number, urls, *list_len, limits.max_urls)?;
     if let Some(webhook) = webhook {
-        register(transaction, number, webhook, now_ms)?;
+        let subject = WebhookSubject { number, source: WebhookSource::of_job(*kind), id, team };
+        register(transaction, subject, webhook, now_ms)?;
     }
     Ok(CreateJobOutcome::Created { urls })
 }

@@ -20,6 +20,7 @@ use std::time::Duration;
 pub use completion::CompressedCompletion;
 pub use overview::JobOverview;
 pub use owner::OwnedJobs;
+pub(crate) use owner::even_share;
 
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};

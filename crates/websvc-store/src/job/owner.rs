@@ -37,7 +37,7 @@ impl Store {
     pub fn claim_jobs(&self, only: Option<i64>) -> Result<OwnedJobs, StoreError> {
         let replica = self.membership().id().unwrap_or_default();
         let counts = self.database().read(|connection| counts(connection, replica))?;
-        let share = share(counts.all, self.workers());
+        let share = even_share(counts.all, self.workers());
         let max = if only.is_some() { 1 } else { share.saturating_sub(counts.owned) };
         if counts.without_owner > 0 && max > 0 {
             self.database().write(Durability::Process, |transaction| {
@@ -110,8 +110,8 @@ fn counts(connection: &Connection, replica: i64) -> sql::Result<Counts> {
     })
 }
 
-/// Returns how many of the running jobs a replica may own.
-fn share(jobs: u64, replicas: u32) -> u64 {
+/// Returns how many of the running jobs, or of the unfinished checks of monitors, a replica may own.
+pub(crate) fn even_share(jobs: u64, replicas: u32) -> u64 {
     jobs.div_ceil(u64::from(replicas)).max(MIN_SHARE)
 }
 
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn jobs_are_shared_evenly_but_few_jobs_stay_where_they_are() {
-        assert_eq!((share(0, 1), share(3, 3), share(8, 1)), (8, 8, 8));
-        assert_eq!((share(300, 3), share(301, 3), share(1_000, 1)), (100, 101, 1_000));
+        assert_eq!((even_share(0, 1), even_share(3, 3), even_share(8, 1)), (8, 8, 8));
+        assert_eq!((even_share(300, 3), even_share(301, 3), even_share(1_000, 1)), (100, 101, 1_000));
     }
 
     #[test]

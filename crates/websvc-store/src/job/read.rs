@@ -4,12 +4,10 @@ use std::ops::ControlFlow;
 
 use super::row::{COLUMNS, by_number, entry, find, record};
 use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, UrlOutcome};
+use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
-
-/// Maximum size of a document, before compression: larger than any page in all its formats.
-const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 impl Store {
     /// Returns a job of a team; `None` for a job of another team, and for one that expired before `now_ms`
@@ -94,7 +92,7 @@ impl Store {
             )?;
             Ok((rows, last.has_more.then_some(last.position)))
         })?;
-        let documents = rows.into_iter().map(|(length, bytes)| self.decompress(job, length, &bytes));
+        let documents = rows.into_iter().map(|(length, bytes)| self.decompress(job, length, bytes));
         Ok(JobDocumentPage { documents: documents.collect::<Result<_, _>>()?, next })
     }
 
@@ -162,7 +160,7 @@ impl Store {
         let Some((state, code, error, document)) = found else { return Ok(None) };
         Ok(match (state.as_str(), document) {
             ("document", Some((length, bytes))) => {
-                Some(UrlOutcome::Document(self.decompress(lease.job, length, &bytes)?))
+                Some(UrlOutcome::Document(self.decompress(lease.job, length, bytes)?))
             }
             ("failed", _) => Some(UrlOutcome::Failed { code, error }),
             ("blocked", _) => Some(UrlOutcome::Blocked),
@@ -171,18 +169,9 @@ impl Store {
         })
     }
 
-    fn decompress(&self, job: i64, length: u64, compressed: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let damaged = |detail: String| self.database().corrupt(format!("a document of job {job}: {detail}"));
-        if length > DOCUMENT_MAX_BYTES {
-            return Err(damaged(format!("{length} bytes")));
-        }
-        let capacity = usize::try_from(length).unwrap_or(usize::MAX);
-        let json =
-            zstd::bulk::decompress(compressed, capacity).map_err(|error| damaged(error.to_string()))?;
-        if json.len() as u64 != length {
-            return Err(damaged(format!("{} bytes instead of {length}", json.len())));
-        }
-        Ok(json)
+    fn decompress(&self, job: i64, length: u64, compressed: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let document = CompressedDocument { bytes: length, content: compressed };
+        document.decompress(self.database(), &format!("a document of job {job}"))
     }
 }
 

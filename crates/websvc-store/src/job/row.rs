@@ -2,37 +2,14 @@
 
 use super::{JobKind, JobRecord, JobState, JobUrl, ListEntry, credentials};
 use crate::key::KeyId;
-use crate::sql::{self, Connection, Row, Transaction, params};
-use crate::sql::{FromSql, ValueError, ValueRef};
-use crate::webhook::{JobEvent, enqueue};
+use crate::sql::{self, Connection, Row, Transaction, names, params};
+use crate::webhook::{JobEvent, enqueue_of_job};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
      finished_at, expires_at, error, urls, documents, bytes, credits, left_out, blocked, led_to";
 
-macro_rules! names {
-    ($type:ident: $($variant:ident = $name:literal),*) => {
-        impl $type {
-            /// Returns the name in the database.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-        }
-
-        impl FromSql for $type {
-            fn from_sql(value: ValueRef<'_>) -> Result<Self, ValueError> {
-                match value {
-                    $(ValueRef::Text($name) => Ok(Self::$variant),)*
-                    other => Err(ValueError::Type { expected: stringify!($type), found: other.type_name() }),
-                }
-            }
-        }
-    };
-}
-
 names!(JobKind: Batch = "batch", Crawl = "crawl");
 names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
-names!(JobEvent: Started = "started", Page = "page", Completed = "completed", Failed = "failed");
 
 pub(super) fn record(row: &Row<'_>) -> sql::Result<JobRecord> {
     Ok(JobRecord {
@@ -183,7 +160,7 @@ pub(super) fn end_job(
         JobState::Cancelled | JobState::Running => None,
     };
     if let Some(event) = event.filter(|_| ended == 1) {
-        enqueue(transaction, job, event, None, now_ms)?;
+        enqueue_of_job(transaction, job, event, None, now_ms)?;
     }
     Ok(ended == 1)
 }

@@ -51,7 +51,8 @@ fn delete_expired(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<boo
     // Pending events and dead letters refer to documents of their job.
     let expired: Option<i64> = transaction.query_optional(
         "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 \
-             AND NOT EXISTS (SELECT 1 FROM webhook_events WHERE webhook_events.job = jobs.number) LIMIT 1",
+             AND NOT EXISTS (SELECT 1 FROM webhooks JOIN webhook_events ON webhook_events.webhook = webhooks.number \
+             WHERE webhooks.job = jobs.number) LIMIT 1",
         params![now_ms],
         |row| row.get(0),
     )?;

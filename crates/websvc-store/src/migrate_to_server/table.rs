@@ -24,6 +24,11 @@ pub(super) const COPIED: &[&str] = &[
     "job_urls",
     "job_documents",
     "job_storage",
+    "monitors",
+    "monitor_checks",
+    "monitor_pages",
+    "monitor_baselines",
+    "monitor_storage",
     "webhooks",
     "webhook_events",
     "pages",
@@ -31,7 +36,8 @@ pub(super) const COPIED: &[&str] = &[
 ];
 
 /// The copied tables in which the schema creates a row.
-pub(super) const SEEDED: &[&str] = &["page_owners", "access_version", "job_storage", "page_totals"];
+pub(super) const SEEDED: &[&str] =
+    &["page_owners", "access_version", "job_storage", "monitor_storage", "page_totals"];
 
 /// The tables that describe running processes only. They are not copied.
 pub(super) const NOT_COPIED: &[&str] = &["replicas", "spenders", "leases"];

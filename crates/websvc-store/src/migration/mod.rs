@@ -26,6 +26,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/015_job_copies.sql"),
     include_str!("sqlite/016_replicas.sql"),
     include_str!("sqlite/017_page_snapshots.sql"),
+    include_str!("sqlite/018_monitors.sql"),
 ];
 
 /// Outcome of [`migrate`].
@@ -139,5 +140,41 @@ mod tests {
             })
             .unwrap();
         assert_eq!(row, (None, None, None));
+    }
+
+    #[test]
+    fn monitor_migration_keeps_webhooks_of_jobs_and_their_events() {
+        let mut db = Connection::open_in_memory().unwrap();
+        db.pragma_update(None, "foreign_keys", true).unwrap();
+        let before = MIGRATIONS.iter().position(|step| step.contains("TABLE monitors")).unwrap();
+        migrate(&mut db, &MIGRATIONS[..before]).unwrap();
+        db.execute_batch(
+            "INSERT INTO jobs (number, id, team, kind, state, request, created_at, expires_at) \
+             VALUES (7, 'j', 'red', 'crawl', 'running', '{}', 1, 2); \
+             INSERT INTO webhooks (job, url, host, headers, metadata, events, dropped_at) \
+             VALUES (7, 'http://u.test/', 'u.test', '{}', '{}', 'page,failed', 5); \
+             INSERT INTO webhook_events (number, id, job, event, created_at, due_at, since) \
+             VALUES (4, 'e', 7, 'failed', 1, 1, 1); \
+             INSERT INTO webhook_events (number, id, job, event, position, created_at, due_at, since, forget_at) \
+             VALUES (5, 'f', 7, 'page', 1, 1, 1, 1, 9);",
+        )
+        .unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let webhook = "SELECT job, team, source, source_id, events, waiting, dropped_at FROM webhooks";
+        let webhook: (i64, String, String, String, String, i64, i64) = db
+            .query_row(webhook, [], |row| {
+                let (job, waiting, dropped_at) = (row.get(0)?, row.get(5)?, row.get(6)?);
+                Ok((job, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, waiting, dropped_at))
+            })
+            .unwrap();
+        let text = str::to_owned;
+        assert_eq!(webhook, (7, text("red"), text("crawl"), text("j"), text("page,failed"), 1, 5));
+        let events = "SELECT group_concat(number || id || event || is_success || ifnull(forget_at, '')) \
+                      FROM (SELECT * FROM webhook_events ORDER BY number)";
+        let events: String = db.query_row(events, [], |row| row.get(0)).unwrap();
+        assert_eq!(events, "4efailed0,5fpage19");
+        db.execute("DELETE FROM jobs", []).unwrap();
+        let left: i64 = db.query_row("SELECT count(*) FROM webhook_events", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0, "events are deleted with their job");
     }
 }

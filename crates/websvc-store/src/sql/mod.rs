@@ -4,6 +4,7 @@
 //! numbered parameters (`?1`), `coalesce`, `CASE`, `ON CONFLICT`, `RETURNING`, and integers for Boolean columns.
 
 mod error;
+mod name;
 pub(crate) mod postgres;
 mod sqlite;
 mod value;
@@ -13,6 +14,7 @@ use std::ops::{ControlFlow, Deref};
 use crate::database::Durability;
 
 pub(crate) use error::{Error, Result};
+pub(crate) use name::names;
 pub(crate) use value::{FromSql, ToSql, ValueError, ValueRef};
 
 /// The parameters of a statement, as made by [`params!`].

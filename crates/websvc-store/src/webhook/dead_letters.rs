@@ -1,9 +1,8 @@
 //! Dead letters: events whose attempts are used up, or that were pending for too long.
 
-use super::JobEvent;
+use super::{JobEvent, WebhookSource};
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::job::JobKind;
 use crate::sql::{self, Row, params};
 use crate::store::Store;
 
@@ -12,12 +11,12 @@ use crate::store::Store;
 pub struct DeadLetter {
     /// Identifier of the event on the wire.
     pub id: String,
-    /// Team that owns the job.
+    /// Team that owns the job or check.
     pub team: String,
-    /// Identifier of the job on the wire.
-    pub job: String,
-    /// Kind of the job.
-    pub kind: JobKind,
+    /// Identifier of the job or check on the wire.
+    pub source_id: String,
+    /// The kind of work that the event reports.
+    pub source: WebhookSource,
     /// Kind of the event.
     pub event: JobEvent,
     /// Destination URL; it may contain secrets.
@@ -50,16 +49,27 @@ pub struct DeadLetterPage {
 pub struct DeadLetterFilter {
     /// Only those of this team.
     pub team: Option<String>,
-    /// Only those of jobs of this kind.
-    pub kind: Option<JobKind>,
+    /// Only those of these kinds of work.
+    pub sources: Option<Vec<WebhookSource>>,
     /// Only the one with this identifier.
     pub id: Option<String>,
 }
 
-const WHERE: &str = "events.forget_at IS NOT NULL AND (jobs.team = ?1 OR ?1 IS NULL) \
-     AND (jobs.kind = ?2 OR ?2 IS NULL) AND (events.id = ?3 OR ?3 IS NULL)";
-const FROM: &str = "webhook_events AS events JOIN webhooks ON webhooks.job = events.job \
-     JOIN jobs ON jobs.number = events.job";
+impl DeadLetterFilter {
+    /// Returns the parameters of [`WHERE`]. The names of the sources are between commas.
+    fn parameters(&self) -> (&Option<String>, Option<String>, &Option<String>) {
+        let Self { team, sources, id } = self;
+        let sources = sources.as_ref().map(|sources| {
+            let names: Vec<&str> = sources.iter().map(|source| source.as_str()).collect();
+            format!(",{},", names.join(","))
+        });
+        (team, sources, id)
+    }
+}
+
+const WHERE: &str = "events.forget_at IS NOT NULL AND (webhooks.team = ?1 OR ?1 IS NULL) \
+     AND (?2 LIKE '%,' || webhooks.source || ',%' OR ?2 IS NULL) AND (events.id = ?3 OR ?3 IS NULL)";
+const FROM: &str = "webhook_events AS events JOIN webhooks ON webhooks.number = events.webhook";
 
 impl Store {
     /// Returns up to `max` dead letters after the first `skip`.
@@ -72,23 +82,22 @@ impl Store {
         skip: u64,
         max: u64,
     ) -> Result<DeadLetterPage, StoreError> {
-        let DeadLetterFilter { team, kind, id } = filter;
-        let kind = kind.map(JobKind::as_str);
+        let (team, sources, id) = filter.parameters();
         let (skip, max) = (skip.min(i64::MAX as u64), max.min(i64::MAX as u64));
         self.database().read(|connection| {
             let total = connection.query_row(
                 &format!("SELECT count(*) FROM {FROM} WHERE {WHERE}"),
-                params![team, kind, id],
+                params![team, sources, id],
                 |row| row.get(0),
             )?;
             let letters = connection.query(
                 &format!(
-                    "SELECT events.id, jobs.team, jobs.id, jobs.kind, events.event, webhooks.url, \
+                    "SELECT events.id, webhooks.team, webhooks.source_id, webhooks.source, events.event, webhooks.url, \
                      events.attempts, events.status, coalesce(events.error, ''), events.created_at, \
                      coalesce(events.tried_at, events.created_at), events.forget_at \
                      FROM {FROM} WHERE {WHERE} ORDER BY events.number LIMIT ?5 OFFSET ?4"
                 ),
-                params![team, kind, id, skip, max],
+                params![team, sources, id, skip, max],
                 letter_from_row,
             )?;
             Ok(DeadLetterPage { letters, total })
@@ -104,9 +113,9 @@ impl Store {
             "UPDATE webhook_events SET forget_at = NULL, round = 0, due_at = ?4, since = ?4 \
              WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let DeadLetterFilter { team, kind, id } = filter;
+        let (team, sources, id) = filter.parameters();
         self.database().write(Durability::Power, |transaction| {
-            transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id, now_ms])
+            transaction.execute(&sql, params![team, sources, id, now_ms])
         })
     }
 
@@ -118,10 +127,9 @@ impl Store {
         let sql = format!(
             "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let DeadLetterFilter { team, kind, id } = filter;
-        self.database().write(Durability::Power, |transaction| {
-            transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id])
-        })
+        let (team, sources, id) = filter.parameters();
+        self.database()
+            .write(Durability::Power, |transaction| transaction.execute(&sql, params![team, sources, id]))
     }
 }
 
@@ -129,8 +137,8 @@ fn letter_from_row(row: &Row<'_>) -> sql::Result<DeadLetter> {
     Ok(DeadLetter {
         id: row.get(0)?,
         team: row.get(1)?,
-        job: row.get(2)?,
-        kind: row.get(3)?,
+        source_id: row.get(2)?,
+        source: row.get(3)?,
         event: row.get(4)?,
         url: row.get(5)?,
         attempts: row.get(6)?,

@@ -1,45 +1,107 @@
 //! Enqueuing of events, in the transactions of the changes that they report.
 
-use super::{JobEvent, NewWebhook};
+use super::{JobEvent, NewWebhook, WebhookSource};
+use crate::document::CompressedDocument;
 use crate::secret::hex;
-use crate::sql::{self, Transaction, params};
+use crate::sql::{self, Connection, Transaction, params};
 
-/// Stores the webhook of a new job, and enqueues the started event.
+/// A new job or check whose events a webhook receives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WebhookSubject<'a> {
+    /// Number of the job or check.
+    pub(crate) number: i64,
+    pub(crate) source: WebhookSource,
+    /// Identifier on the wire.
+    pub(crate) id: &'a str,
+    pub(crate) team: &'a str,
+}
+
+/// An event of a check.
+#[derive(Debug)]
+pub(crate) struct CheckEvent<'a> {
+    pub(crate) event: JobEvent,
+    /// The content of `data`.
+    pub(crate) data: &'a CompressedDocument,
+    /// The value of `success`.
+    pub(crate) is_success: bool,
+}
+
+/// Stores the webhook of a new job or check, and enqueues the started event of a job.
 pub(crate) fn register(
     transaction: &Transaction<'_>,
-    job: i64,
+    subject: WebhookSubject<'_>,
     webhook: &NewWebhook,
     now_ms: u64,
 ) -> sql::Result<()> {
+    let WebhookSubject { number, source, id, team } = subject;
     let NewWebhook { url, host, headers, metadata, events } = webhook;
     let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+    let (job, check) = match source {
+        WebhookSource::Batch | WebhookSource::Crawl => (Some(number), None),
+        WebhookSource::Monitor => (None, Some(number)),
+    };
     transaction.execute(
-        "INSERT INTO webhooks (job, url, host, headers, metadata, events) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![job, url, host, headers, metadata, events.join(",")],
+        "INSERT INTO webhooks (job, monitor_check, team, source, source_id, url, host, headers, metadata, events) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![job, check, team, source.as_str(), id, url, host, headers, metadata, events.join(",")],
     )?;
-    enqueue(transaction, job, JobEvent::Started, None, now_ms).map(drop)
+    if job.is_some() {
+        enqueue_of_job(transaction, number, JobEvent::Started, None, now_ms)?;
+    }
+    Ok(())
 }
 
 /// Enqueues an event, if the job has a webhook for this kind of event, and returns whether it has. For a page event,
 /// `position` is that of its document.
-pub(crate) fn enqueue(
+pub(crate) fn enqueue_of_job(
     transaction: &Transaction<'_>,
     job: i64,
     event: JobEvent,
     position: Option<u64>,
     now_ms: u64,
 ) -> sql::Result<bool> {
-    let events: Option<String> =
-        transaction
-            .query_optional("SELECT events FROM webhooks WHERE job = ?1", params![job], |row| row.get(0))?;
-    let Some(events) = events else { return Ok(false) };
-    if !events.split(',').any(|name| name == event.as_str()) {
-        return Ok(false);
-    }
-    let sql = "INSERT INTO webhook_events (id, job, event, position, created_at, due_at, since) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)";
-    transaction.execute(sql, params![message_id()?, job, event.as_str(), position, now_ms])?;
+    let sql = "SELECT number, events FROM webhooks WHERE job = ?1";
+    let Some(webhook) = subscribed(transaction, sql, job, event)? else { return Ok(false) };
+    let sql = "INSERT INTO webhook_events (id, webhook, event, position, is_success, created_at, due_at, since) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6)";
+    let is_success = event != JobEvent::Failed;
+    transaction
+        .execute(sql, params![message_id()?, webhook, event.as_str(), position, is_success, now_ms])?;
     Ok(true)
+}
+
+/// Returns the webhook of a check, if it has one for this kind of event.
+pub(crate) fn subscribed_webhook(
+    connection: &Connection,
+    check: i64,
+    event: JobEvent,
+) -> sql::Result<Option<i64>> {
+    let sql = "SELECT number, events FROM webhooks WHERE monitor_check = ?1";
+    subscribed(connection, sql, check, event)
+}
+
+fn subscribed(connection: &Connection, sql: &str, number: i64, event: JobEvent) -> sql::Result<Option<i64>> {
+    let found: Option<(i64, String)> =
+        connection.query_optional(sql, params![number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found
+        .filter(|(_, events)| events.split(',').any(|name| name == event.as_str()))
+        .map(|(webhook, _)| webhook))
+}
+
+/// Enqueues an event of a check for its [`subscribed_webhook`].
+pub(crate) fn enqueue_of_check(
+    transaction: &Transaction<'_>,
+    webhook: i64,
+    event: &CheckEvent<'_>,
+    now_ms: u64,
+) -> sql::Result<()> {
+    let CheckEvent { event, data, is_success } = event;
+    let sql = "INSERT INTO webhook_events \
+               (id, webhook, event, data, data_bytes, is_success, created_at, due_at, since) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7)";
+    let values =
+        params![message_id()?, webhook, event.as_str(), data.content, data.bytes, is_success, now_ms];
+    transaction.execute(sql, values).map(drop)
 }
 
 /// Marks the events of a job that are pending at `now_ms` as abandoned; [`Store::sweep_webhooks`] drops them.

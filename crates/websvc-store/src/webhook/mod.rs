@@ -1,24 +1,30 @@
-//! Webhook events of jobs: enqueued with the change that they report, deleted after delivery.
+//! Webhook events of jobs and of checks of monitors: enqueued with the change that they report, deleted after delivery.
 //!
 //! An event is a row that is written in the transaction of its change, for example together with the document of a
 //! page. So a crash cannot lose one. An event that could not be delivered, or was pending for too long, becomes a dead
-//! letter, which is stored for a while. The pending events of a cancelled job are dropped. The event of a page refers
-//! to its document, so a job is not deleted before its events.
+//! letter, which is stored for a while. The pending events of a cancelled job are dropped. The event of a page of a job
+//! refers to its document; the event of a check contains its data. Neither a job nor a check is deleted before its
+//! events.
 
 mod dead_letters;
 mod deliver;
 mod enqueue;
+mod queue;
 mod secret;
 mod sweep;
 
 use crate::job::JobKind;
+use crate::sql::names;
 
 pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
-pub use deliver::{DeliveryOutcome, DueWebhook, WebhookDelivery, WebhookQueue, WebhookStats};
-pub(crate) use enqueue::{abandon, enqueue, register};
+pub use deliver::{DeliveryOutcome, WebhookDelivery, WebhookStats};
+pub(crate) use enqueue::{
+    CheckEvent, WebhookSubject, abandon, enqueue_of_check, enqueue_of_job, register, subscribed_webhook,
+};
+pub use queue::{DueWebhook, WebhookQueue};
 pub use sweep::WebhookSweepReport;
 
-/// The kind of an event of a job.
+/// The kind of an event of a job or of a check of a monitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
     /// The job was created.
@@ -29,26 +35,70 @@ pub enum JobEvent {
     Completed,
     /// The job failed.
     Failed,
+    /// The check has another page.
+    MonitorPage,
+    /// The check has ended.
+    MonitorCheckCompleted,
 }
+
+names!(JobEvent:
+    Started = "started",
+    Page = "page",
+    Completed = "completed",
+    Failed = "failed",
+    MonitorPage = "monitor.page",
+    MonitorCheckCompleted = "monitor.check.completed",
+);
 
 impl JobEvent {
     /// Returns the name of the event on the wire.
     #[must_use]
-    pub fn wire_name(self, kind: JobKind) -> &'static str {
-        match (kind, self) {
-            (JobKind::Crawl, Self::Started) => "crawl.started",
-            (JobKind::Crawl, Self::Page) => "crawl.page",
-            (JobKind::Crawl, Self::Completed) => "crawl.completed",
-            (JobKind::Crawl, Self::Failed) => "crawl.failed",
-            (JobKind::Batch, Self::Started) => "batch_scrape.started",
-            (JobKind::Batch, Self::Page) => "batch_scrape.page",
-            (JobKind::Batch, Self::Completed) => "batch_scrape.completed",
-            (JobKind::Batch, Self::Failed) => "batch_scrape.failed",
+    pub fn wire_name(self, source: WebhookSource) -> &'static str {
+        match (self, source) {
+            (Self::Started, WebhookSource::Crawl) => "crawl.started",
+            (Self::Page, WebhookSource::Crawl) => "crawl.page",
+            (Self::Completed, WebhookSource::Crawl) => "crawl.completed",
+            (Self::Failed, WebhookSource::Crawl) => "crawl.failed",
+            (Self::Started, WebhookSource::Batch) => "batch_scrape.started",
+            (Self::Page, WebhookSource::Batch) => "batch_scrape.page",
+            (Self::Completed, WebhookSource::Batch) => "batch_scrape.completed",
+            (Self::Failed, WebhookSource::Batch) => "batch_scrape.failed",
+            // No check has events of jobs, and no job has events of checks.
+            (Self::Started | Self::Page | Self::Completed | Self::Failed, WebhookSource::Monitor)
+            | (
+                Self::MonitorPage | Self::MonitorCheckCompleted,
+                WebhookSource::Batch | WebhookSource::Crawl | WebhookSource::Monitor,
+            ) => self.as_str(),
         }
     }
 }
 
-/// Webhook of a new job.
+/// The kind of work that events report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WebhookSource {
+    /// A batch.
+    Batch,
+    /// A crawl.
+    Crawl,
+    /// A check of a monitor.
+    Monitor,
+}
+
+names!(WebhookSource: Batch = "batch", Crawl = "crawl", Monitor = "monitor");
+
+impl WebhookSource {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Batch, Self::Crawl, Self::Monitor];
+
+    pub(crate) fn of_job(kind: JobKind) -> Self {
+        match kind {
+            JobKind::Batch => Self::Batch,
+            JobKind::Crawl => Self::Crawl,
+        }
+    }
+}
+
+/// Webhook of a new job or check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWebhook {
     /// Destination URL.

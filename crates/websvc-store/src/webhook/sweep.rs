@@ -48,7 +48,7 @@ impl Store {
 fn drop_abandoned(transaction: &Transaction<'_>) -> sql::Result<u64> {
     transaction.execute(
         "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM webhooks \
-             JOIN webhook_events AS events ON events.job = webhooks.job AND events.forget_at IS NULL \
+             JOIN webhook_events AS events ON events.webhook = webhooks.number AND events.forget_at IS NULL \
              AND events.since <= webhooks.dropped_at WHERE webhooks.waiting > 0 LIMIT ?1)",
         params![MAX_ROWS],
     )

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use websvc_store::{
     CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, JobLimits, JobState, JobUrl,
-    NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookStats,
+    NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookSource,
+    WebhookStats,
 };
 
 use crate::engine::Rows;
@@ -93,7 +94,7 @@ fn events_of_a_job_are_delivered_in_order_with_documents() {
     complete_page(&store, number, Some("1"));
     complete_page(&store, number, None);
     complete_page(&store, number, Some("22"));
-    let queue = WebhookQueue { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
+    let queue = WebhookQueue { webhook: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
     assert_eq!(store.webhook_queues(0).unwrap(), [queue]);
     assert_eq!(stats(&store), (4, 0));
     let delivered = deliver(&store, number);
@@ -104,7 +105,7 @@ fn events_of_a_job_are_delivered_in_order_with_documents() {
     );
     let documents: Vec<Option<&[u8]>> = delivered.iter().map(|event| event.document.as_deref()).collect();
     assert_eq!(documents, [None, Some(&b"1"[..]), Some(&b"22"[..]), None]);
-    assert!(delivered.iter().all(|event| event.metadata == r#"{"of":"tea"}"# && event.job == "j"));
+    assert!(delivered.iter().all(|event| event.metadata == r#"{"of":"tea"}"# && event.source_id == "j"));
     assert_eq!((stats(&store), store.webhook_queues(0).unwrap()), ((0, 0), Vec::new()));
 }
 
@@ -198,8 +199,12 @@ fn dead_letter_can_be_listed_retried_and_deleted_and_keeps_its_job() {
     let id = die();
     assert_eq!((stats(&store), next(&store, number, u64::MAX >> 1, &[])), ((0, 1), None));
     let all = DeadLetterFilter::default();
-    let of = |team: &str, kind| DeadLetterFilter { team: Some(team.to_owned()), kind: Some(kind), id: None };
-    let letters = store.dead_letters(&of("tea", JobKind::Batch), 0, 9).unwrap();
+    let of = |team: &str, source| DeadLetterFilter {
+        team: Some(team.to_owned()),
+        sources: Some(vec![source]),
+        id: None,
+    };
+    let letters = store.dead_letters(&of("tea", WebhookSource::Batch), 0, 9).unwrap();
     let letter = &letters.letters[0];
     assert_eq!(
         (letters.total, letter.id.as_str(), letter.attempts, letter.status),
@@ -209,10 +214,10 @@ fn dead_letter_can_be_listed_retried_and_deleted_and_keeps_its_job() {
         (letter.error.as_str(), letter.last_attempt_at_ms, letter.expires_at_ms),
         ("no", 7, 5 * DAY_MS)
     );
-    assert_eq!(store.dead_letters(&of("cup", JobKind::Batch), 0, 9).unwrap().total, 0);
-    assert_eq!(store.dead_letters(&of("tea", JobKind::Crawl), 0, 9).unwrap().total, 0);
+    assert_eq!(store.dead_letters(&of("cup", WebhookSource::Batch), 0, 9).unwrap().total, 0);
+    assert_eq!(store.dead_letters(&of("tea", WebhookSource::Crawl), 0, 9).unwrap().total, 0);
     assert_eq!(store.dead_letters(&all, 1, 9).unwrap().letters, []);
-    assert_eq!(store.retry_dead_letters(&of("cup", JobKind::Batch), 0).unwrap(), 0);
+    assert_eq!(store.retry_dead_letters(&of("cup", WebhookSource::Batch), 0).unwrap(), 0);
     assert_eq!(store.retry_dead_letters(&all, 0).unwrap(), 1);
     assert_eq!(die(), id, "the identifier stays the same");
     let limits = JobLimits::default();
@@ -280,12 +285,12 @@ fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
     let due = store.next_due_webhook(number, 0, &[]).unwrap().unwrap();
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
     let queues =
-        |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|queue| queue.job).collect::<Vec<_>>();
+        |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|queue| queue.webhook).collect::<Vec<_>>();
     assert_eq!((next(&store, number, 5, &[]), queues(5)), (None, vec![other]), "even before the sweep");
     assert_eq!(store.webhook_delivery(due.number).unwrap(), None);
     assert_eq!(sweep(&store, 5), (600, 0));
     assert_eq!((stats(&store), next(&store, number, 5, &[])), ((1, 1), None));
-    assert_eq!(store.webhook_queues(5).unwrap()[0].job, other);
+    assert_eq!(store.webhook_queues(5).unwrap()[0].webhook, other);
     // The dead letter of the cancelled job can still be retried.
     assert_eq!(store.retry_dead_letters(&DeadLetterFilter::default(), 6).unwrap(), 1);
     assert_eq!((sweep(&store, 6), next(&store, number, 6, &[]).unwrap().1.id), ((0, 0), delivery.id));

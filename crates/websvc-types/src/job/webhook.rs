@@ -244,9 +244,9 @@ pub struct DeadLettersResponse {
 pub struct WebhookDeadLetter {
     /// ID of the event: `webhookId` of the event, and its header `webhook-id`.
     pub id: String,
-    /// ID of the job.
+    /// ID of the job, or of the check of a monitor.
     pub job_id: String,
-    /// Full name of the event, such as `crawl.page`.
+    /// Full name of the event, such as `crawl.page` or `monitor.page`.
     #[serde(rename = "type")]
     pub event: String,
     /// URL of the webhook, without user name, password, query and fragment.

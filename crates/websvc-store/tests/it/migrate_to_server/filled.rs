@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use websvc_store::{
-    ArtifactRecord, CacheLimits, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome,
-    NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter,
-    UsageRetention,
+    ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
 use crate::credits::{give, hold_credits, usage};
 use crate::jobs::{complete, create, document, job};
+use crate::monitor_events::webhook;
+use crate::monitors::{finish, manual, monitor, page as checked_page, record, scheduled, start};
 use crate::{noise, page, sqlite};
 
 const TTL: Duration = Duration::from_secs(60);
@@ -24,6 +24,7 @@ pub(super) fn fill(dir: &TempDir) {
     fill_pages(&store);
     fill_files(&store);
     fill_jobs(&store, dir);
+    fill_monitors(&store);
 }
 
 fn fill_teams(store: &Store) {
@@ -102,13 +103,7 @@ fn snapshot_key(url: &str) -> SnapshotKey {
 fn fill_jobs(store: &Store, dir: &TempDir) {
     let names: Vec<String> = (0..URLS).map(|number| format!("{number}-é")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let webhook = NewWebhook {
-        url: "http://hook.test/".to_owned(),
-        host: "hook.test".to_owned(),
-        headers: "{}".to_owned(),
-        metadata: "{}".to_owned(),
-        events: vec![JobEvent::Started, JobEvent::Page],
-    };
+    let webhook = webhook(&[JobEvent::Started, JobEvent::Page]);
     let mut new = job("first", &names);
     (new.webhook, new.idempotency_key) = (Some(webhook), Some("once".to_owned()));
     let number = create(store, &new);
@@ -127,6 +122,23 @@ fn fill_jobs(store: &Store, dir: &TempDir) {
     sqlite(dir.path()).execute("DELETE FROM jobs WHERE id = 'second'", []).unwrap();
 }
 
+/// Creates a monitor with a finished check, an unfinished one and baselines, and one that is deleted.
+fn fill_monitors(store: &Store) {
+    let first = monitor(store, "first", Some(10));
+    let check = start(store, &manual(&first, "done"), 1);
+    let baseline = || BaselineChange::Replace(noise(3, 3_000).to_vec());
+    let pages = ["a", "b", "é"].map(|url| checked_page(url, CheckPageStatus::New, baseline()));
+    record(store, &check, pages.into(), 2);
+    finish(store, &check, CheckStatus::Completed, 3);
+    let webhook = Some(webhook(&[JobEvent::MonitorPage]));
+    let check = start(store, &NewCheck { webhook, ..scheduled(&first, "open", 20) }, 11);
+    let event = Some(b"{}".to_vec());
+    let removed = checked_page("a", CheckPageStatus::Removed, BaselineChange::Removed);
+    record(store, &check, vec![NewCheckPage { event, ..removed }], 12);
+    monitor(store, "deleted", Some(10));
+    store.delete_monitor("tea", "deleted", 4).unwrap();
+}
+
 /// Returns what the store says about its state, as texts. NUL in texts is as on a server.
 pub(super) fn state_of(store: &Store) -> Vec<String> {
     let pages: Vec<_> = ["http://a.test/0", "http://a.test/19", "http://large.test/3"]
@@ -134,6 +146,13 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         .into();
     let first = store.job("tea", JobKind::Batch, "first", 0).unwrap();
     let documents = first.as_ref().map(|job| store.job_documents(job.number, 0, 100, 1 << 20).unwrap());
+    let monitors = store.monitors("tea", 0, 9).unwrap();
+    let checks: Vec<_> =
+        monitors.iter().flat_map(|monitor| store.checks(monitor.number, None, 0, 9).unwrap()).collect();
+    let pages_of_checks: Vec<_> =
+        checks.iter().map(|check| store.check_pages(check.number, None, 0, 9, 1 << 20).unwrap()).collect();
+    let baselines: Vec<_> =
+        monitors.iter().map(|monitor| store.baseline(monitor.number, "t", "a").unwrap()).collect();
     let dead_letters = store.dead_letters(&DeadLetterFilter::default(), 0, 100).unwrap();
     let texts = [
         format!("{:?}", store.list_teams().unwrap()),
@@ -144,6 +163,7 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", store.recent_requests(None, None, 100).unwrap()),
         format!("{:?}", (store.cache_size().unwrap(), pages)),
         format!("{:?}", (first, documents)),
+        format!("{:?}", (monitors, checks, pages_of_checks, baselines)),
         format!("{dead_letters:?}"),
         format!("{:?}", store.webhook_stats().unwrap()),
         format!("{:?}", store.list_profiles(None).unwrap()),

@@ -1,0 +1,101 @@
+//! Removal of checks that expired or exceed the storage, and of deleted monitors.
+
+use super::types::MonitorLimits;
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
+use crate::store::Store;
+
+/// Maximum of rows that one transaction deletes, so that other writers do not wait for long.
+const MAX_ROWS: u64 = 500;
+
+/// True for a check without pending events and dead letters, which contain nothing of the check but belong to it.
+const HAS_NO_EVENTS: &str = "NOT EXISTS (SELECT 1 FROM webhooks JOIN webhook_events AS events \
+     ON events.webhook = webhooks.number WHERE webhooks.monitor_check = checks.number)";
+
+impl Store {
+    /// Deletes a part of what is no longer needed at `now_ms` (milliseconds since the Unix epoch): checks that expired or
+    /// exceed [`MonitorLimits::max_check_bytes`], with their pages, and deleted monitors with everything that belongs to
+    /// them. Returns whether there may be more to delete.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn sweep_monitors(&self, limits: &MonitorLimits, now_ms: u64) -> Result<bool, StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            delete_webhooks(transaction)?;
+            if let Some(monitor) = deleted_monitor(transaction)? {
+                return delete_monitor_part(transaction, monitor).map(|()| true);
+            }
+            let check = match expired_check(transaction, now_ms)? {
+                Some(check) => Some(check),
+                None => oldest_beyond_limit(transaction, limits)?,
+            };
+            match check {
+                Some(check) => delete_check_part(transaction, check).map(|()| true),
+                None => Ok(false),
+            }
+        })
+    }
+}
+
+/// Deletes webhooks of finished checks whose events are all delivered: they contain headers of the team, which need not
+/// be stored as long as the check.
+fn delete_webhooks(transaction: &Transaction<'_>) -> sql::Result<u64> {
+    let sql = "DELETE FROM webhooks WHERE number IN (SELECT webhooks.number FROM webhooks \
+               JOIN monitor_checks AS checks ON checks.number = webhooks.monitor_check \
+               WHERE webhooks.monitor_check IS NOT NULL AND checks.finished_at IS NOT NULL \
+               AND NOT EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.webhook = webhooks.number) \
+               LIMIT ?1)";
+    transaction.execute(sql, params![MAX_ROWS])
+}
+
+fn deleted_monitor(transaction: &Transaction<'_>) -> sql::Result<Option<i64>> {
+    let sql = "SELECT number FROM monitors WHERE deleted_at IS NOT NULL ORDER BY number LIMIT 1";
+    transaction.query_optional(sql, params![], |row| row.get(0))
+}
+
+/// Deletes a part of a deleted monitor: pages of a check, or the check without pages, or baselines, or the monitor.
+fn delete_monitor_part(transaction: &Transaction<'_>, monitor: i64) -> sql::Result<()> {
+    let sql = "SELECT number FROM monitor_checks WHERE monitor = ?1 ORDER BY number LIMIT 1";
+    if let Some(check) = transaction.query_optional(sql, params![monitor], |row| row.get(0))? {
+        return delete_check_part(transaction, check);
+    }
+    let sql = "DELETE FROM monitor_baselines WHERE monitor = ?1 AND (target, hash) IN \
+               (SELECT target, hash FROM monitor_baselines WHERE monitor = ?1 LIMIT ?2)";
+    if transaction.execute(sql, params![monitor, MAX_ROWS])? == 0 {
+        transaction.execute("DELETE FROM monitors WHERE number = ?1", params![monitor])?;
+    }
+    Ok(())
+}
+
+fn expired_check(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<Option<i64>> {
+    let sql = format!(
+        "SELECT number FROM monitor_checks AS checks WHERE expires_at IS NOT NULL AND expires_at <= ?1 \
+         AND {HAS_NO_EVENTS} ORDER BY expires_at LIMIT 1"
+    );
+    transaction.query_optional(&sql, params![now_ms], |row| row.get(0))
+}
+
+/// Returns the oldest finished check, if the checks need more space than they may.
+fn oldest_beyond_limit(transaction: &Transaction<'_>, limits: &MonitorLimits) -> sql::Result<Option<i64>> {
+    let stored: u64 =
+        transaction.query_row("SELECT check_bytes FROM monitor_storage", params![], |row| row.get(0))?;
+    if stored <= limits.max_check_bytes {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT number FROM monitor_checks AS checks WHERE finished_at IS NOT NULL AND {HAS_NO_EVENTS} \
+         ORDER BY number LIMIT 1"
+    );
+    transaction.query_optional(&sql, params![], |row| row.get(0))
+}
+
+/// Deletes pages of a check, or the check if it has none.
+fn delete_check_part(transaction: &Transaction<'_>, check: i64) -> sql::Result<()> {
+    let sql = "DELETE FROM monitor_pages WHERE monitor_check = ?1 AND position IN \
+               (SELECT position FROM monitor_pages WHERE monitor_check = ?1 LIMIT ?2)";
+    if transaction.execute(sql, params![check, MAX_ROWS])? == 0 {
+        transaction.execute("DELETE FROM monitor_checks WHERE number = ?1", params![check])?;
+    }
+    Ok(())
+}
