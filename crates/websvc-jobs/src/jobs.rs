@@ -238,6 +238,19 @@ impl Jobs {
         self.with_store(move |store, _| store.job_errors(job, max)).await
     }
 
+    /// Lets the store delete an ended job soon, because its documents are no longer needed.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn expire(&self, job: i64) -> Result<(), JobsError> {
+        self.with_store(move |store, _| store.expire_job(job, now_ms())).await
+    }
+
+    /// Wakes the delivery of webhook events, after events were stored that do not belong to a job.
+    pub fn notify_webhooks(&self) {
+        self.inner.webhook_wakeup.notify_one();
+    }
+
     /// Returns the number of pages that are not done, of the jobs of one team or of all.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The request of a job, as the store keeps it.
 
 use serde::{Deserialize, Serialize};
+use websvc_engine::crawl::CrawlScope;
 use websvc_store::{JobUrl, ListEntry};
 use websvc_types::ScrapeOptions;
 use websvc_types::job::CrawlRequest;
@@ -28,4 +29,11 @@ pub struct JobRequest {
 pub fn batch_url(page: &BatchPage) -> JobUrl {
     let entry = ListEntry { original_url: page.url_as_sent().to_owned(), index: page.index() };
     JobUrl { url: page.url().to_string(), key: page.url().to_string(), depth: 0, entry: Some(entry) }
+}
+
+/// Returns the job URL of the start of a crawl.
+#[must_use]
+pub fn crawl_start_url(scope: &CrawlScope) -> JobUrl {
+    let url = scope.normalize(scope.plan().url().clone());
+    JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None }
 }

@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 use websvc_engine::crawl::CrawlScope;
-use websvc_jobs::{JobRequest, timestamp};
+use websvc_jobs::{JobRequest, crawl_start_url, timestamp};
 use websvc_stage::Stage;
-use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
+use websvc_store::{JobKind, JobRecord, NewJob};
 use websvc_types::ErrorCode;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, StartJobResponse};
 use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_crawl_request};
@@ -39,8 +39,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
     let scope = CrawlScope::new(plan);
-    let url = scope.normalize(scope.plan().url().clone());
-    let start_url = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
+    let start_url = crawl_start_url(&scope);
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
         base_url: base_url.clone(),

@@ -76,6 +76,17 @@ impl Store {
         })
     }
 
+    /// Lets the next sweeps delete an ended job. Its documents stay readable by its number until then.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn expire_job(&self, job: i64, now_ms: u64) -> Result<(), StoreError> {
+        let sql = "UPDATE jobs SET expires_at = ?2 WHERE number = ?1 AND state <> 'running' AND expires_at > ?2";
+        self.database().write(Durability::Process, |transaction| {
+            transaction.execute(sql, params![job, now_ms]).map(drop)
+        })
+    }
+
     /// Fails a running job, unless another replica owns it. Its status shows `error`.
     ///
     /// # Errors

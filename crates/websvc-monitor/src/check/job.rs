@@ -1,0 +1,224 @@
+//! Targets whose pages a job scrapes: lists of pages, and sites.
+
+use std::collections::HashMap;
+
+use url::Url;
+use websvc_jobs::JobRequest;
+use websvc_store::{CreateJobOutcome, JobError, JobKind, JobRecord, JobState, JobUrl, ListEntry, NewJob};
+use websvc_types::job::JobDocument;
+use websvc_types::monitor::{MonitorTargetKind, ScrapeTarget};
+
+use super::{CheckRun, Stop};
+use crate::error::MonitorsError;
+use crate::options::{ComparisonMode, scrape_options};
+use crate::page::PageResult;
+use crate::progress::TargetProgress;
+
+/// Number of documents that are compared at once, and their maximum size in bytes.
+const DOCUMENTS: u64 = 16;
+const DOCUMENTS_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Maximum number of failed pages of a job that a check reports.
+const MAX_ERRORS: usize = 10_000;
+
+/// Returns the kind of the job of a target; `None` if it has none.
+pub(crate) fn kind(target: MonitorTargetKind) -> Option<JobKind> {
+    match target {
+        MonitorTargetKind::Scrape => Some(JobKind::Batch),
+        MonitorTargetKind::Crawl => Some(JobKind::Crawl),
+        MonitorTargetKind::Search => None,
+    }
+}
+
+/// The state of the job of a target after a step.
+pub(crate) enum JobProgress {
+    /// There may be further documents.
+    Open {
+        /// True if documents were compared, so that there may be more at once.
+        has_new: bool,
+    },
+    /// All documents are compared, and the job ended in this state.
+    Ended(Box<JobRecord>),
+}
+
+impl CheckRun {
+    /// Continues a target with single pages. Returns whether there may be more to do at once.
+    pub(super) async fn advance_scrape(&mut self, index: usize, target: &ScrapeTarget) -> Result<bool, Stop> {
+        let options = scrape_options(target.scrape_options.as_ref());
+        let request = JobRequest { options, ..JobRequest::default() };
+        if !self.ensure_job(index, |_| Ok((request, batch_urls(&target.urls), None))).await? {
+            return Ok(false);
+        }
+        let mode = ComparisonMode::of(target.scrape_options.as_ref());
+        match self.advance_job(index, mode).await? {
+            JobProgress::Open { has_new } => Ok(has_new),
+            JobProgress::Ended(job) => {
+                self.record_errors(index, &job).await?;
+                self.progress.targets[index].is_done = true;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Creates the job of a target, unless it exists. Returns false if the team has too many jobs at present.
+    pub(super) async fn ensure_job(
+        &mut self,
+        index: usize,
+        request: impl FnOnce(&Self) -> Result<(JobRequest, Vec<JobUrl>, Option<u64>), Stop>,
+    ) -> Result<bool, Stop> {
+        let kind = self.job_kind(index)?;
+        if let Some(id) = &self.progress.targets[index].job
+            && self.monitors.inner.jobs.job(&self.record.team, kind, id).await?.is_some()
+        {
+            return Ok(true);
+        }
+        if self.progress.targets[index].documents > 0 {
+            return Err(Stop::Failed("the scrapes of the check were deleted before it ended".to_owned()));
+        }
+        let id = match &self.progress.targets[index].job {
+            Some(id) => id.clone(),
+            // The ID is stored first, so that a check that is interrupted here finds its job again.
+            None => {
+                let id = uuid::Uuid::now_v7().to_string();
+                let target = &mut self.progress.targets[index];
+                target.job = Some(id.clone());
+                match kind {
+                    JobKind::Batch => target.result.expected_jobs = Some(vec![id.clone()]),
+                    JobKind::Crawl => target.result.crawl_id = Some(id.clone()),
+                }
+                self.save().await?;
+                id
+            }
+        };
+        let (request, urls, page_limit) = request(self)?;
+        let list_len = if kind == JobKind::Batch { urls.len() as u64 } else { 0 };
+        let job = NewJob {
+            id,
+            team: self.record.team.clone(),
+            key: self.record.key.clone(),
+            kind,
+            request: serde_json::to_string(&request)
+                .map_err(|error| Stop::Failed(format!("the scrapes could not be started: {error}")))?,
+            idempotency_key: None,
+            page_limit,
+            urls,
+            list_len,
+            webhook: None,
+        };
+        match self.monitors.inner.jobs.create(job).await? {
+            CreateJobOutcome::Created { .. } => Ok(true),
+            CreateJobOutcome::TooManyRunning | CreateJobOutcome::TooManyStored => Ok(false),
+            CreateJobOutcome::IdempotencyKeyUsed => Ok(true),
+            CreateJobOutcome::TooManyUrls => {
+                Err(Stop::Failed("the target has more URLs than a job may have".to_owned()))
+            }
+            CreateJobOutcome::StorageFull => {
+                Err(Stop::Failed("the service has no space for further documents of jobs".to_owned()))
+            }
+        }
+    }
+
+    /// Compares the next documents of the job of a target.
+    pub(super) async fn advance_job(
+        &mut self,
+        index: usize,
+        mode: ComparisonMode,
+    ) -> Result<JobProgress, Stop> {
+        // Read before the documents: a job that ended before has no documents after them.
+        let Some(job) = self.job_record(&self.progress.targets[index]).await? else {
+            return Err(Stop::Failed("the scrapes of the check were deleted before it ended".to_owned()));
+        };
+        let skip = self.progress.targets[index].documents;
+        let page = self.monitors.inner.jobs.documents(job.number, skip, DOCUMENTS, DOCUMENTS_BYTES).await?;
+        let count = page.documents.len() as u64;
+        if count > 0 {
+            let results = self.compare(index, page.documents, mode).await?;
+            self.record(index, results).await?;
+            self.progress.targets[index].documents = skip + count;
+            self.save().await?;
+            return Ok(JobProgress::Open { has_new: true });
+        }
+        match job.state {
+            JobState::Running => Ok(JobProgress::Open { has_new: false }),
+            JobState::Completed | JobState::Failed => Ok(JobProgress::Ended(Box::new(job))),
+            JobState::Cancelled => Err(Stop::Failed("the scrapes of the check were cancelled".to_owned())),
+        }
+    }
+
+    /// Compares documents with their baselines, on the blocking pool.
+    async fn compare(
+        &self,
+        index: usize,
+        documents: Vec<Vec<u8>>,
+        mode: ComparisonMode,
+    ) -> Result<Vec<PageResult>, Stop> {
+        let (monitor, target) = (self.record.monitor, self.progress.targets[index].result.target_id.clone());
+        let results = self.monitors.with_store(move |store, _| {
+            let mut results = Vec::new();
+            for document in documents {
+                let Ok(document) = serde_json::from_slice::<JobDocument>(&document) else { continue };
+                let Some(url) = source_url(&document) else { continue };
+                let baseline = store.baseline(monitor, &target, &url)?;
+                results.push(PageResult::of_document(url, document, baseline.as_ref(), mode));
+            }
+            Ok(results)
+        });
+        Ok(results.await?)
+    }
+
+    /// Stores the pages of an ended job that have no document.
+    ///
+    /// # Errors
+    /// The check fails if the job failed and no page explains why.
+    pub(super) async fn record_errors(&mut self, index: usize, job: &JobRecord) -> Result<(), Stop> {
+        let errors = self.monitors.inner.jobs.errors(job.number, MAX_ERRORS).await?;
+        let is_explained = errors.iter().any(|error| !error.is_blocked);
+        let results = errors.into_iter().filter(|error| !error.is_blocked || job.kind == JobKind::Batch);
+        self.record(index, results.map(failed_page).collect()).await?;
+        match (&job.error, job.state, is_explained) {
+            (Some(error), JobState::Failed, false) => Err(Stop::Failed(error.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the job of a target; `None` if it has none.
+    pub(super) async fn job_record(&self, target: &TargetProgress) -> Result<Option<JobRecord>, MonitorsError> {
+        let (Some(id), Some(kind)) = (&target.job, kind(target.result.kind)) else { return Ok(None) };
+        Ok(self.monitors.inner.jobs.job(&self.record.team, kind, id).await?)
+    }
+
+    fn job_kind(&self, index: usize) -> Result<JobKind, Stop> {
+        kind(self.progress.targets[index].result.kind)
+            .ok_or_else(|| Stop::Failed("the targets of the monitor changed during the check".to_owned()))
+    }
+}
+
+fn failed_page(error: JobError) -> PageResult {
+    let JobError { url, error, is_blocked, .. } = error;
+    let reason = if is_blocked { "robots.txt disallows the page".to_owned() } else { error };
+    PageResult::failed(url, reason)
+}
+
+/// Returns the URL of a page as it was requested.
+fn source_url(document: &JobDocument) -> Option<String> {
+    let metadata = document.content.metadata.as_ref()?;
+    metadata.source_url.clone().or_else(|| metadata.url.clone())
+}
+
+/// Returns the URLs of a batch, each once: a page is checked once, however often the list has it.
+fn batch_urls(urls: &[String]) -> Vec<JobUrl> {
+    let mut seen = HashMap::new();
+    for (index, url) in urls.iter().enumerate() {
+        let Ok(parsed) = Url::parse(url) else { continue };
+        seen.entry(parsed.to_string()).or_insert((index as u64, url));
+    }
+    let mut entries: Vec<_> = seen.into_iter().collect();
+    entries.sort_by_key(|(_, (index, _))| *index);
+    let to_url = |(key, (index, original)): (String, (u64, &String))| JobUrl {
+        url: key.clone(),
+        key,
+        depth: 0,
+        entry: Some(ListEntry { original_url: original.clone(), index }),
+    };
+    entries.into_iter().map(to_url).collect()
+}

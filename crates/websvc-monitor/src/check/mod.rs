@@ -1,0 +1,287 @@
+//! The work on one check: its targets in parallel, then its end.
+
+mod crawl;
+mod job;
+mod search;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use websvc_engine::Engine;
+use websvc_store::{BillingStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage};
+use websvc_types::monitor::MonitorTarget;
+use websvc_validate::MonitorDefinition;
+
+use crate::clock::from_ms;
+use crate::credits;
+use crate::error::MonitorsError;
+use crate::monitors::Monitors;
+use crate::page::PageResult;
+use crate::progress::{CheckProgress, TargetProgress};
+
+/// Interval at which the jobs of a check are read.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Delay before a check continues after a failure of the store.
+const FAILURE_DELAY: Duration = Duration::from_secs(1);
+
+const DAY_MS: u64 = 86_400_000;
+
+/// A check in progress.
+pub(crate) struct CheckRun {
+    pub(crate) monitors: Monitors,
+    pub(crate) record: CheckRecord,
+    pub(crate) definition: Arc<MonitorDefinition>,
+    pub(crate) progress: CheckProgress,
+}
+
+/// The reason why a check ends before its targets are done.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The check fails with this text.
+    Failed(String),
+    /// The check was deleted, or belongs to another replica now.
+    Lost,
+    /// The store failed.
+    Error(MonitorsError),
+}
+
+impl<E: Into<MonitorsError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Works on a check until it is finished or lost. A check that was interrupted continues.
+pub(crate) async fn run(monitors: Monitors, record: CheckRecord) {
+    let definition = match serde_json::from_str(&record.definition) {
+        Ok(definition) => Arc::new(definition),
+        Err(error) => {
+            let reason = format!("the monitor has a definition of another version: {error}");
+            return finish_failed(&monitors, &record, reason).await;
+        }
+    };
+    let progress = CheckProgress::decode(&record.progress);
+    let mut check = CheckRun { monitors, record, definition, progress };
+    let ended = match check.run_targets().await {
+        Ok(()) => check.finish(None).await,
+        Err(Stop::Failed(reason)) => {
+            check.cancel_jobs().await;
+            check.finish(Some(reason)).await
+        }
+        Err(Stop::Lost) => {
+            check.cancel_jobs().await;
+            Ok(())
+        }
+        Err(Stop::Error(error)) => Err(error),
+    };
+    if let Err(error) = ended {
+        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not continue; retrying");
+        tokio::time::sleep(FAILURE_DELAY).await;
+    }
+}
+
+/// Ends a check that cannot be worked on.
+pub(crate) async fn finish_failed(monitors: &Monitors, record: &CheckRecord, reason: String) {
+    let check = CheckRun {
+        monitors: monitors.clone(),
+        record: record.clone(),
+        definition: Arc::default(),
+        progress: CheckProgress::decode(&record.progress),
+    };
+    if let Err(error) = check.finish(Some(reason)).await {
+        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not be ended");
+        tokio::time::sleep(FAILURE_DELAY).await;
+    }
+}
+
+impl CheckRun {
+    /// Works on all targets until they are done.
+    async fn run_targets(&mut self) -> Result<(), Stop> {
+        if self.progress.targets.is_empty() {
+            let targets = self.definition.targets.iter();
+            self.progress.targets =
+                targets.map(|target| TargetProgress::new(target.id().unwrap_or_default(), target.kind())).collect();
+        }
+        self.save().await?;
+        let definition = Arc::clone(&self.definition);
+        loop {
+            let (mut is_done, mut has_progress) = (true, false);
+            for (index, target) in definition.targets.iter().enumerate() {
+                if self.progress.targets.get(index).is_none_or(|progress| progress.is_done) {
+                    continue;
+                }
+                has_progress |= match target {
+                    MonitorTarget::Scrape(target) => self.advance_scrape(index, target).await?,
+                    MonitorTarget::Crawl(target) => self.advance_crawl(index, target).await?,
+                    MonitorTarget::Search(target) => self.advance_search(index, target).await?,
+                };
+                is_done &= self.progress.targets[index].is_done;
+            }
+            if is_done {
+                return Ok(());
+            }
+            self.check_time()?;
+            if !has_progress {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+            // Notices a deleted monitor, too.
+            self.save().await?;
+        }
+    }
+
+    /// Fails the check if it takes too long.
+    fn check_time(&self) -> Result<(), Stop> {
+        let config = self.monitors.config();
+        let has_only_searches =
+            self.definition.targets.iter().all(|target| matches!(target, MonitorTarget::Search(_)));
+        let limit = if has_only_searches { config.search_check_timeout } else { config.check_timeout };
+        let elapsed_ms = config.clock.now_ms().saturating_sub(self.record.created_at_ms);
+        if u128::from(elapsed_ms) <= limit.as_millis() {
+            return Ok(());
+        }
+        Err(Stop::Failed(format!("the check took more than {} minutes, the maximum", limit.as_secs() / 60)))
+    }
+
+    /// Stores the progress.
+    pub(crate) async fn save(&self) -> Result<(), Stop> {
+        let (number, progress) = (self.record.number, self.progress.encode());
+        let now_ms = self.now_ms();
+        let is_owned = self
+            .monitors
+            .with_store(move |store, _| store.set_check_progress(number, CheckStatus::Running, &progress, now_ms))
+            .await?;
+        if is_owned { Ok(()) } else { Err(Stop::Lost) }
+    }
+
+    /// Stores results of pages. Judges those that changed, if the monitor has a goal.
+    pub(crate) async fn record(&mut self, index: usize, mut results: Vec<PageResult>) -> Result<(), Stop> {
+        if results.is_empty() {
+            return Ok(());
+        }
+        let mut charges = Vec::with_capacity(results.len());
+        for result in &mut results {
+            charges.push(self.judge(result).await?);
+        }
+        let target = self.progress.targets[index].result.target_id.clone();
+        let (monitor, check) = (&self.record.monitor_id, &self.record.id);
+        let mut pages = Vec::with_capacity(results.len());
+        for (result, charge) in results.into_iter().zip(charges) {
+            let event = serde_json::to_vec(&result.event(monitor, check)).ok();
+            let document = serde_json::to_vec(&result.fields).unwrap_or_default();
+            pages.push(NewCheckPage {
+                id: uuid::Uuid::new_v4().to_string(),
+                target: target.clone(),
+                url: result.url,
+                status: result.status,
+                document,
+                event,
+                event_success: result.status != websvc_store::CheckPageStatus::Error,
+                baseline: result.baseline,
+                charge,
+            });
+        }
+        self.store_pages(pages).await
+    }
+
+    pub(crate) async fn store_pages(&mut self, pages: Vec<NewCheckPage>) -> Result<(), Stop> {
+        let (number, now_ms) = (self.record.number, self.now_ms());
+        let judged: Vec<bool> = pages.iter().map(|page| page.charge.is_some()).collect();
+        let recorded =
+            self.monitors.with_store(move |store, _| store.record_check_pages(number, pages, now_ms)).await?;
+        let price = self.engine().judge_price();
+        self.progress.credits +=
+            recorded.iter().zip(judged).filter(|(recorded, judged)| **recorded && *judged).count() as u64 * price;
+        self.monitors.inner.jobs.notify_webhooks();
+        Ok(())
+    }
+
+    /// Adds the judgment to a page that changed. Returns its charge.
+    async fn judge(&self, result: &mut PageResult) -> Result<Option<credits::Charge>, Stop> {
+        let Some(goal) = self.goal() else { return Ok(None) };
+        let Some(changes) = result.changes_text() else { return Ok(None) };
+        let Some(model) = self.engine().completion_model() else { return Ok(None) };
+        let Some(charge) = credits::judge(&self.monitors, &self.record, &result.url).await? else {
+            return Ok(None);
+        };
+        result.fields.judgment = Some(crate::judge::judge_changes(model, goal, &changes).await);
+        Ok(Some(charge))
+    }
+
+    /// Returns the goal by which changes are judged.
+    pub(crate) fn goal(&self) -> Option<&str> {
+        self.definition.goal.as_deref().filter(|_| self.definition.judge_enabled)
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.monitors.inner.engine
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.monitors.config().clock.now_ms()
+    }
+
+    /// Cancels the jobs that still run.
+    async fn cancel_jobs(&self) {
+        for target in &self.progress.targets {
+            let (Some(id), Some(kind)) = (&target.job, job::kind(target.result.kind)) else { continue };
+            // If this fails, the job ends by itself.
+            let _ = self.monitors.inner.jobs.cancel(&self.record.team, kind, id).await;
+        }
+    }
+
+    /// Stores the end of the check. With `error`, it failed.
+    async fn finish(&self, error: Option<String>) -> Result<(), MonitorsError> {
+        let actual_credits = self.progress.credits + self.job_credits().await?;
+        let record = self.record.clone();
+        let retention_ms = u64::from(self.definition.retention_days).max(1) * DAY_MS;
+        let now_ms = self.now_ms();
+        let finished = self
+            .monitors
+            .with_store(move |store, _| {
+                let errors = store.check_by_number(record.number)?.map_or(0, |check| check.summary.error);
+                let status = match (&error, errors) {
+                    (Some(_), _) => CheckStatus::Failed,
+                    (None, 0) => CheckStatus::Completed,
+                    (None, _) => CheckStatus::Partial,
+                };
+                let billing = match record.billing {
+                    BillingStatus::Reserved if actual_credits == 0 => BillingStatus::Released,
+                    BillingStatus::Reserved => BillingStatus::Confirmed,
+                    other => other,
+                };
+                let finished = FinishedCheck { status, error, actual_credits, billing };
+                store.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms), now_ms)
+            })
+            .await?;
+        self.monitors.inner.jobs.notify_webhooks();
+        if finished.is_some() {
+            self.expire_jobs().await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the credits of the jobs of the check.
+    async fn job_credits(&self) -> Result<u64, MonitorsError> {
+        let mut credits = 0;
+        for target in &self.progress.targets {
+            credits += self.job_record(target).await?.map_or(0, |job| job.credits);
+        }
+        Ok(credits)
+    }
+
+    /// Lets the store delete the jobs of the check, whose documents are no longer needed.
+    async fn expire_jobs(&self) -> Result<(), MonitorsError> {
+        for target in &self.progress.targets {
+            if let Some(job) = self.job_record(target).await? {
+                self.monitors.inner.jobs.expire(job.number).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the time at which the check started.
+    pub(crate) fn started_at(&self) -> jiff::Timestamp {
+        from_ms(self.record.started_at_ms.unwrap_or(self.record.created_at_ms))
+    }
+}

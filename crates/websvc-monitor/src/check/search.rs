@@ -1,0 +1,337 @@
+//! Targets that are searches (operations.md, section 3.6).
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use url::Url;
+use websvc_engine::team_policy;
+use websvc_scrape::FilePublisher;
+use websvc_store::{BaselineChange, CheckPageStatus};
+use websvc_types::SearchRequest;
+use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus, SearchTarget};
+use websvc_types::limits::MONITOR_RESULTS_DEFAULT;
+use websvc_validate::{Checked, SearchPlan, check_scrape_options, check_search};
+
+use super::{CheckRun, Stop};
+use crate::baseline::{ResultBaseline, decode, encode};
+use crate::credits;
+use crate::judge::{ResultDecision, judge_result};
+use crate::page::{PageFields, PageResult};
+use crate::progress::FoundResult;
+
+/// Number of results whose decisions are stored at once.
+const BATCH: usize = 8;
+
+/// Time limit of the scrape of a result that is judged.
+const SCRAPE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The reason why results were not judged.
+const NO_MODEL: &str = "no language model is configured";
+
+impl CheckRun {
+    /// Continues a target that is a search. Returns whether there may be more to do at once.
+    pub(super) async fn advance_search(&mut self, index: usize, target: &SearchTarget) -> Result<bool, Stop> {
+        if self.progress.targets[index].results.is_none() {
+            self.find_results(index, target).await?;
+            return Ok(true);
+        }
+        let results = self.progress.targets[index].results.as_mut();
+        let batch: Vec<FoundResult> =
+            results.map(|results| results.drain(..results.len().min(BATCH)).collect()).unwrap_or_default();
+        if batch.is_empty() {
+            self.finish_search(index);
+            return Ok(true);
+        }
+        let purpose = self.purpose(target);
+        let mut decided = Vec::with_capacity(batch.len());
+        for result in batch {
+            decided.push(self.decide(index, &purpose, result).await?);
+        }
+        self.record_results(index, decided).await?;
+        Ok(true)
+    }
+
+    /// Runs the searches of a target and stores their results.
+    async fn find_results(&mut self, index: usize, target: &SearchTarget) -> Result<(), Stop> {
+        let mut merged: Vec<FoundResult> = Vec::new();
+        let mut positions: HashMap<String, usize> = HashMap::new();
+        let mut charges = Vec::new();
+        for query in &target.queries {
+            let plan = self.search_plan(target, query).await?;
+            let hold = credits::hold(&self.monitors, &self.record, self.engine().max_search_credits(&plan)).await?;
+            let Some(hold) = hold else {
+                return Err(Stop::Failed("insufficient credits for the searches of the monitor".to_owned()));
+            };
+            let started = Instant::now();
+            let files = FilePublisher::inline();
+            let found = self.engine().search(&plan, &self.record.team, &files, started).await;
+            let found = found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?;
+            charges.push((hold, credits::usage(&self.record, query, found.bill.items(), started.elapsed())));
+            for result in found.data.web.unwrap_or_default() {
+                let key = comparable_url(&result.url);
+                match positions.get(&key) {
+                    Some(position) => merged[*position].queries.push(query.clone()),
+                    None => {
+                        positions.insert(key, merged.len());
+                        merged.push(FoundResult {
+                            published_at: result.content.metadata.and_then(|metadata| published_at(&metadata.other)),
+                            url: result.url,
+                            title: result.title,
+                            description: result.description,
+                            queries: vec![query.clone()],
+                        });
+                    }
+                }
+            }
+        }
+        merged.truncate(target.max_results.unwrap_or(MONITOR_RESULTS_DEFAULT) as usize);
+        let progress = &mut self.progress.targets[index];
+        progress.result.result_count = Some(merged.len() as u64);
+        progress.result.matches = Some(0);
+        progress.result.results_judged = Some(0);
+        progress.result.judge_credits = Some(0);
+        let credits: u64 = charges.iter().map(|(_, usage)| usage.price()).sum();
+        progress.result.search_credits = Some(credits);
+        progress.results = Some(merged);
+        self.progress.credits += credits;
+        // Stored before the charge: a check that is interrupted here searches for free, and never pays twice.
+        self.save().await?;
+        self.monitors
+            .run_blocking(move |_| {
+                for (hold, usage) in charges {
+                    hold.settle(usage);
+                }
+                Ok(())
+            })
+            .await?;
+        Ok(())
+    }
+
+    async fn search_plan(&self, target: &SearchTarget, query: &str) -> Result<SearchPlan, Stop> {
+        let request = SearchRequest {
+            limit: Some(target.max_results.unwrap_or(MONITOR_RESULTS_DEFAULT)),
+            include_domains: target.include_domains.clone().filter(|domains| !domains.is_empty()),
+            exclude_domains: target.exclude_domains.clone().filter(|domains| !domains.is_empty()),
+            tbs: Some(target.search_window.unwrap_or_default().tbs().to_owned()),
+            ..SearchRequest::new(query)
+        };
+        let team = self.record.team.clone();
+        let policy = self.monitors.run_blocking(move |inner| {
+            let team = inner.store.team(&team)?;
+            Ok(team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string()))
+        });
+        let policy = policy.await?.map_err(Stop::Failed)?;
+        match check_search(request, &policy) {
+            Ok(Checked { plan, warnings: _ }) => Ok(plan),
+            Err(rejection) => Err(Stop::Failed(format!("the search is no longer allowed: {rejection}"))),
+        }
+    }
+
+    /// Returns the purpose of the decisions about results: with another one, all results are new.
+    fn purpose(&self, target: &SearchTarget) -> String {
+        let goal = self.definition.goal.as_deref().unwrap_or_default();
+        [goal, &self.definition.name].into_iter().chain(target.queries.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Decides about a result.
+    async fn decide(&mut self, index: usize, purpose: &str, result: FoundResult) -> Result<DecidedResult, Stop> {
+        let key = comparable_url(&result.url);
+        let (monitor, target) = (self.record.monitor, self.progress.targets[index].result.target_id.clone());
+        let known = self.monitors.with_store(move |store, _| store.baseline(monitor, &target, &key)).await?;
+        let known = known
+            .and_then(|known| decode::<ResultBaseline>(&known.document))
+            .filter(|known| known.purpose == purpose);
+        let mut decided = DecidedResult::new(result, purpose);
+        match known {
+            Some(known) if known.is_reported => decided.set_known(MonitorSearchStatus::AlreadySeen, known),
+            Some(known) if !known.is_watched => decided.set_known(MonitorSearchStatus::Ignored, known),
+            Some(_) | None => self.judge_found(index, &mut decided).await?,
+        }
+        Ok(decided)
+    }
+
+    /// Judges a result that was not reported yet. Without a judge, it is reported.
+    async fn judge_found(&mut self, index: usize, decided: &mut DecidedResult) -> Result<(), Stop> {
+        let Some(goal) = self.goal() else {
+            decided.set_status(MonitorSearchStatus::Alert);
+            return Ok(());
+        };
+        let Some(model) = self.engine().completion_model() else {
+            self.degrade(index, NO_MODEL);
+            decided.set_status(MonitorSearchStatus::Alert);
+            return Ok(());
+        };
+        let Some(charge) = credits::judge(&self.monitors, &self.record, &decided.result.url).await? else {
+            decided.set_skipped("the team has no credits left to judge the result".to_owned());
+            return Ok(());
+        };
+        let markdown = match self.scrape(&decided.result.url).await? {
+            Ok(markdown) => markdown,
+            Err(reason) => {
+                decided.set_skipped(format!("the result could not be scraped: {reason}"));
+                return Ok(());
+            }
+        };
+        let page = format!("{}\n{}\n\n{markdown}", decided.result.title, decided.result.url);
+        match judge_result(model, goal, &page).await {
+            Ok(decision) => {
+                decided.set_decision(decision);
+                decided.charge = Some(charge);
+                let price = self.engine().judge_price();
+                let result = &mut self.progress.targets[index].result;
+                *result.results_judged.get_or_insert(0) += 1;
+                *result.judge_credits.get_or_insert(0) += price;
+            }
+            Err(reason) => decided.set_skipped(format!("the result could not be judged: {reason}")),
+        }
+        Ok(())
+    }
+
+    /// Returns the markdown of a result, or the reason why there is none. The page is charged like any scrape.
+    async fn scrape(&mut self, url: &str) -> Result<Result<String, String>, Stop> {
+        let Ok(parsed) = Url::parse(url) else { return Ok(Err("its URL is not valid".to_owned())) };
+        let team = self.record.team.clone();
+        let plan = self.monitors.run_blocking(move |inner| {
+            let team = inner.store.team(&team)?;
+            Ok(team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string()))
+        });
+        let policy = plan.await?.map_err(Stop::Failed)?;
+        let plan = match check_scrape_options(crate::options::scrape_options(None), &policy) {
+            Ok(checked) => checked.plan,
+            Err(rejection) => return Ok(Err(rejection.to_string())),
+        };
+        let hold = credits::hold(&self.monitors, &self.record, self.engine().max_page_credits(&plan)).await?;
+        let Some(hold) = hold else { return Ok(Err("the team has no credits left".to_owned())) };
+        let started = Instant::now();
+        let files = FilePublisher::inline();
+        let outcome =
+            self.engine().scrape(&parsed, &plan, &self.record.team, &files, started + SCRAPE_TIMEOUT).await;
+        let usage = credits::usage(&self.record, url, outcome.bill.items(), started.elapsed());
+        self.progress.credits += usage.price();
+        self.monitors.run_blocking(move |_| Ok(hold.settle(usage))).await?;
+        Ok(match outcome.page {
+            Ok(page) => page.markdown.ok_or_else(|| "it has no text".to_owned()),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    fn degrade(&mut self, index: usize, reason: &str) {
+        let result = &mut self.progress.targets[index].result;
+        result.judge_degraded = Some(true);
+        result.degraded_reason = Some(reason.to_owned());
+    }
+
+    async fn record_results(&mut self, index: usize, decided: Vec<DecidedResult>) -> Result<(), Stop> {
+        let target = self.progress.targets[index].result.target_id.clone();
+        let (monitor, check) = (self.record.monitor_id.clone(), self.record.id.clone());
+        let alerts = decided.iter().filter(|decided| decided.status == MonitorSearchStatus::Alert).count();
+        *self.progress.targets[index].result.matches.get_or_insert(0) += alerts as u64;
+        let pages = decided.into_iter().map(|decided| decided.into_page(&monitor, &check, &target)).collect();
+        self.store_pages(pages).await?;
+        self.save().await
+    }
+
+    fn finish_search(&mut self, index: usize) {
+        let progress = &mut self.progress.targets[index];
+        progress.is_done = true;
+        let result = &mut progress.result;
+        result.search_completed = Some(true);
+        result.judge_degraded.get_or_insert(false);
+        let (found, matches) = (result.result_count.unwrap_or_default(), result.matches.unwrap_or_default());
+        result.summary = Some(format!("{matches} new of {found} results"));
+    }
+}
+
+/// A result with the decision about it.
+struct DecidedResult {
+    result: FoundResult,
+    status: MonitorSearchStatus,
+    decision: Option<ResultDecision>,
+    error: Option<String>,
+    baseline: ResultBaseline,
+    charge: Option<credits::Charge>,
+}
+
+impl DecidedResult {
+    fn new(result: FoundResult, purpose: &str) -> Self {
+        let baseline = ResultBaseline { purpose: purpose.to_owned(), is_reported: false, is_watched: true };
+        let status = MonitorSearchStatus::Skipped;
+        Self { result, status, decision: None, error: None, baseline, charge: None }
+    }
+
+    fn set_known(&mut self, status: MonitorSearchStatus, known: ResultBaseline) {
+        self.status = status;
+        self.baseline = known;
+    }
+
+    fn set_status(&mut self, status: MonitorSearchStatus) {
+        self.status = status;
+        self.baseline.is_reported = status == MonitorSearchStatus::Alert;
+        self.baseline.is_watched = status != MonitorSearchStatus::Ignored;
+    }
+
+    fn set_decision(&mut self, decision: ResultDecision) {
+        self.set_status(decision.status);
+        self.decision = Some(decision);
+    }
+
+    /// Records that there is no decision; the next check tries again.
+    fn set_skipped(&mut self, reason: String) {
+        self.error = Some(reason);
+    }
+
+    fn into_page(self, monitor: &str, check: &str, target: &str) -> websvc_store::NewCheckPage {
+        let Self { result, status, decision, error, baseline, charge } = self;
+        let page_status = match status {
+            MonitorSearchStatus::Alert => CheckPageStatus::New,
+            MonitorSearchStatus::AlreadySeen | MonitorSearchStatus::Watching | MonitorSearchStatus::Ignored => {
+                CheckPageStatus::Same
+            }
+            MonitorSearchStatus::Skipped => CheckPageStatus::Error,
+        };
+        let key = comparable_url(&result.url);
+        let page = PageResult {
+            url: result.url,
+            status: page_status,
+            fields: PageFields {
+                error,
+                metadata: Some(MonitorPageMetadata {
+                    title: Some(result.title),
+                    search_status: Some(status),
+                    matched_queries: Some(result.queries),
+                    concept: decision.as_ref().and_then(|decision| decision.concept.clone()),
+                    rationale: decision.as_ref().and_then(|decision| decision.rationale.clone()),
+                    published_at: result.published_at,
+                    event_key: decision.as_ref().and_then(|decision| decision.event_key.clone()),
+                    judged_this_run: Some(decision.is_some()),
+                    ..MonitorPageMetadata::default()
+                }),
+                judgment: decision.as_ref().map(crate::judge::result_judgment),
+                ..PageFields::default()
+            },
+            event_diff: None,
+            baseline: match status {
+                MonitorSearchStatus::Skipped | MonitorSearchStatus::AlreadySeen => BaselineChange::Keep,
+                MonitorSearchStatus::Alert | MonitorSearchStatus::Watching | MonitorSearchStatus::Ignored => {
+                    BaselineChange::Replace(encode(&baseline))
+                }
+            },
+        };
+        let has_event = matches!(page_status, CheckPageStatus::New | CheckPageStatus::Error);
+        let mut new = crate::check::new_page(page, monitor, check, target, charge);
+        new.event = new.event.filter(|_| has_event);
+        new.baseline_key = Some(key);
+        new
+    }
+}
+
+/// Returns a URL in the form in which results are compared: in lower case, without fragment and slash at the end.
+fn comparable_url(url: &str) -> String {
+    let without_fragment = url.split('#').next().unwrap_or_default();
+    without_fragment.trim_end_matches('/').to_lowercase()
+}
+
+fn published_at(other: &std::collections::BTreeMap<String, serde_json::Value>) -> Option<String> {
+    let value = other.get("publishedTime").or_else(|| other.get("article:published_time"))?;
+    value.as_str().map(str::to_owned)
+}

@@ -1,0 +1,263 @@
+//! Judges by the goal of a monitor whether changes matter, with the language model (operations.md, section 3.7).
+//!
+//! Diffs and pages are content of other people, so they are data for the model and never instructions. A judgment that
+//! fails counts as meaningful: no alert is lost.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use websvc_model::{CompletionRequest, Model, ResponseFormat};
+use websvc_types::monitor::{
+    MeaningfulChange, MeaningfulChangeKind, MonitorConfidence, MonitorJudgment, MonitorSearchStatus,
+};
+
+/// Time limit of a judgment.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Maximum length of a judgment, in tokens of the model.
+const MAX_TOKENS: u32 = 1_500;
+
+/// Maximum number of changes in a judgment, and of characters of each of its texts.
+const MAX_CHANGES: usize = 20;
+const MAX_TEXT_CHARS: usize = 2_000;
+
+const CHANGES: &str = "You decide whether the changes of a web page matter for the goal of a person who watches it. The \
+    content is a diff: lines with + were added, lines with - were removed. Decide by the goal alone. Changes of layout, \
+    wording, dates or counters do not matter unless the goal says so. List only the changes that matter.";
+
+const RESULT: &str = "You decide whether a web page that a search found is worth an alert for the goal of a person. Answer \
+    `alert` if the page reports what the goal asks for, `watch` if it may do so later, and `ignore` if it does not.";
+
+/// Returns the judgment of a changed page.
+pub(crate) async fn judge_changes(model: &dyn Model, goal: &str, diff: &str) -> MonitorJudgment {
+    match complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await {
+        Ok(answer) => answer.into_judgment(),
+        Err(reason) => undecided(&reason),
+    }
+}
+
+/// A decision about a search result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ResultDecision {
+    pub(crate) status: MonitorSearchStatus,
+    pub(crate) concept: Option<String>,
+    pub(crate) rationale: Option<String>,
+    pub(crate) event_key: Option<String>,
+}
+
+/// Returns the decision about a search result by its page, or the reason why there is none.
+pub(crate) async fn judge_result(model: &dyn Model, goal: &str, page: &str) -> Result<ResultDecision, String> {
+    let schema = result_schema();
+    let answer = complete::<ResultAnswer>(model, RESULT, goal, page, &schema).await?;
+    let text = |text: Option<String>| text.map(bounded).filter(|text| !text.is_empty());
+    Ok(ResultDecision {
+        status: match answer.decision {
+            ResultVerdict::Alert => MonitorSearchStatus::Alert,
+            ResultVerdict::Watch => MonitorSearchStatus::Watching,
+            ResultVerdict::Ignore => MonitorSearchStatus::Ignored,
+        },
+        concept: text(answer.concept),
+        rationale: text(answer.rationale),
+        event_key: text(answer.event_key),
+    })
+}
+
+/// Sends a request, and returns the answer or the reason why there is none.
+async fn complete<T: for<'de> Deserialize<'de>>(
+    model: &dyn Model,
+    instructions: &str,
+    goal: &str,
+    content: &str,
+    schema: &Value,
+) -> Result<T, String> {
+    let prompt = format!("The goal: {goal}");
+    let request = CompletionRequest {
+        instructions,
+        user_prompt: &prompt,
+        content: Some(content),
+        format: ResponseFormat::Schema(schema),
+        max_tokens: MAX_TOKENS,
+        deadline: Instant::now() + TIMEOUT,
+    };
+    let completion = model.complete(&request).await.map_err(|error| error.to_string())?;
+    serde_json::from_value(completion.content.into_json())
+        .map_err(|error| format!("its answer does not follow the schema: {error}"))
+}
+
+fn undecided(reason: &str) -> MonitorJudgment {
+    MonitorJudgment {
+        meaningful: true,
+        confidence: MonitorConfidence::Low,
+        reason: bounded(format!("The changes were not judged, because the language model failed: {reason}")),
+        meaningful_changes: Vec::new(),
+        fields: Vec::new(),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangesAnswer {
+    meaningful: bool,
+    confidence: MonitorConfidence,
+    reason: String,
+    #[serde(default)]
+    meaningful_changes: Vec<ChangeAnswer>,
+}
+
+#[derive(Deserialize)]
+struct ChangeAnswer {
+    #[serde(rename = "type")]
+    kind: MeaningfulChangeKind,
+    #[serde(default)]
+    before: Option<String>,
+    #[serde(default)]
+    after: Option<String>,
+    #[serde(default)]
+    reason: String,
+}
+
+impl ChangesAnswer {
+    fn into_judgment(self) -> MonitorJudgment {
+        let Self { meaningful, confidence, reason, meaningful_changes } = self;
+        let changes = meaningful_changes.into_iter().take(MAX_CHANGES).map(ChangeAnswer::into_change);
+        MonitorJudgment {
+            meaningful,
+            confidence,
+            reason: bounded(reason),
+            meaningful_changes: if meaningful { changes.collect() } else { Vec::new() },
+            fields: Vec::new(),
+        }
+    }
+}
+
+impl ChangeAnswer {
+    fn into_change(self) -> MeaningfulChange {
+        let Self { kind, before, after, reason } = self;
+        let (before, after) = match kind {
+            MeaningfulChangeKind::Added => (None, after),
+            MeaningfulChangeKind::Removed => (before, None),
+            MeaningfulChangeKind::Changed => (before, after),
+        };
+        let (before, after) = (before.map(bounded), after.map(bounded));
+        MeaningfulChange { kind, before, after, reason: bounded(reason) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultAnswer {
+    decision: ResultVerdict,
+    #[serde(default)]
+    concept: Option<String>,
+    #[serde(default)]
+    rationale: Option<String>,
+    #[serde(default)]
+    event_key: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ResultVerdict {
+    Alert,
+    Watch,
+    Ignore,
+}
+
+fn changes_schema() -> Value {
+    let text = json!({ "type": ["string", "null"] });
+    json!({
+        "type": "object",
+        "properties": {
+            "meaningful": { "type": "boolean" },
+            "confidence": { "enum": ["high", "medium", "low"] },
+            "reason": { "type": "string" },
+            "meaningfulChanges": { "type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "type": { "enum": ["added", "removed", "changed"] },
+                    "before": text,
+                    "after": text,
+                    "reason": { "type": "string" },
+                },
+                "required": ["type", "before", "after", "reason"],
+                "additionalProperties": false,
+            } },
+        },
+        "required": ["meaningful", "confidence", "reason", "meaningfulChanges"],
+        "additionalProperties": false,
+    })
+}
+
+fn result_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "decision": { "enum": ["alert", "watch", "ignore"] },
+            "concept": { "type": "string", "description": "The subject of the page, in a few words" },
+            "rationale": { "type": "string", "description": "The reason of the decision, in one sentence" },
+            "eventKey": { "type": "string", "description": "A short name of the event that the page reports" },
+        },
+        "required": ["decision", "concept", "rationale", "eventKey"],
+        "additionalProperties": false,
+    })
+}
+
+/// Returns a text of the model within its limit.
+fn bounded(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+        text.truncate(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use websvc_model::{CompletionContent, FakeModel};
+
+    use super::*;
+
+    fn answering(answer: Value) -> FakeModel {
+        FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())))
+    }
+
+    #[tokio::test]
+    async fn answer_of_the_model_is_the_judgment() {
+        let model = FakeModel::new(|request| {
+            assert!(request.user_prompt.contains("prices"));
+            assert_eq!(request.content, Some("-5\n+6"));
+            Ok(CompletionContent::Json(json!({
+                "meaningful": true,
+                "confidence": "high",
+                "reason": "The price rose",
+                "meaningfulChanges": [
+                    { "type": "added", "before": "5", "after": "6", "reason": "new price" },
+                ],
+            })))
+        });
+        let judgment = judge_changes(&model, "prices", "-5\n+6").await;
+        assert!(judgment.meaningful);
+        assert_eq!(judgment.confidence, MonitorConfidence::High);
+        // An addition has nothing before it.
+        assert_eq!(judgment.meaningful_changes[0].before, None);
+        assert_eq!(judgment.meaningful_changes[0].after.as_deref(), Some("6"));
+    }
+
+    #[tokio::test]
+    async fn failure_of_the_model_is_meaningful_with_low_confidence() {
+        let model = answering(json!({ "meaningful": "perhaps" }));
+        let judgment = judge_changes(&model, "prices", "-5\n+6").await;
+        assert!(judgment.meaningful);
+        assert_eq!(judgment.confidence, MonitorConfidence::Low);
+        assert!(judgment.reason.contains("schema"), "{}", judgment.reason);
+    }
+
+    #[tokio::test]
+    async fn decision_about_a_result_is_read() {
+        let model = answering(json!({ "decision": "watch", "concept": "tea", "rationale": "", "eventKey": "k" }));
+        let decision = judge_result(&model, "prices", "page").await.unwrap();
+        assert_eq!(decision.status, MonitorSearchStatus::Watching);
+        assert_eq!((decision.concept.as_deref(), decision.rationale), (Some("tea"), None));
+        assert!(judge_result(&answering(json!(1)), "prices", "page").await.is_err());
+    }
+}

@@ -1,0 +1,29 @@
+//! Monitors: recurring checks of pages, sites and searches, with the changes that they find (operations.md, section 3).
+//!
+//! [`Monitors`] is the handle. It creates, reads and changes monitors of the store. [`Monitors::run`] starts the checks
+//! that are due and works on them until it is dropped. The pages of a check are scraped by jobs, with their pacing and
+//! fairness. A check stores the result of each page together with the content for the next comparison and the event that
+//! reports it, so that a check that is interrupted continues without doing anything twice.
+
+#![deny(missing_docs)]
+
+mod baseline;
+mod check;
+mod clock;
+mod compare;
+mod config;
+mod error;
+mod judge;
+mod monitors;
+mod options;
+mod page;
+mod progress;
+mod responses;
+mod runner;
+mod scheduler;
+
+pub use clock::Clock;
+pub use config::MonitorsConfig;
+pub use error::MonitorsError;
+pub use monitors::{Monitors, RunOutcome};
+pub use responses::{check, check_page, monitor};

@@ -1,0 +1,307 @@
+//! The handle of monitors.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use uuid::Uuid;
+use websvc_engine::Engine;
+use websvc_jobs::Jobs;
+use websvc_store::{
+    CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, KeyId,
+    MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
+};
+use websvc_transport::BoxFuture;
+use websvc_validate::MonitorDefinition;
+
+use crate::clock::{from_ms, to_ms};
+use crate::config::MonitorsConfig;
+use crate::credits;
+use crate::error::MonitorsError;
+use crate::progress::CheckProgress;
+
+/// The monitors of a service. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Monitors {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) jobs: Jobs,
+    pub(crate) config: MonitorsConfig,
+    /// Wakes the scheduler when the next due time may have changed.
+    pub(crate) schedule_wakeup: Notify,
+    /// Wakes the runner when there may be a new check.
+    pub(crate) check_wakeup: Notify,
+}
+
+/// Outcome of starting a check by a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// The check is queued.
+    Started(Box<CheckRecord>),
+    /// Another check, with this ID, is not finished.
+    Running(String),
+    /// The monitor is paused.
+    Paused,
+    /// The team has fewer credits than the check may cost.
+    InsufficientCredits {
+        /// The estimate of the check.
+        estimated: u64,
+        /// The credits that are left.
+        remaining: u64,
+    },
+    /// There is no such monitor.
+    NotFound,
+}
+
+impl Monitors {
+    /// Creates the handle. No check starts before [`run`](Self::run).
+    #[must_use]
+    pub fn new(engine: &Engine, store: Store, jobs: Jobs, config: MonitorsConfig) -> Self {
+        let inner = Inner {
+            engine: engine.clone(),
+            store,
+            jobs,
+            config,
+            schedule_wakeup: Notify::new(),
+            check_wakeup: Notify::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns the configuration.
+    #[must_use]
+    pub fn config(&self) -> &MonitorsConfig {
+        &self.inner.config
+    }
+
+    /// Starts the checks that are due, and works on them until it is dropped. The next run continues the checks that were
+    /// running then.
+    pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
+        Box::pin(async move {
+            tokio::select! {
+                never = crate::scheduler::schedule(self.clone()) => never,
+                never = crate::runner::run(self.clone()) => never,
+            }
+        })
+    }
+
+    /// Creates a monitor of a team.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn create(
+        &self,
+        team: &str,
+        key: Option<KeyId>,
+        definition: &MonitorDefinition,
+    ) -> Result<CreateMonitorOutcome, MonitorsError> {
+        let now = self.inner.config.clock.now();
+        let new = NewMonitor {
+            id: Uuid::new_v4().to_string(),
+            team: team.to_owned(),
+            key,
+            definition: encode(definition),
+            next_run_ms: next_run_ms(definition, now),
+            status: MonitorStatus::Active,
+        };
+        let outcome = self
+            .with_store(move |store, config| store.create_monitor(&new, &config.limits, to_ms(now)))
+            .await?;
+        self.inner.schedule_wakeup.notify_one();
+        Ok(outcome)
+    }
+
+    /// Returns a monitor of a team.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn monitor(&self, team: &str, id: &str) -> Result<Option<MonitorRecord>, MonitorsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        self.with_store(move |store, _| store.monitor(&team, &id)).await
+    }
+
+    /// Returns monitors of a team, the newest first.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn list(&self, team: &str, skip: u64, max: u64) -> Result<Vec<MonitorRecord>, MonitorsError> {
+        let team = team.to_owned();
+        self.with_store(move |store, _| store.monitors(&team, skip, max)).await
+    }
+
+    /// Changes a monitor as it was read. Returns `None` if it was changed or deleted in the meantime.
+    ///
+    /// The next check is scheduled from now when the schedule changed or the monitor is active again.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn update(
+        &self,
+        record: &MonitorRecord,
+        definition: &MonitorDefinition,
+        status: MonitorStatus,
+    ) -> Result<Option<MonitorRecord>, MonitorsError> {
+        let now = self.inner.config.clock.now();
+        let has_same_schedule =
+            decode(record).is_some_and(|previous| previous.schedule == definition.schedule);
+        let next_run_ms = match status {
+            MonitorStatus::Paused => None,
+            MonitorStatus::Active if has_same_schedule && record.next_run_ms.is_some() => record.next_run_ms,
+            MonitorStatus::Active => next_run_ms(definition, now),
+        };
+        let update = MonitorUpdate { definition: encode(definition), status, next_run_ms };
+        let (number, revision) = (record.number, record.revision);
+        let updated = self
+            .with_store(move |store, _| store.update_monitor(number, revision, &update, to_ms(now)))
+            .await?;
+        self.inner.schedule_wakeup.notify_one();
+        Ok(updated)
+    }
+
+    /// Deletes a monitor of a team with its history. Returns whether it existed.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn delete(&self, team: &str, id: &str) -> Result<bool, MonitorsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        let now_ms = self.inner.config.clock.now_ms();
+        let is_deleted = self.with_store(move |store, _| store.delete_monitor(&team, &id, now_ms)).await?;
+        // The runner ends the check of the monitor.
+        self.inner.check_wakeup.notify_one();
+        Ok(is_deleted)
+    }
+
+    /// Starts a check now.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn run_now(&self, team: &str, id: &str) -> Result<RunOutcome, MonitorsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        let outcome = self.run_blocking(move |inner| start_manual(inner, &team, &id)).await?;
+        self.inner.check_wakeup.notify_one();
+        Ok(outcome)
+    }
+
+    /// Returns checks of a monitor, the newest first.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn checks(
+        &self,
+        monitor: i64,
+        status: Option<CheckStatus>,
+        skip: u64,
+        max: u64,
+    ) -> Result<Vec<CheckRecord>, MonitorsError> {
+        self.with_store(move |store, _| store.checks(monitor, status, skip, max)).await
+    }
+
+    /// Returns a check of a monitor.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn check(&self, monitor: i64, id: &str) -> Result<Option<CheckRecord>, MonitorsError> {
+        let id = id.to_owned();
+        self.with_store(move |store, _| store.check(monitor, &id)).await
+    }
+
+    /// Returns pages of a check, in the order in which they were done.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn check_pages(
+        &self,
+        check: i64,
+        status: Option<CheckPageStatus>,
+        skip: u64,
+        max: u64,
+        max_bytes: u64,
+    ) -> Result<CheckPagePage, MonitorsError> {
+        self.with_store(move |store, _| store.check_pages(check, status, skip, max, max_bytes)).await
+    }
+
+    /// Runs an access to the store on the blocking pool.
+    pub(crate) async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store, &MonitorsConfig) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, MonitorsError> {
+        self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+    }
+
+    /// Runs blocking work on the blocking pool.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, MonitorsError> + Send + 'static,
+    ) -> Result<T, MonitorsError> {
+        let inner = Arc::clone(&self.inner);
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_cancelled) => Err(MonitorsError::Stopping),
+        }
+    }
+}
+
+fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, MonitorsError> {
+    let Some(record) = inner.store.monitor(team, id)? else { return Ok(RunOutcome::NotFound) };
+    match (record.status, &record.current_check) {
+        (MonitorStatus::Paused, _) => return Ok(RunOutcome::Paused),
+        (MonitorStatus::Active, Some(current)) => return Ok(RunOutcome::Running(current.clone())),
+        (MonitorStatus::Active, None) => {}
+    }
+    let Some(definition) = decode(&record) else { return Ok(RunOutcome::NotFound) };
+    let estimated = credits::estimate(&inner.engine, &definition);
+    if let Some(remaining) = credits::shortage(inner, &record, estimated)? {
+        return Ok(RunOutcome::InsufficientCredits { estimated, remaining });
+    }
+    let check = new_check(inner, &record, &definition, CheckTrigger::Manual, estimated, record.next_run_ms);
+    Ok(match inner.store.start_check(&check, inner.config.clock.now_ms())? {
+        StartCheckOutcome::Started(check) => RunOutcome::Started(Box::new(check)),
+        StartCheckOutcome::Overlap { current } => RunOutcome::Running(current),
+        StartCheckOutcome::Paused => RunOutcome::Paused,
+        StartCheckOutcome::NotFound => RunOutcome::NotFound,
+    })
+}
+
+/// Returns a check to be started.
+pub(crate) fn new_check(
+    inner: &Inner,
+    record: &MonitorRecord,
+    definition: &MonitorDefinition,
+    trigger: CheckTrigger,
+    estimated_credits: u64,
+    next_run_ms: Option<u64>,
+) -> NewCheck {
+    NewCheck {
+        id: Uuid::new_v4().to_string(),
+        monitor: record.number,
+        trigger,
+        scheduled_for_ms: match trigger {
+            CheckTrigger::Scheduled => record.next_run_ms,
+            CheckTrigger::Manual => None,
+        },
+        next_run_ms,
+        estimated_credits,
+        webhook: crate::webhook::new_webhook(inner, definition),
+    }
+}
+
+/// Returns the definition of a monitor; `None` if a later version stored it.
+pub(crate) fn decode(record: &MonitorRecord) -> Option<MonitorDefinition> {
+    serde_json::from_str(&record.definition).ok()
+}
+
+/// Returns a definition as the store keeps it.
+fn encode(definition: &MonitorDefinition) -> String {
+    serde_json::to_string(definition).expect("a definition is read from JSON, so it can be written as such")
+}
+
+/// Returns the time of the next scheduled check after `now`, in milliseconds since the Unix epoch.
+pub(crate) fn next_run_ms(definition: &MonitorDefinition, now: Timestamp) -> Option<u64> {
+    definition.schedule().and_then(|schedule| schedule.next_after(now)).map(to_ms)
+}
