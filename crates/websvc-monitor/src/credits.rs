@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use websvc_engine::Engine;
 use websvc_store::{
     BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck, HoldOutcome,
@@ -20,6 +21,12 @@ const DAY_MS: u64 = 86_400_000;
 /// Returns the estimate of the credits of a check.
 pub(crate) fn estimate(engine: &Engine, definition: &MonitorDefinition) -> u64 {
     websvc_engine::monitor_check_credits(engine, definition)
+}
+
+/// Returns the estimate of the credits of all checks of 30 days.
+pub(crate) fn estimate_per_month(engine: &Engine, definition: &MonitorDefinition, now: Timestamp) -> u64 {
+    let runs = definition.schedule().map_or(0, |schedule| schedule.runs_per_30_days(now));
+    estimate(engine, definition).saturating_mul(runs)
 }
 
 /// Returns the credits that the team has left, if they do not suffice for a check. Blocks.

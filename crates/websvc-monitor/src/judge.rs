@@ -63,6 +63,17 @@ pub(crate) async fn judge_result(model: &dyn Model, goal: &str, page: &str) -> R
     })
 }
 
+/// Returns the judgment of a search result on the wire.
+pub(crate) fn result_judgment(decision: &ResultDecision) -> MonitorJudgment {
+    MonitorJudgment {
+        meaningful: decision.status == MonitorSearchStatus::Alert,
+        confidence: MonitorConfidence::High,
+        reason: decision.rationale.clone().unwrap_or_default(),
+        meaningful_changes: Vec::new(),
+        fields: Vec::new(),
+    }
+}
+
 /// Sends a request, and returns the answer or the reason why there is none.
 async fn complete<T: for<'de> Deserialize<'de>>(
     model: &dyn Model,
@@ -80,16 +91,18 @@ async fn complete<T: for<'de> Deserialize<'de>>(
         max_tokens: MAX_TOKENS,
         deadline: Instant::now() + TIMEOUT,
     };
-    let completion = model.complete(&request).await.map_err(|error| error.to_string())?;
+    let completion =
+        model.complete(&request).await.map_err(|error| format!("the language model failed: {error}"))?;
     serde_json::from_value(completion.content.into_json())
-        .map_err(|error| format!("its answer does not follow the schema: {error}"))
+        .map_err(|error| format!("the answer of the language model does not follow the schema: {error}"))
 }
 
-fn undecided(reason: &str) -> MonitorJudgment {
+/// Returns the judgment of changes that could not be judged.
+pub(crate) fn undecided(reason: &str) -> MonitorJudgment {
     MonitorJudgment {
         meaningful: true,
         confidence: MonitorConfidence::Low,
-        reason: bounded(format!("The changes were not judged, because the language model failed: {reason}")),
+        reason: bounded(format!("The changes were not judged: {reason}")),
         meaningful_changes: Vec::new(),
         fields: Vec::new(),
     }

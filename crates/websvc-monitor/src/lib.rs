@@ -12,6 +12,7 @@ mod check;
 mod clock;
 mod compare;
 mod config;
+mod credits;
 mod error;
 mod judge;
 mod monitors;
@@ -21,6 +22,7 @@ mod progress;
 mod responses;
 mod runner;
 mod scheduler;
+mod webhook;
 
 pub use clock::Clock;
 pub use config::MonitorsConfig;

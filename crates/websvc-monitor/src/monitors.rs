@@ -14,7 +14,7 @@ use websvc_store::{
 use websvc_transport::BoxFuture;
 use websvc_validate::MonitorDefinition;
 
-use crate::clock::{from_ms, to_ms};
+use crate::clock::to_ms;
 use crate::config::MonitorsConfig;
 use crate::credits;
 use crate::error::MonitorsError;
@@ -148,7 +148,7 @@ impl Monitors {
     ) -> Result<Option<MonitorRecord>, MonitorsError> {
         let now = self.inner.config.clock.now();
         let has_same_schedule =
-            decode(record).is_some_and(|previous| previous.schedule == definition.schedule);
+            decode(record).is_some_and(|previous| previous.wire_schedule() == definition.wire_schedule());
         let next_run_ms = match status {
             MonitorStatus::Paused => None,
             MonitorStatus::Active if has_same_schedule && record.next_run_ms.is_some() => record.next_run_ms,
@@ -287,7 +287,7 @@ pub(crate) fn new_check(
         },
         next_run_ms,
         estimated_credits,
-        webhook: crate::webhook::new_webhook(inner, definition),
+        webhook: crate::webhook::new_webhook(definition),
     }
 }
 
@@ -303,5 +303,5 @@ fn encode(definition: &MonitorDefinition) -> String {
 
 /// Returns the time of the next scheduled check after `now`, in milliseconds since the Unix epoch.
 pub(crate) fn next_run_ms(definition: &MonitorDefinition, now: Timestamp) -> Option<u64> {
-    definition.schedule().and_then(|schedule| schedule.next_after(now)).map(to_ms)
+    definition.schedule().ok()?.next_after(now).map(to_ms)
 }

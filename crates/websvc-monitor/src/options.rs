@@ -1,6 +1,6 @@
 //! The scrape options of a check: those of the target, with the formats that the comparison needs.
 
-use websvc_types::format::{ChangeMode, ChangeTracking, Json, Markdown};
+use websvc_types::format::{ChangeMode, ChangeTracking, Json};
 use websvc_types::{Format, ScrapeOptions};
 
 /// The parts of a page that are compared (operations.md, section 3.5).
@@ -16,8 +16,8 @@ pub(crate) enum ComparisonMode {
 
 impl ComparisonMode {
     /// Returns the mode of a target with these scrape options.
-    pub(crate) fn of(options: Option<&ScrapeOptions>) -> Self {
-        let formats = options.and_then(|options| options.formats.as_deref()).unwrap_or_default();
+    pub(crate) fn of(options: &ScrapeOptions) -> Self {
+        let formats = options.formats.as_deref().unwrap_or_default();
         let mut has_json = false;
         let mut has_git_diff = false;
         for format in formats {
@@ -45,10 +45,8 @@ impl ComparisonMode {
 }
 
 /// Returns the options with which the pages of a target are scraped. The format `changeTracking` is replaced by the data
-/// that it compares, because a check has a history of its own. Pages are fetched again, unless the options allow a
-/// cached one.
-pub(crate) fn scrape_options(options: Option<&ScrapeOptions>) -> ScrapeOptions {
-    let mut options = options.cloned().unwrap_or_default();
+/// that it compares, because a check has a history of its own.
+pub(crate) fn scraped_options(mut options: ScrapeOptions) -> ScrapeOptions {
     let mut formats = Vec::new();
     let mut tracked = None;
     for format in options.formats.take().unwrap_or_default() {
@@ -58,9 +56,6 @@ pub(crate) fn scrape_options(options: Option<&ScrapeOptions>) -> ScrapeOptions {
             formats.push(format);
         }
     }
-    if !formats.iter().any(|format| matches!(format, Format::Markdown(_))) {
-        formats.push(Format::Markdown(Markdown {}));
-    }
     let has_json = formats.iter().any(|format| matches!(format, Format::Json(_)));
     if let Some(ChangeTracking { modes, schema, prompt, tag: _ }) = tracked
         && !has_json
@@ -69,7 +64,6 @@ pub(crate) fn scrape_options(options: Option<&ScrapeOptions>) -> ScrapeOptions {
         formats.push(Format::Json(Json { schema, prompt }));
     }
     options.formats = Some(formats);
-    options.max_age.get_or_insert(0);
     options
 }
 
@@ -82,8 +76,8 @@ mod tests {
     #[track_caller]
     fn check(formats: Value, mode: ComparisonMode, scraped: &Value) {
         let options: ScrapeOptions = serde_json::from_value(json!({ "formats": formats })).unwrap();
-        assert_eq!(ComparisonMode::of(Some(&options)), mode);
-        let scraped_formats = serde_json::to_value(scrape_options(Some(&options)).formats).unwrap();
+        assert_eq!(ComparisonMode::of(&options), mode);
+        let scraped_formats = serde_json::to_value(scraped_options(options).formats).unwrap();
         assert_eq!(scraped_formats, *scraped);
     }
 
@@ -91,12 +85,12 @@ mod tests {
     fn formats_decide_what_is_compared() {
         let markdown = json!({ "type": "markdown" });
         check(json!(["markdown"]), ComparisonMode::Markdown, &json!([markdown]));
-        check(json!(["html"]), ComparisonMode::Markdown, &json!([{ "type": "html" }, markdown]));
+        check(json!(["html", "markdown"]), ComparisonMode::Markdown, &json!([{ "type": "html" }, markdown]));
         check(json!(["markdown", "changeTracking"]), ComparisonMode::Markdown, &json!([markdown]));
         let data = json!({ "type": "json", "prompt": "prices" });
-        check(json!([data]), ComparisonMode::Fields, &json!([data, markdown]));
+        check(json!([data, "markdown"]), ComparisonMode::Fields, &json!([data, markdown]));
         check(
-            json!([{ "type": "changeTracking", "modes": ["json"], "prompt": "prices" }]),
+            json!(["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "prices" }]),
             ComparisonMode::Fields,
             &json!([markdown, data]),
         );
@@ -105,12 +99,5 @@ mod tests {
             ComparisonMode::Both,
             &json!([markdown, data]),
         );
-    }
-
-    #[test]
-    fn pages_are_fetched_again_unless_the_options_say_otherwise() {
-        assert_eq!(scrape_options(None).max_age, Some(0));
-        let options = ScrapeOptions { max_age: Some(60_000), ..ScrapeOptions::default() };
-        assert_eq!(scrape_options(Some(&options)).max_age, Some(60_000));
     }
 }

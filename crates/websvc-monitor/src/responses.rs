@@ -7,10 +7,9 @@ use websvc_store::{
 };
 use websvc_types::monitor::{
     Monitor, MonitorBillingStatus, MonitorCheck, MonitorCheckPage, MonitorCheckStatus, MonitorCheckSummary,
-    MonitorSchedule, MonitorTrigger,
+    MonitorTrigger,
 };
 use websvc_types::monitor as wire;
-use websvc_validate::MonitorDefinition;
 
 use crate::clock::from_ms;
 use crate::credits;
@@ -22,29 +21,26 @@ use crate::progress::CheckProgress;
 #[must_use]
 pub fn monitor(engine: &Engine, record: &MonitorRecord) -> Option<Monitor> {
     let definition = decode(record)?;
-    let estimated_credits_per_month = credits::estimate_per_month(engine, &definition);
-    let MonitorDefinition {
-        name, schedule, targets, webhook, notification, retention_days, goal, judge_enabled, ..
-    } = definition;
+    let estimated_credits_per_month = credits::estimate_per_month(engine, &definition, from_ms(record.updated_at_ms));
     Some(Monitor {
         id: record.id.clone(),
-        name,
+        name: definition.name().to_owned(),
         status: match record.status {
             MonitorStatus::Active => wire::MonitorStatus::Active,
             MonitorStatus::Paused => wire::MonitorStatus::Paused,
         },
-        schedule: MonitorSchedule { cron: schedule.cron, timezone: schedule.timezone },
+        schedule: definition.wire_schedule(),
         next_run_at: record.next_run_ms.map(timestamp),
         last_run_at: record.last_run_ms.map(timestamp),
         current_check_id: record.current_check.clone(),
-        targets,
-        webhook,
-        notification,
-        retention_days,
+        targets: definition.targets().to_vec(),
+        webhook: definition.webhook().cloned(),
+        notification: definition.notification().cloned(),
+        retention_days: definition.retention_days(),
         estimated_credits_per_month: Some(estimated_credits_per_month),
         last_check_summary: record.last_summary.map(summary),
-        goal,
-        judge_enabled,
+        goal: definition.goal().map(str::to_owned),
+        judge_enabled: definition.judge_enabled(),
         created_at: timestamp(record.created_at_ms),
         updated_at: timestamp(record.updated_at_ms),
         email_recipient_subscriptions: None,

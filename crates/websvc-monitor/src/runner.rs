@@ -26,13 +26,27 @@ struct Runner {
     monitors: Monitors,
     tasks: JoinSet<()>,
     /// The checks in progress, by the number of the check.
-    active: HashMap<i64, AbortHandle>,
+    active: HashMap<i64, ActiveCheck>,
+    /// Checks whose work panicked, to be ended.
+    panicked: Vec<CheckRecord>,
     last_sweep: Option<tokio::time::Instant>,
+}
+
+/// A check in progress.
+struct ActiveCheck {
+    record: CheckRecord,
+    task: AbortHandle,
 }
 
 /// Works on checks until it is dropped.
 pub(crate) async fn run(monitors: Monitors) -> Infallible {
-    let mut runner = Runner { monitors, tasks: JoinSet::new(), active: HashMap::new(), last_sweep: None };
+    let mut runner = Runner {
+        monitors,
+        tasks: JoinSet::new(),
+        active: HashMap::new(),
+        panicked: Vec::new(),
+        last_sweep: None,
+    };
     loop {
         if let Err(error) = runner.step().await {
             tracing::error!(error = &error as &dyn std::error::Error, "monitor checks failed; retrying");
@@ -45,6 +59,7 @@ impl Runner {
     /// Starts the work on new checks, then waits for one event.
     async fn step(&mut self) -> Result<(), MonitorsError> {
         self.sweep().await?;
+        self.fail_panicked().await?;
         let max = self.monitors.config().concurrency as u64;
         let claimed = self.monitors.with_store(move |store, _| store.claim_checks(max)).await?;
         self.sync(claimed);
@@ -58,10 +73,10 @@ impl Runner {
 
     /// Starts the work on the checks that this process owns, and ends the work on those that it no longer owns.
     fn sync(&mut self, owned: Vec<CheckRecord>) {
-        self.active.retain(|number, task| {
-            let is_owned = owned.iter().any(|check| check.number == *number);
+        self.active.retain(|number, check| {
+            let is_owned = owned.iter().any(|owned| owned.number == *number);
             if !is_owned {
-                task.abort();
+                check.task.abort();
             }
             is_owned
         });
@@ -69,11 +84,10 @@ impl Runner {
             if self.active.contains_key(&record.number) || self.active.len() >= self.monitors.config().concurrency {
                 continue;
             }
-            let number = record.number;
             // Log lines of the check carry its identifier.
             let span = RequestSpan::new(&record.id, "monitor", None);
-            let work = check::run(self.monitors.clone(), record);
-            self.active.insert(number, self.tasks.spawn(span.run(work)));
+            let task = self.tasks.spawn(span.run(check::run(self.monitors.clone(), record.clone())));
+            self.active.insert(record.number, ActiveCheck { record, task });
         }
     }
 
@@ -84,11 +98,21 @@ impl Runner {
             Err(error) => {
                 if error.is_panic() {
                     tracing::error!(error = &error as &dyn std::error::Error, "monitor check panicked");
+                    self.panicked.extend(self.active.values().filter(|check| check.task.id() == error.id()).map(|check| check.record.clone()));
                 }
                 error.id()
             }
         };
-        self.active.retain(|_, task| task.id() != id);
+        self.active.retain(|_, check| check.task.id() != id);
+    }
+
+    /// Ends the checks whose work panicked.
+    async fn fail_panicked(&mut self) -> Result<(), MonitorsError> {
+        while let Some(record) = self.panicked.last() {
+            check::fail(&self.monitors, record, "an internal error ended the check".to_owned()).await?;
+            self.panicked.pop();
+        }
+        Ok(())
     }
 
     async fn sweep(&mut self) -> Result<(), MonitorsError> {

@@ -42,6 +42,12 @@ impl Target {
     }
 
     /// Returns the URL including user name and password, for jobs, which send them later.
+    #[must_use]
+    pub fn url_with_credentials(&self) -> Url {
+        Url::parse(&self.text).unwrap_or_else(|_| self.url.clone())
+    }
+
+    /// Does the same without a copy.
     pub(crate) fn into_url_with_credentials(self) -> Url {
         Url::parse(&self.text).unwrap_or(self.url)
     }

@@ -3,16 +3,14 @@
 use std::collections::HashSet;
 
 use websvc_engine::crawl::CrawlScope;
-use websvc_engine::team_policy;
-use websvc_jobs::JobRequest;
-use websvc_store::{JobRecord, JobUrl};
+use websvc_jobs::{JobRequest, crawl_start_url};
+use websvc_store::JobRecord;
 use websvc_types::job::CrawlRequest;
-use websvc_types::monitor::{CrawlTarget, MonitorCrawlOptions};
-use websvc_validate::{Checked, Policy, Rejection, check_crawl};
+use websvc_validate::CrawlTargetPlan;
 
 use super::job::JobProgress;
 use super::{CheckRun, Stop};
-use crate::options::{ComparisonMode, scrape_options};
+use crate::options::{ComparisonMode, scraped_options};
 use crate::page::PageResult;
 
 /// Number of known pages that are read at once to find those that the crawl did not meet.
@@ -20,21 +18,24 @@ const KNOWN_PAGES: u64 = 500;
 
 impl CheckRun {
     /// Continues a target that is a site. Returns whether there may be more to do at once.
-    pub(super) async fn advance_crawl(&mut self, index: usize, target: &CrawlTarget) -> Result<bool, Stop> {
-        let request = crawl_request(target);
-        if self.job_record(&self.progress.targets[index]).await?.is_none() {
-            let (team, loaded) = (self.record.team.clone(), request.clone());
-            let prepared = self.monitors.run_blocking(move |inner| Ok(prepare(inner, &team, loaded)?));
-            let prepared = prepared.await?.map_err(Stop::Failed)?;
-            let Prepared { url, page_limit, max_concurrency } = prepared;
-            let options = request.scrape_options.clone().unwrap_or_default();
-            let crawl = Some(Box::new(request));
-            let stored = JobRequest { options, max_concurrency, crawl, ..JobRequest::default() };
-            if !self.ensure_job(index, |_| Ok((stored, vec![url], Some(page_limit)))).await? {
-                return Ok(false);
-            }
+    pub(super) async fn advance_crawl(&mut self, index: usize, target: &CrawlTargetPlan) -> Result<bool, Stop> {
+        let CrawlTargetPlan { id: _, request, crawl } = target;
+        let options = request.scrape_options.clone().unwrap_or_default();
+        let mode = ComparisonMode::of(&options);
+        let start = || {
+            let options = scraped_options(options);
+            let request = CrawlRequest { scrape_options: Some(options.clone()), ..request.clone() };
+            let stored = JobRequest {
+                options,
+                max_concurrency: crawl.max_concurrency(),
+                crawl: Some(Box::new(request)),
+                ..JobRequest::default()
+            };
+            (stored, vec![crawl_start_url(&CrawlScope::new(crawl.clone()))], Some(crawl.limit()))
+        };
+        if !self.ensure_job(index, start).await? {
+            return Ok(false);
         }
-        let mode = ComparisonMode::of(target.scrape_options.as_ref());
         match self.advance_job(index, mode).await? {
             JobProgress::Open { has_new } => Ok(has_new),
             JobProgress::Ended(job) => {
@@ -83,78 +84,4 @@ impl CheckRun {
             after = last;
         }
     }
-}
-
-/// Returns the request of the crawl.
-fn crawl_request(target: &CrawlTarget) -> CrawlRequest {
-    let MonitorCrawlOptions {
-        include_paths,
-        exclude_paths,
-        max_discovery_depth,
-        limit,
-        crawl_entire_domain,
-        allow_external_links,
-        allow_subdomains,
-        ignore_robots_txt,
-        robots_user_agent,
-        sitemap,
-        deduplicate_similar_urls,
-        ignore_query_parameters,
-        regex_on_full_url,
-        delay,
-        max_concurrency,
-    } = target.crawl_options.clone().unwrap_or_default();
-    CrawlRequest {
-        include_paths,
-        exclude_paths,
-        max_discovery_depth,
-        limit,
-        crawl_entire_domain,
-        allow_external_links,
-        allow_subdomains,
-        ignore_robots_txt,
-        robots_user_agent,
-        sitemap,
-        deduplicate_similar_urls,
-        ignore_query_parameters,
-        regex_on_full_url,
-        delay,
-        max_concurrency,
-        scrape_options: Some(scrape_options(target.scrape_options.as_ref())),
-        ..CrawlRequest::new(target.url.clone())
-    }
-}
-
-/// The start of a crawl.
-struct Prepared {
-    url: JobUrl,
-    page_limit: u64,
-    max_concurrency: Option<usize>,
-}
-
-/// Checks a crawl by the present policy of the team. Returns the reason if it is not allowed. Blocks.
-fn prepare(
-    inner: &crate::monitors::Inner,
-    team: &str,
-    request: CrawlRequest,
-) -> Result<Result<Prepared, String>, crate::error::MonitorsError> {
-    let stored = inner.store.team(team)?;
-    let policy = match team_policy(&inner.store, stored.as_ref()) {
-        Ok(policy) => policy,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    let policy = Policy { path_patterns: inner.engine.path_patterns().for_team(team), ..policy };
-    let checked = check_crawl(request, &policy);
-    let Checked { plan, warnings: _ } = match checked {
-        Ok(checked) => checked,
-        Err(rejection) => return Ok(Err(rejected(&rejection))),
-    };
-    let page_limit = plan.limit();
-    let max_concurrency = plan.max_concurrency();
-    let url = websvc_jobs::crawl_start_url(&CrawlScope::new(plan));
-    Ok(Ok(Prepared { url, page_limit, max_concurrency }))
-}
-
-fn rejected(rejection: &Rejection) -> String {
-    format!("the options are no longer allowed: {rejection}")
 }

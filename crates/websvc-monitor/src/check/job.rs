@@ -1,16 +1,16 @@
 //! Targets whose pages a job scrapes: lists of pages, and sites.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use url::Url;
 use websvc_jobs::JobRequest;
 use websvc_store::{CreateJobOutcome, JobError, JobKind, JobRecord, JobState, JobUrl, ListEntry, NewJob};
 use websvc_types::job::JobDocument;
-use websvc_types::monitor::{MonitorTargetKind, ScrapeTarget};
+use websvc_types::monitor::MonitorTargetKind;
+use websvc_validate::{ScrapeTargetPlan, Target};
 
 use super::{CheckRun, Stop};
 use crate::error::MonitorsError;
-use crate::options::{ComparisonMode, scrape_options};
+use crate::options::{ComparisonMode, scraped_options};
 use crate::page::PageResult;
 use crate::progress::TargetProgress;
 
@@ -43,13 +43,13 @@ pub(crate) enum JobProgress {
 
 impl CheckRun {
     /// Continues a target with single pages. Returns whether there may be more to do at once.
-    pub(super) async fn advance_scrape(&mut self, index: usize, target: &ScrapeTarget) -> Result<bool, Stop> {
-        let options = scrape_options(target.scrape_options.as_ref());
+    pub(super) async fn advance_scrape(&mut self, index: usize, target: &ScrapeTargetPlan) -> Result<bool, Stop> {
+        let options = scraped_options(target.options.clone());
         let request = JobRequest { options, ..JobRequest::default() };
-        if !self.ensure_job(index, |_| Ok((request, batch_urls(&target.urls), None))).await? {
+        if !self.ensure_job(index, || (request, batch_urls(&target.pages), None)).await? {
             return Ok(false);
         }
-        let mode = ComparisonMode::of(target.scrape_options.as_ref());
+        let mode = ComparisonMode::of(&target.options);
         match self.advance_job(index, mode).await? {
             JobProgress::Open { has_new } => Ok(has_new),
             JobProgress::Ended(job) => {
@@ -64,7 +64,7 @@ impl CheckRun {
     pub(super) async fn ensure_job(
         &mut self,
         index: usize,
-        request: impl FnOnce(&Self) -> Result<(JobRequest, Vec<JobUrl>, Option<u64>), Stop>,
+        request: impl FnOnce() -> (JobRequest, Vec<JobUrl>, Option<u64>),
     ) -> Result<bool, Stop> {
         let kind = self.job_kind(index)?;
         if let Some(id) = &self.progress.targets[index].job
@@ -90,7 +90,7 @@ impl CheckRun {
                 id
             }
         };
-        let (request, urls, page_limit) = request(self)?;
+        let (request, urls, page_limit) = request();
         let list_len = if kind == JobKind::Batch { urls.len() as u64 } else { 0 };
         let job = NewJob {
             id,
@@ -206,19 +206,14 @@ fn source_url(document: &JobDocument) -> Option<String> {
 }
 
 /// Returns the URLs of a batch, each once: a page is checked once, however often the list has it.
-fn batch_urls(urls: &[String]) -> Vec<JobUrl> {
-    let mut seen = HashMap::new();
-    for (index, url) in urls.iter().enumerate() {
-        let Ok(parsed) = Url::parse(url) else { continue };
-        seen.entry(parsed.to_string()).or_insert((index as u64, url));
-    }
-    let mut entries: Vec<_> = seen.into_iter().collect();
-    entries.sort_by_key(|(_, (index, _))| *index);
-    let to_url = |(key, (index, original)): (String, (u64, &String))| JobUrl {
-        url: key.clone(),
-        key,
-        depth: 0,
-        entry: Some(ListEntry { original_url: original.clone(), index }),
+fn batch_urls(pages: &[Target]) -> Vec<JobUrl> {
+    let mut seen = HashSet::new();
+    let pages = pages.iter().enumerate().filter(|(_, page)| seen.insert(page.url_with_credentials()));
+    let to_url = |(index, page): (usize, &Target)| {
+        let url = page.url_with_credentials().to_string();
+        let original_url = page.url().to_string();
+        let entry = Some(ListEntry { original_url, index: index as u64 });
+        JobUrl { key: url.clone(), url, depth: 0, entry }
     };
-    entries.into_iter().map(to_url).collect()
+    pages.map(to_url).collect()
 }

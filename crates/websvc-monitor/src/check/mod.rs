@@ -7,15 +7,15 @@ mod search;
 use std::sync::Arc;
 use std::time::Duration;
 
-use websvc_engine::Engine;
-use websvc_store::{BillingStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage};
-use websvc_types::monitor::MonitorTarget;
-use websvc_validate::MonitorDefinition;
+use websvc_engine::{Engine, PolicyError, team_policy};
+use websvc_store::{
+    BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage,
+};
+use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
-use crate::clock::from_ms;
 use crate::credits;
 use crate::error::MonitorsError;
-use crate::monitors::Monitors;
+use crate::monitors::{Inner, Monitors};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
 
@@ -27,11 +27,16 @@ const FAILURE_DELAY: Duration = Duration::from_secs(1);
 
 const DAY_MS: u64 = 86_400_000;
 
+/// Days for which a check is stored whose definition is not valid.
+const DEFAULT_RETENTION_DAYS: u64 = 30;
+
 /// A check in progress.
 pub(crate) struct CheckRun {
     pub(crate) monitors: Monitors,
     pub(crate) record: CheckRecord,
-    pub(crate) definition: Arc<MonitorDefinition>,
+    pub(crate) definition: MonitorDefinition,
+    /// The plan of its targets, by the present permissions of the team.
+    pub(crate) plan: Arc<MonitorPlan>,
     pub(crate) progress: CheckProgress,
 }
 
@@ -54,16 +59,20 @@ impl<E: Into<MonitorsError>> From<E> for Stop {
 
 /// Works on a check until it is finished or lost. A check that was interrupted continues.
 pub(crate) async fn run(monitors: Monitors, record: CheckRecord) {
-    let definition = match serde_json::from_str(&record.definition) {
-        Ok(definition) => Arc::new(definition),
-        Err(error) => {
-            let reason = format!("the monitor has a definition of another version: {error}");
-            return finish_failed(&monitors, &record, reason).await;
-        }
+    if let Err(error) = try_run(monitors, record).await {
+        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not continue; retrying");
+        tokio::time::sleep(FAILURE_DELAY).await;
+    }
+}
+
+async fn try_run(monitors: Monitors, record: CheckRecord) -> Result<(), MonitorsError> {
+    let (definition, plan) = match load(&monitors, &record).await? {
+        Ok(loaded) => loaded,
+        Err(reason) => return fail(&monitors, &record, reason).await,
     };
     let progress = CheckProgress::decode(&record.progress);
-    let mut check = CheckRun { monitors, record, definition, progress };
-    let ended = match check.run_targets().await {
+    let mut check = CheckRun { monitors, record, definition, plan: Arc::new(plan), progress };
+    match check.run_targets().await {
         Ok(()) => check.finish(None).await,
         Err(Stop::Failed(reason)) => {
             check.cancel_jobs().await;
@@ -74,24 +83,71 @@ pub(crate) async fn run(monitors: Monitors, record: CheckRecord) {
             Ok(())
         }
         Err(Stop::Error(error)) => Err(error),
-    };
-    if let Err(error) = ended {
-        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not continue; retrying");
-        tokio::time::sleep(FAILURE_DELAY).await;
     }
 }
 
+/// Returns the definition of a check and the plan of its targets, or the reason why it cannot be worked on.
+async fn load(
+    monitors: &Monitors,
+    record: &CheckRecord,
+) -> Result<Result<(MonitorDefinition, MonitorPlan), String>, MonitorsError> {
+    let (definition, team) = (record.definition.clone(), record.team.clone());
+    monitors
+        .run_blocking(move |inner| {
+            let definition: MonitorDefinition = match serde_json::from_str(&definition) {
+                Ok(definition) => definition,
+                Err(error) => {
+                    return Ok(Err(format!("the monitor has a definition of another version: {error}")));
+                }
+            };
+            let policy = match policy(inner, &team)? {
+                Ok(policy) => policy,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            Ok(match definition.plan(&policy) {
+                Ok(Checked { plan, warnings: _ }) => Ok((definition, plan)),
+                Err(rejection) => Err(format!("the monitor is no longer allowed: {rejection}")),
+            })
+        })
+        .await
+}
+
+/// Returns the policy of a team, with its share of the compiled path patterns. Blocks.
+pub(crate) fn policy(inner: &Inner, team: &str) -> Result<Result<Policy, String>, MonitorsError> {
+    let stored = inner.store.team(team)?;
+    Ok(match team_policy(&inner.store, stored.as_ref()) {
+        Ok(policy) => Ok(Policy { path_patterns: inner.engine.path_patterns().for_team(team), ..policy }),
+        Err(PolicyError::Store(error)) => return Err(error.into()),
+        Err(error @ PolicyError::Values(_)) => Err(error.to_string()),
+    })
+}
+
 /// Ends a check that cannot be worked on.
-pub(crate) async fn finish_failed(monitors: &Monitors, record: &CheckRecord, reason: String) {
-    let check = CheckRun {
-        monitors: monitors.clone(),
-        record: record.clone(),
-        definition: Arc::default(),
-        progress: CheckProgress::decode(&record.progress),
+pub(crate) async fn fail(
+    monitors: &Monitors,
+    record: &CheckRecord,
+    reason: String,
+) -> Result<(), MonitorsError> {
+    let finished = FinishedCheck {
+        status: CheckStatus::Failed,
+        error: Some(reason),
+        actual_credits: 0,
+        billing: released(record.billing),
     };
-    if let Err(error) = check.finish(Some(reason)).await {
-        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not be ended");
-        tokio::time::sleep(FAILURE_DELAY).await;
+    let (number, now_ms) = (record.number, monitors.config().clock.now_ms());
+    let until_ms = now_ms.saturating_add(DEFAULT_RETENTION_DAYS * DAY_MS);
+    monitors.with_store(move |store, _| store.finish_check(number, &finished, until_ms, now_ms)).await?;
+    monitors.inner.jobs.notify_webhooks();
+    Ok(())
+}
+
+fn released(billing: BillingStatus) -> BillingStatus {
+    match billing {
+        BillingStatus::Reserved => BillingStatus::Released,
+        BillingStatus::NotApplicable
+        | BillingStatus::Confirmed
+        | BillingStatus::Released
+        | BillingStatus::Failed => billing,
     }
 }
 
@@ -99,22 +155,22 @@ impl CheckRun {
     /// Works on all targets until they are done.
     async fn run_targets(&mut self) -> Result<(), Stop> {
         if self.progress.targets.is_empty() {
-            let targets = self.definition.targets.iter();
+            let targets = self.definition.targets().iter();
             self.progress.targets =
                 targets.map(|target| TargetProgress::new(target.id().unwrap_or_default(), target.kind())).collect();
         }
         self.save().await?;
-        let definition = Arc::clone(&self.definition);
+        let plan = Arc::clone(&self.plan);
         loop {
             let (mut is_done, mut has_progress) = (true, false);
-            for (index, target) in definition.targets.iter().enumerate() {
+            for (index, target) in plan.targets().iter().enumerate() {
                 if self.progress.targets.get(index).is_none_or(|progress| progress.is_done) {
                     continue;
                 }
                 has_progress |= match target {
-                    MonitorTarget::Scrape(target) => self.advance_scrape(index, target).await?,
-                    MonitorTarget::Crawl(target) => self.advance_crawl(index, target).await?,
-                    MonitorTarget::Search(target) => self.advance_search(index, target).await?,
+                    MonitorTargetPlan::Scrape(target) => self.advance_scrape(index, target).await?,
+                    MonitorTargetPlan::Crawl(target) => self.advance_crawl(index, target).await?,
+                    MonitorTargetPlan::Search(target) => self.advance_search(index, target).await?,
                 };
                 is_done &= self.progress.targets[index].is_done;
             }
@@ -133,8 +189,7 @@ impl CheckRun {
     /// Fails the check if it takes too long.
     fn check_time(&self) -> Result<(), Stop> {
         let config = self.monitors.config();
-        let has_only_searches =
-            self.definition.targets.iter().all(|target| matches!(target, MonitorTarget::Search(_)));
+        let has_only_searches = self.definition.has_only_search_targets();
         let limit = if has_only_searches { config.search_check_timeout } else { config.check_timeout };
         let elapsed_ms = config.clock.now_ms().saturating_sub(self.record.created_at_ms);
         if u128::from(elapsed_ms) <= limit.as_millis() {
@@ -165,22 +220,8 @@ impl CheckRun {
         }
         let target = self.progress.targets[index].result.target_id.clone();
         let (monitor, check) = (&self.record.monitor_id, &self.record.id);
-        let mut pages = Vec::with_capacity(results.len());
-        for (result, charge) in results.into_iter().zip(charges) {
-            let event = serde_json::to_vec(&result.event(monitor, check)).ok();
-            let document = serde_json::to_vec(&result.fields).unwrap_or_default();
-            pages.push(NewCheckPage {
-                id: uuid::Uuid::new_v4().to_string(),
-                target: target.clone(),
-                url: result.url,
-                status: result.status,
-                document,
-                event,
-                event_success: result.status != websvc_store::CheckPageStatus::Error,
-                baseline: result.baseline,
-                charge,
-            });
-        }
+        let pages = results.into_iter().zip(charges);
+        let pages = pages.map(|(result, charge)| new_page(result, monitor, check, &target, charge)).collect();
         self.store_pages(pages).await
     }
 
@@ -198,19 +239,15 @@ impl CheckRun {
 
     /// Adds the judgment to a page that changed. Returns its charge.
     async fn judge(&self, result: &mut PageResult) -> Result<Option<credits::Charge>, Stop> {
-        let Some(goal) = self.goal() else { return Ok(None) };
+        let Some(goal) = self.definition.judges() else { return Ok(None) };
         let Some(changes) = result.changes_text() else { return Ok(None) };
         let Some(model) = self.engine().completion_model() else { return Ok(None) };
         let Some(charge) = credits::judge(&self.monitors, &self.record, &result.url).await? else {
+            result.fields.judgment = Some(crate::judge::undecided("the team has no credits left"));
             return Ok(None);
         };
         result.fields.judgment = Some(crate::judge::judge_changes(model, goal, &changes).await);
         Ok(Some(charge))
-    }
-
-    /// Returns the goal by which changes are judged.
-    pub(crate) fn goal(&self) -> Option<&str> {
-        self.definition.goal.as_deref().filter(|_| self.definition.judge_enabled)
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -234,7 +271,7 @@ impl CheckRun {
     async fn finish(&self, error: Option<String>) -> Result<(), MonitorsError> {
         let actual_credits = self.progress.credits + self.job_credits().await?;
         let record = self.record.clone();
-        let retention_ms = u64::from(self.definition.retention_days).max(1) * DAY_MS;
+        let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
         let now_ms = self.now_ms();
         let finished = self
             .monitors
@@ -246,9 +283,8 @@ impl CheckRun {
                     (None, _) => CheckStatus::Partial,
                 };
                 let billing = match record.billing {
-                    BillingStatus::Reserved if actual_credits == 0 => BillingStatus::Released,
-                    BillingStatus::Reserved => BillingStatus::Confirmed,
-                    other => other,
+                    BillingStatus::Reserved if actual_credits > 0 => BillingStatus::Confirmed,
+                    other => released(other),
                 };
                 let finished = FinishedCheck { status, error, actual_credits, billing };
                 store.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms), now_ms)
@@ -279,9 +315,28 @@ impl CheckRun {
         }
         Ok(())
     }
+}
 
-    /// Returns the time at which the check started.
-    pub(crate) fn started_at(&self) -> jiff::Timestamp {
-        from_ms(self.record.started_at_ms.unwrap_or(self.record.created_at_ms))
+/// Returns a page as the store takes it.
+pub(crate) fn new_page(
+    result: PageResult,
+    monitor: &str,
+    check: &str,
+    target: &str,
+    charge: Option<credits::Charge>,
+) -> NewCheckPage {
+    let event = serde_json::to_vec(&result.event(monitor, check));
+    let document = serde_json::to_vec(&result.fields);
+    let PageResult { url, status, fields: _, event_diff: _, baseline } = result;
+    NewCheckPage {
+        id: uuid::Uuid::new_v4().to_string(),
+        target: target.to_owned(),
+        url,
+        status,
+        document: document.expect("results have only strings, numbers and JSON"),
+        event: Some(event.expect("events have only strings, numbers and JSON")),
+        event_success: status != CheckPageStatus::Error,
+        baseline,
+        charge,
     }
 }

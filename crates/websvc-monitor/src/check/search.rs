@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::team_policy;
 use websvc_scrape::FilePublisher;
-use websvc_store::{BaselineChange, CheckPageStatus};
-use websvc_types::SearchRequest;
-use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus, SearchTarget};
-use websvc_types::limits::MONITOR_RESULTS_DEFAULT;
-use websvc_validate::{Checked, SearchPlan, check_scrape_options, check_search};
+use websvc_store::{BaselineChange, CheckPageStatus, NewCheckPage};
+use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus};
+use websvc_types::{ScrapeOptions, SearchRequest};
+use websvc_validate::{Checked, Policy, SearchPlan, SearchTargetPlan, check_scrape_options, check_search};
 
 use super::{CheckRun, Stop};
 use crate::baseline::{ResultBaseline, decode, encode};
@@ -30,7 +28,7 @@ const NO_MODEL: &str = "no language model is configured";
 
 impl CheckRun {
     /// Continues a target that is a search. Returns whether there may be more to do at once.
-    pub(super) async fn advance_search(&mut self, index: usize, target: &SearchTarget) -> Result<bool, Stop> {
+    pub(super) async fn advance_search(&mut self, index: usize, target: &SearchTargetPlan) -> Result<bool, Stop> {
         if self.progress.targets[index].results.is_none() {
             self.find_results(index, target).await?;
             return Ok(true);
@@ -52,12 +50,13 @@ impl CheckRun {
     }
 
     /// Runs the searches of a target and stores their results.
-    async fn find_results(&mut self, index: usize, target: &SearchTarget) -> Result<(), Stop> {
+    async fn find_results(&mut self, index: usize, target: &SearchTargetPlan) -> Result<(), Stop> {
         let mut merged: Vec<FoundResult> = Vec::new();
         let mut positions: HashMap<String, usize> = HashMap::new();
         let mut charges = Vec::new();
-        for query in &target.queries {
-            let plan = self.search_plan(target, query).await?;
+        for request in &target.searches {
+            let query = &request.query;
+            let plan = self.search_plan(request.clone()).await?;
             let hold = credits::hold(&self.monitors, &self.record, self.engine().max_search_credits(&plan)).await?;
             let Some(hold) = hold else {
                 return Err(Stop::Failed("insufficient credits for the searches of the monitor".to_owned()));
@@ -84,7 +83,7 @@ impl CheckRun {
                 }
             }
         }
-        merged.truncate(target.max_results.unwrap_or(MONITOR_RESULTS_DEFAULT) as usize);
+        merged.truncate(target.max_results as usize);
         let progress = &mut self.progress.targets[index];
         progress.result.result_count = Some(merged.len() as u64);
         progress.result.matches = Some(0);
@@ -107,30 +106,24 @@ impl CheckRun {
         Ok(())
     }
 
-    async fn search_plan(&self, target: &SearchTarget, query: &str) -> Result<SearchPlan, Stop> {
-        let request = SearchRequest {
-            limit: Some(target.max_results.unwrap_or(MONITOR_RESULTS_DEFAULT)),
-            include_domains: target.include_domains.clone().filter(|domains| !domains.is_empty()),
-            exclude_domains: target.exclude_domains.clone().filter(|domains| !domains.is_empty()),
-            tbs: Some(target.search_window.unwrap_or_default().tbs().to_owned()),
-            ..SearchRequest::new(query)
-        };
-        let team = self.record.team.clone();
-        let policy = self.monitors.run_blocking(move |inner| {
-            let team = inner.store.team(&team)?;
-            Ok(team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string()))
-        });
-        let policy = policy.await?.map_err(Stop::Failed)?;
-        match check_search(request, &policy) {
+    async fn search_plan(&self, request: SearchRequest) -> Result<SearchPlan, Stop> {
+        match check_search(request, &self.policy().await?) {
             Ok(Checked { plan, warnings: _ }) => Ok(plan),
             Err(rejection) => Err(Stop::Failed(format!("the search is no longer allowed: {rejection}"))),
         }
     }
 
+    async fn policy(&self) -> Result<Policy, Stop> {
+        let team = self.record.team.clone();
+        let policy = self.monitors.run_blocking(move |inner| super::policy(inner, &team)).await?;
+        policy.map_err(Stop::Failed)
+    }
+
     /// Returns the purpose of the decisions about results: with another one, all results are new.
-    fn purpose(&self, target: &SearchTarget) -> String {
-        let goal = self.definition.goal.as_deref().unwrap_or_default();
-        [goal, &self.definition.name].into_iter().chain(target.queries.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
+    fn purpose(&self, target: &SearchTargetPlan) -> String {
+        let texts = [self.definition.goal().unwrap_or_default(), self.definition.name()].into_iter();
+        let queries = target.searches.iter().map(|search| search.query.as_str());
+        texts.chain(queries).collect::<Vec<_>>().join("\n")
     }
 
     /// Decides about a result.
@@ -152,7 +145,7 @@ impl CheckRun {
 
     /// Judges a result that was not reported yet. Without a judge, it is reported.
     async fn judge_found(&mut self, index: usize, decided: &mut DecidedResult) -> Result<(), Stop> {
-        let Some(goal) = self.goal() else {
+        let Some(goal) = self.definition.judges() else {
             decided.set_status(MonitorSearchStatus::Alert);
             return Ok(());
         };
@@ -190,14 +183,9 @@ impl CheckRun {
     /// Returns the markdown of a result, or the reason why there is none. The page is charged like any scrape.
     async fn scrape(&mut self, url: &str) -> Result<Result<String, String>, Stop> {
         let Ok(parsed) = Url::parse(url) else { return Ok(Err("its URL is not valid".to_owned())) };
-        let team = self.record.team.clone();
-        let plan = self.monitors.run_blocking(move |inner| {
-            let team = inner.store.team(&team)?;
-            Ok(team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string()))
-        });
-        let policy = plan.await?.map_err(Stop::Failed)?;
-        let plan = match check_scrape_options(crate::options::scrape_options(None), &policy) {
-            Ok(checked) => checked.plan,
+        let options = ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
+        let plan = match check_scrape_options(options, &self.policy().await?) {
+            Ok(Checked { plan, warnings: _ }) => plan,
             Err(rejection) => return Ok(Err(rejection.to_string())),
         };
         let hold = credits::hold(&self.monitors, &self.record, self.engine().max_page_credits(&plan)).await?;
@@ -280,7 +268,7 @@ impl DecidedResult {
         self.error = Some(reason);
     }
 
-    fn into_page(self, monitor: &str, check: &str, target: &str) -> websvc_store::NewCheckPage {
+    fn into_page(self, monitor: &str, check: &str, target: &str) -> NewCheckPage {
         let Self { result, status, decision, error, baseline, charge } = self;
         let page_status = match status {
             MonitorSearchStatus::Alert => CheckPageStatus::New,

@@ -1,0 +1,288 @@
+//! `/v2/monitor`: monitors, which check pages, sites and searches again and again (operations.md, section 3).
+
+mod list;
+
+use http::{Request, StatusCode};
+use uuid::Uuid;
+use websvc_monitor::{MonitorsError, RunOutcome};
+use websvc_stage::Stage;
+use websvc_store::{CreateMonitorOutcome, MonitorRecord, MonitorStatus};
+use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
+use websvc_types::monitor::{
+    DeleteMonitorResponse, EmailSubscription, Monitor, MonitorResponse, MonitorStateRequest,
+    RunMonitorResponse,
+};
+use websvc_validate::{
+    Checked, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy, RetentionMode,
+    read_create_monitor, read_run_monitor, read_update_monitor,
+};
+
+use super::search::policy_with_patterns;
+use crate::audit_trail::AuditedRequest;
+use crate::authorize::authorize_format_names;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
+
+/// How often a change is tried again when another one was faster.
+const UPDATE_ATTEMPTS: usize = 3;
+
+/// An operation on monitors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MonitorOperation {
+    Create,
+    List,
+    Get,
+    Update,
+    Delete,
+    Run,
+    Checks,
+    Check,
+}
+
+impl MonitorOperation {
+    /// Returns the name in audit events.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Create => "monitor",
+            Self::List => "monitor-list",
+            Self::Get => "monitor-get",
+            Self::Update => "monitor-update",
+            Self::Delete => "monitor-delete",
+            Self::Run => "monitor-run",
+            Self::Checks => "monitor-checks",
+            Self::Check => "monitor-check",
+        }
+    }
+}
+
+/// Handles an operation on monitors.
+pub(crate) async fn monitor(
+    operation: MonitorOperation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    match operation {
+        MonitorOperation::Create => create(&context, request).await,
+        MonitorOperation::List => list::monitors(&context, &request).await,
+        MonitorOperation::Get => get(&context, &request).await,
+        MonitorOperation::Update => update(&context, request).await,
+        MonitorOperation::Delete => delete(&context, &request).await,
+        MonitorOperation::Run => run(&context, request).await,
+        MonitorOperation::Checks => list::checks(&context, &request).await,
+        MonitorOperation::Check => list::check(&context, &request).await,
+    }
+}
+
+async fn create(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let body = super::read_body(request).await?;
+    let policy = policy_with_patterns(context)?;
+    let (now, min_interval) = clock(context);
+    let read_policy = policy.clone();
+    let decoding = context.state.admission.decode_with_patterns(body, move |body| {
+        let mut new_id = || Uuid::new_v4().to_string();
+        let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
+        read_create_monitor(body, context)
+    });
+    let Checked { plan: definition, warnings } =
+        context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    check_definition(context, &definition, &policy)?;
+    let key = context.caller.as_ref().map(|caller| caller.key_id.clone());
+    let monitors = &context.state.monitors;
+    match monitors.create(context.team_name(), key, &definition).await? {
+        CreateMonitorOutcome::Created(record) => respond(context, &record, warnings),
+        CreateMonitorOutcome::TooMany => {
+            let max = monitors.config().limits.max_monitors;
+            let text = format!("Rate limit exceeded: limit of {max} monitors per team reached");
+            Err(ApiError::new(ErrorCode::RateLimited, text))
+        }
+    }
+}
+
+async fn get(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let record = find(context, request).await?;
+    respond(context, &record, Vec::new())
+}
+
+async fn update(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let id = id(&request)?;
+    let body = super::read_body(request).await?;
+    let policy = policy_with_patterns(context)?;
+    let (now, min_interval) = clock(context);
+    for _ in 0..UPDATE_ATTEMPTS {
+        let record = find_by_id(context, &id).await?;
+        let current = definition(&record)?;
+        let read_policy = policy.clone();
+        let decoding = context.state.admission.decode_with_patterns(body.clone(), move |body| {
+            let mut new_id = || Uuid::new_v4().to_string();
+            let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
+            read_update_monitor(body, &current, context)
+        });
+        let Checked { plan: update, warnings } =
+            context.state.engine.stages().run(Stage::Decode, decoding).await?;
+        check_definition(context, &update.definition, &policy)?;
+        let status = match update.status {
+            Some(MonitorStateRequest::Active) => MonitorStatus::Active,
+            Some(MonitorStateRequest::Paused) => MonitorStatus::Paused,
+            None => record.status,
+        };
+        if let Some(record) = context.state.monitors.update(&record, &update.definition, status).await? {
+            return respond(context, &record, warnings);
+        }
+    }
+    Err(ApiError::new(ErrorCode::UnknownError, "the monitor was changed by other requests meanwhile; try again"))
+}
+
+async fn delete(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let id = id(request)?;
+    context.trail.set_target(|| format!("monitor {id}"));
+    match context.state.monitors.delete(context.team_name(), &id).await? {
+        true => Ok(json(StatusCode::OK, &DeleteMonitorResponse { success: true })),
+        false => Err(not_found()),
+    }
+}
+
+async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let id = id(&request)?;
+    context.trail.set_target(|| format!("monitor {id}"));
+    let body = super::read_body(request).await?;
+    read_run_monitor(&body, &policy_with_patterns(context)?)?;
+    match context.state.monitors.run_now(context.team_name(), &id).await? {
+        RunOutcome::Started(check) => {
+            let data = websvc_monitor::check(&check);
+            Ok(json(StatusCode::OK, &RunMonitorResponse { success: true, id: data.id.clone(), data }))
+        }
+        RunOutcome::Running(check) => {
+            let text = format!("A check of the monitor is running: {check}");
+            Err(ApiError::new(ErrorCode::MonitorCheckRunning, text).field("checkId", check))
+        }
+        RunOutcome::Paused => {
+            Err(ApiError::new(ErrorCode::MonitorPaused, "The monitor is paused; set its status to active first"))
+        }
+        RunOutcome::InsufficientCredits { estimated, remaining } => {
+            context.state.metrics.record_insufficient_credits();
+            let text = format!(
+                "Insufficient credits to run the monitor: a check may cost {estimated} credits, and the team has \
+                 {remaining} left"
+            );
+            Err(ApiError::new(ErrorCode::InsufficientCredits, text))
+        }
+        RunOutcome::NotFound => Err(not_found()),
+    }
+}
+
+/// Checks that the pages of a monitor can be scraped: the formats of the key, and the abilities of this installation.
+///
+/// # Errors
+/// 400 and 403.
+fn check_definition(
+    context: &RequestContext<'_>,
+    definition: &MonitorDefinition,
+    policy: &Policy,
+) -> Result<(), ApiError> {
+    let Checked { plan, warnings: _ } = definition.plan(policy)?;
+    let urls = urls(&plan);
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let retention = context.retention(RetentionMode::Normal, false);
+    context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &urls });
+    if let Some(webhook) = plan.webhook() {
+        super::webhook::check_target(context, webhook.url(), "/webhook/url")?;
+    }
+    for target in plan.targets() {
+        let scrape = match target {
+            MonitorTargetPlan::Scrape(target) => &target.scrape,
+            MonitorTargetPlan::Crawl(target) => target.crawl.scrape(),
+            MonitorTargetPlan::Search(_) => continue,
+        };
+        authorize_format_names(context.caller.as_ref(), scrape.formats())?;
+        context.state.engine.check_scrape(scrape)?;
+    }
+    Ok(())
+}
+
+/// Returns the URLs of a monitor, for its audit event.
+fn urls(plan: &MonitorPlan) -> Vec<String> {
+    let mut urls = Vec::new();
+    for target in plan.targets() {
+        match target {
+            MonitorTargetPlan::Scrape(target) => {
+                urls.extend(target.pages.iter().map(|page| page.url().to_string()));
+            }
+            MonitorTargetPlan::Crawl(target) => urls.push(target.crawl.url().to_string()),
+            MonitorTargetPlan::Search(_) => {}
+        }
+    }
+    urls
+}
+
+fn respond(
+    context: &RequestContext<'_>,
+    record: &MonitorRecord,
+    warnings: Vec<String>,
+) -> Result<HttpResponse, ApiError> {
+    context.trail.set_target(|| format!("monitor {}", record.id));
+    let data = wire(context, record)?;
+    let subscriptions: Vec<EmailSubscription> = Vec::new();
+    let data = Monitor { email_recipient_subscriptions: Some(subscriptions), ..data };
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    Ok(json(StatusCode::OK, &MonitorResponse { success: true, data, warning }))
+}
+
+/// Returns a monitor as clients see it.
+fn wire(context: &RequestContext<'_>, record: &MonitorRecord) -> Result<Monitor, ApiError> {
+    websvc_monitor::monitor(&context.state.engine, record).ok_or_else(other_version)
+}
+
+fn definition(record: &MonitorRecord) -> Result<MonitorDefinition, ApiError> {
+    serde_json::from_str(&record.definition).map_err(|_| other_version())
+}
+
+fn other_version() -> ApiError {
+    ApiError::new(ErrorCode::UnknownError, "the monitor was stored by another version of websvc")
+}
+
+/// Returns the current time of the schedules, and the minimum time between two checks.
+fn clock(context: &RequestContext<'_>) -> (jiff::Timestamp, std::time::Duration) {
+    let config = context.state.monitors.config();
+    (config.clock.now(), config.min_interval)
+}
+
+/// Returns the monitor that a path names.
+///
+/// # Errors
+/// 400 if the ID is not a UUID, 404 if the team has no such monitor.
+async fn find(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<MonitorRecord, ApiError> {
+    find_by_id(context, &id(request)?).await
+}
+
+async fn find_by_id(context: &RequestContext<'_>, id: &str) -> Result<MonitorRecord, ApiError> {
+    context.trail.set_target(|| format!("monitor {id}"));
+    context.state.monitors.monitor(context.team_name(), id).await?.ok_or_else(not_found)
+}
+
+/// Returns the monitor ID in `/v2/monitor/{id}`.
+fn id(request: &Request<ServerBody>) -> Result<String, ApiError> {
+    segment(request, 2, "Invalid monitor ID")
+}
+
+/// Returns a UUID in the path of a request, by the number of its segment.
+///
+/// # Errors
+/// 400 if it is not a UUID.
+fn segment(request: &Request<ServerBody>, number: usize, text: &'static str) -> Result<String, ApiError> {
+    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
+    match Uuid::parse_str(segments.nth(number).unwrap_or_default()) {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, text)),
+    }
+}
+
+fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "Monitor not found")
+}
+
+impl From<MonitorsError> for ApiError {
+    fn from(error: MonitorsError) -> Self {
+        Self::internal(&error, "the monitors could not be read or changed")
+    }
+}
