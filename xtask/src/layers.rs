@@ -100,6 +100,22 @@ const LAYERS: &[Layer] = &[
             "websvc-webhook",
         ],
     ),
+    layer(
+        "websvc-monitor",
+        &[
+            "websvc-types",
+            "websvc-schedule",
+            "websvc-diff",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-scrape",
+            "websvc-stage",
+            "websvc-store",
+            "websvc-model",
+            "websvc-engine",
+            "websvc-jobs",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -129,14 +145,16 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-browser",
     "websvc-threat",
     "websvc-model",
+    "websvc-monitor",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 28] = [
+const EVERYTHING: [&str; 29] = [
     "websvc-diff",
     "websvc-webhook",
     "websvc-model",
+    "websvc-monitor",
     "websvc-jobs",
     "websvc-audit",
     "websvc-stage",

@@ -6,6 +6,7 @@ mod browser;
 mod jobs;
 mod llm;
 mod mirror_sink;
+mod monitors;
 mod sources;
 mod store;
 mod threat;
@@ -37,6 +38,7 @@ pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
 pub(crate) use mirror_sink::ensure_complete;
+pub(crate) use monitors::monitors_config;
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
     unused_sources,

@@ -133,7 +133,8 @@ impl Engine {
     }
 
     /// Returns the model that generates content of pages.
-    fn completion_model(&self) -> Option<&dyn Model> {
+    #[must_use]
+    pub fn completion_model(&self) -> Option<&dyn Model> {
         match &self.model {
             Some(limited) => Some(&**limited).filter(|model| model.can_complete()),
             None => self.config.completion_model(),
@@ -397,6 +398,16 @@ impl Engine {
     /// before the pages are fetched.
     pub fn max_search_credits(&self, plan: &SearchPlan) -> u64 {
         max_search_credits(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the credits of a judgment about a page of a monitor.
+    pub fn judge_price(&self) -> u64 {
+        if self.completion_model().is_some() { self.config.pricing.judge } else { 0 }
+    }
+
+    /// Returns the credits of a number of search results.
+    pub fn results_price(&self, results: u64) -> u64 {
+        results.div_ceil(10).saturating_mul(self.config.pricing.search_per_ten)
     }
 
     /// Returns the price list.

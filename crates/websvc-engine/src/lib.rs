@@ -25,6 +25,7 @@ mod source;
 mod team_indexes;
 mod upload_check;
 
+pub use change_tracking::page_diff;
 pub use bill::{Bill, BillLine, ChargeKind};
 pub use blocking::{ComputeError, run_blocking};
 pub use engine::{Engine, EngineConfig, IndexMode};

@@ -29,7 +29,7 @@ pub(crate) fn compare(
     if fields.is_empty() && !has_text_change {
         return None;
     }
-    let markdown = has_text_change.then(|| page_diff(&previous.markdown, &current.markdown).diff);
+    let markdown = has_text_change.then(|| page_diff(&previous.markdown, &current.markdown).0);
     let text = markdown.as_ref().map(|diff| diff.text.clone());
     let event_fields = mode.has_fields().then(|| fields.clone());
     let json = match mode {

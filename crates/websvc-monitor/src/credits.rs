@@ -8,10 +8,14 @@ use websvc_store::{
     BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck, HoldOutcome,
     MonitorRecord, Usage, UsageItem, UsageRetention,
 };
-use websvc_validate::MonitorDefinition;
+use websvc_types::ScrapeOptions;
+use websvc_types::limits::{CRAWL_LIMIT_DEFAULT, MONITOR_RESULTS_DEFAULT};
+use websvc_types::monitor::MonitorTarget;
+use websvc_validate::{MonitorDefinition, Policy, check_scrape_options};
 
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
+use crate::options::scraped_options;
 
 /// A hold, and the usage that it is charged for.
 pub(crate) type Charge = (CreditHold, Usage);
@@ -20,7 +24,35 @@ const DAY_MS: u64 = 86_400_000;
 
 /// Returns the estimate of the credits of a check.
 pub(crate) fn estimate(engine: &Engine, definition: &MonitorDefinition) -> u64 {
-    websvc_engine::monitor_check_credits(engine, definition)
+    let is_judged = definition.judges().is_some();
+    let judgment = if is_judged { engine.judge_price() } else { 0 };
+    let credits = definition.targets().iter().map(|target| match target {
+        MonitorTarget::Scrape(target) => {
+            let price = page_price(engine, target.scrape_options.as_ref()).saturating_add(judgment);
+            price.saturating_mul(target.urls.len() as u64)
+        }
+        MonitorTarget::Crawl(target) => {
+            let limit = target.crawl_options.as_ref().and_then(|options| options.limit);
+            let price = page_price(engine, target.scrape_options.as_ref()).saturating_add(judgment);
+            price.saturating_mul(limit.unwrap_or(CRAWL_LIMIT_DEFAULT))
+        }
+        MonitorTarget::Search(target) => {
+            let max_results = u64::from(target.max_results.unwrap_or(MONITOR_RESULTS_DEFAULT));
+            let results = max_results.saturating_mul(target.queries.len() as u64);
+            engine.results_price(results).saturating_add(judgment.saturating_mul(max_results))
+        }
+    });
+    credits.fold(0, u64::saturating_add)
+}
+
+/// Returns the maximum credits of a page.
+fn page_price(engine: &Engine, options: Option<&ScrapeOptions>) -> u64 {
+    let options = scraped_options(options.cloned().unwrap_or_default());
+    match check_scrape_options(options, &Policy::default()) {
+        Ok(checked) => engine.max_page_credits(&checked.plan),
+        // An option that needs a permission of the team, or is no longer allowed.
+        Err(_) => 1,
+    }
 }
 
 /// Returns the estimate of the credits of all checks of 30 days.

@@ -13,6 +13,7 @@ use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, IndexSource, Pricing, TeamIndexes};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
+use websvc_monitor::MonitorsConfig;
 use websvc_model::Model;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{SnapshotLimits, Store, StoreError};
@@ -60,6 +61,8 @@ pub struct EmbeddedServerConfig {
     pub limits: AdmissionLimits,
     /// The limits of jobs.
     pub jobs: JobsConfig,
+    /// The limits of monitors.
+    pub monitors: MonitorsConfig,
     /// The scanner that rates URLs for teams with threat protection. Without one, only the lists of the teams apply.
     ///
     /// ```
@@ -118,6 +121,7 @@ impl EmbeddedServerConfig {
             snapshots: SnapshotLimits::default(),
             limits: AdmissionLimits::default(),
             jobs: JobsConfig::default(),
+            monitors: MonitorsConfig::default(),
             threat: Classifier::none(),
             model: None,
         }
@@ -212,6 +216,7 @@ impl EmbeddedServer {
             snapshots,
             limits,
             jobs,
+            monitors,
             threat,
             model,
         } = config;
@@ -239,6 +244,7 @@ impl EmbeddedServer {
         let service = Service::new(ServiceConfig {
             engine: engine.clone(),
             jobs,
+            monitors,
             store: stores.store.clone(),
             artifacts: stores.artifacts.clone(),
             uploads_dir,
@@ -278,7 +284,7 @@ impl EmbeddedServer {
             stop.await;
             stopping.stop();
         };
-        let jobs = service.jobs().clone();
+        let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -287,6 +293,7 @@ impl EmbeddedServer {
             drained = server.run(handler, stop) => drained?,
             never = stores.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
+            never = monitors.run() => match never {},
             never = engine.sweep_deleted_teams() => match never {},
             never = engine.sweep_page_snapshots() => match never {},
         };

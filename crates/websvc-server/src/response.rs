@@ -30,6 +30,8 @@ pub(crate) struct ApiError {
     status_override: Option<u16>,
     text: String,
     details: Vec<Violation>,
+    /// The check that prevents another one.
+    check_id: Option<String>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -40,7 +42,8 @@ impl ApiError {
             ErrorCode::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
             _ => Vec::new(),
         };
-        Self { code, status_override: None, text: text.into(), details: Vec::new(), headers }
+        let text = text.into();
+        Self { code, status_override: None, text, details: Vec::new(), check_id: None, headers }
     }
 
     /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is a
@@ -92,6 +95,11 @@ impl ApiError {
         self
     }
 
+    /// Adds the ID of the check that is queued or running.
+    pub(crate) fn with_check_id(self, check_id: String) -> Self {
+        Self { check_id: Some(check_id), ..self }
+    }
+
     /// Creates an error that lists every rule the request breaks.
     pub(crate) fn invalid(code: ErrorCode, details: Vec<Violation>) -> Self {
         Self { details, ..Self::new(code, "Invalid request body") }
@@ -138,8 +146,7 @@ impl ApiError {
             error: self.headline(),
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
-            // Set by the routes of monitors alone.
-            check_id: None,
+            check_id: self.check_id,
         };
         let mut response = json(status, &body);
         response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));

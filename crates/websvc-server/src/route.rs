@@ -9,7 +9,7 @@ use websvc_types::ErrorCode;
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
-use crate::handler::{JobOperation, WebhookOperation};
+use crate::handler::{JobOperation, MonitorOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
 
@@ -24,6 +24,7 @@ pub(crate) enum Operation {
     Parse,
     ParseFormats,
     Job(JobKind, JobOperation),
+    Monitor(MonitorOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -56,6 +57,7 @@ pub(crate) enum OperationGroup {
     Rerank,
     Batch,
     Crawl,
+    Monitor,
     Webhooks,
     Index,
     Team,
@@ -70,7 +72,7 @@ pub(crate) enum OperationGroup {
 
 impl OperationGroup {
     /// All groups, in the order of their numbers.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
@@ -78,6 +80,7 @@ impl OperationGroup {
         Self::Rerank,
         Self::Batch,
         Self::Crawl,
+        Self::Monitor,
         Self::Webhooks,
         Self::Index,
         Self::Team,
@@ -98,6 +101,7 @@ impl OperationGroup {
             Self::Rerank => "rerank",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
+            Self::Monitor => "monitor",
             Self::Webhooks => "webhooks",
             Self::Index => "index",
             Self::Team => "team",
@@ -122,6 +126,7 @@ impl Operation {
             Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
+            Self::Monitor(_) => OperationGroup::Monitor,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -149,6 +154,7 @@ impl Operation {
             Self::Map | Self::MapV1 => Some("map"),
             Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
+            Self::Monitor(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -175,6 +181,7 @@ impl Operation {
             Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
+            Self::Monitor(_) => Some(KeyScope::Monitor),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -238,6 +245,14 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
     crawl(Method::DELETE, "/v2/crawl/{id}", JobOperation::Cancel),
     crawl(Method::GET, "/v2/crawl/{id}/errors", JobOperation::Errors),
+    monitor(Method::POST, "/v2/monitor", MonitorOperation::Create),
+    monitor(Method::GET, "/v2/monitor", MonitorOperation::List),
+    monitor(Method::GET, "/v2/monitor/{id}", MonitorOperation::Get),
+    monitor(Method::PATCH, "/v2/monitor/{id}", MonitorOperation::Update),
+    monitor(Method::DELETE, "/v2/monitor/{id}", MonitorOperation::Delete),
+    monitor(Method::POST, "/v2/monitor/{id}/run", MonitorOperation::Run),
+    monitor(Method::GET, "/v2/monitor/{id}/checks", MonitorOperation::Checks),
+    monitor(Method::GET, "/v2/monitor/{id}/checks/{checkId}", MonitorOperation::Check),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -320,6 +335,10 @@ const fn batch(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
     route(method, path, Operation::Job(JobKind::Crawl, operation), AccessLevel::Key)
+}
+
+const fn monitor(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
+    route(method, path, Operation::Monitor(operation), AccessLevel::Key)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {

@@ -16,6 +16,7 @@ use websvc_artifacts::Artifacts;
 use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
+use websvc_monitor::{Monitors, MonitorsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
 use websvc_transport::{Body, BoxFuture, ServerBody};
@@ -48,6 +49,9 @@ pub struct ServiceConfig {
     pub artifacts: Artifacts,
     /// The jobs, which continue after their requests were answered. The caller must [run](Jobs::run) them.
     pub jobs: Jobs,
+    /// The limits and the clock of monitors. The caller must [run](websvc_monitor::Monitors::run) the
+    /// [monitors](Service::monitors).
+    pub monitors: MonitorsConfig,
     /// The directory of files that are being uploaded, created on first use. Nothing in it outlives its request.
     pub uploads_dir: PathBuf,
     /// The URL under which callers reach the service.
@@ -127,6 +131,12 @@ impl Service {
     #[must_use]
     pub fn jobs(&self) -> &Jobs {
         &self.state.jobs
+    }
+
+    /// Returns the monitors.
+    #[must_use]
+    pub fn monitors(&self) -> &Monitors {
+        &self.state.monitors
     }
 
     /// Returns the base URL under which the sender of this request reaches the service, such as

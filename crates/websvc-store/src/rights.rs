@@ -20,6 +20,8 @@ pub enum KeyScope {
     Batch,
     /// Crawls.
     Crawl,
+    /// Monitors, with the scrapes, crawls and searches of their checks.
+    Monitor,
     /// Writes to the embedded index, and its statistics.
     Index,
 }
@@ -27,7 +29,7 @@ pub enum KeyScope {
 impl KeyScope {
     /// Every scope.
     pub const ALL: &'static [Self] =
-        &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Index];
+        &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Monitor, Self::Index];
 
     /// Returns the name on the command line and in the database.
     #[must_use]
@@ -38,6 +40,7 @@ impl KeyScope {
             Self::Map => "map",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
+            Self::Monitor => "monitor",
             Self::Index => "index",
         }
     }
@@ -60,7 +63,7 @@ impl FromStr for KeyScope {
 
 /// The error for a text that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, index")]
+#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, monitor, index")]
 pub struct UnknownScope {
     /// The invalid text.
     pub given: String,

@@ -1,7 +1,7 @@
 //! `websvc mcp`: serves search and scraping as MCP tools on stdin and stdout.
 
 use anyhow::Result;
-use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
+use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig};
 
 use super::serve::origin;
 use crate::CommandContext;
@@ -16,6 +16,7 @@ pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
         Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
         jobs,
+        monitors: MonitorsConfig::default(),
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

@@ -116,6 +116,7 @@ pub(crate) async fn start(
     };
     let service = Service::new(ServiceConfig {
         jobs,
+        monitors: app::monitors_config(config),
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
@@ -160,7 +161,7 @@ impl Running {
             stopping.stop();
             tracing::info!("stopping");
         };
-        let jobs = service.jobs().clone();
+        let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -172,6 +173,7 @@ impl Running {
                 drained = server.run(handler, stop) => drained,
                 never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
+                never = monitors.run() => match never {},
                 never = app.engine.sweep_deleted_teams() => match never {},
                 never = app.engine.sweep_page_snapshots() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},

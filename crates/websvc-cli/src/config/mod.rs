@@ -8,6 +8,7 @@ mod change_tracking;
 mod jobs;
 mod keys;
 mod llm;
+mod monitor;
 mod origins;
 mod renamed;
 mod search;
@@ -29,6 +30,7 @@ pub(crate) use audit::Audit;
 pub(crate) use change_tracking::ChangeTracking;
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
+pub(crate) use monitor::Monitor;
 pub(crate) use origins::Origins;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
@@ -58,6 +60,7 @@ pub(crate) struct Config {
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
     pub(crate) jobs: Jobs,
+    pub(crate) monitor: Monitor,
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,

@@ -157,7 +157,7 @@ async fn invalid_arguments_and_variables_have_suggestions() {
     check("scrape a.test --format markdwon", &[], 2, &["'markdwon'", "'markdown'", "--format"]);
     check("crawl a.test --format html,lnks", &[], 2, &["'lnks'", "'links'"]);
     check("parse a.pdf --format markdwon", &[], 2, &["'markdwon'", "'markdown'"]);
-    check("keys create --scope serch", &[], 2, &["'serch'", "search, scrape, map, batch, crawl, index"]);
+    check("keys create --scope serch", &[], 2, &["'serch'", "search, scrape, map, batch, crawl, monitor, index"]);
     check("serve --listen 27001", &[], 2, &["127.0.0.1:27001"]);
     check(
         "serve",
@@ -245,5 +245,5 @@ async fn commands_print_changes_as_json() {
     assert_eq!(read(&["webhooks", "retry", "--all", "--json"]), json!({ "retried": 0 }));
     assert_eq!(read(&["teams", "delete", "red", "--json"]), json!({ "team": "red", "deleted": true }));
     let scopes = site.succeed(&["keys", "create", "--help"]);
-    assert!(scopes.contains("search, scrape, map, batch, crawl, index"), "{scopes}");
+    assert!(scopes.contains("search, scrape, map, batch, crawl, monitor, index"), "{scopes}");
 }

@@ -31,9 +31,9 @@ pub(super) fn compare(previous: Option<PageSnapshot>, current: String, wants_dif
     };
     let (mut diff, mut is_diff_truncated) = (None, false);
     if let Some(previous) = previous.as_ref().filter(|_| wants_diff && status == ChangeStatus::Changed) {
-        let lines = LineDiff::new(&previous.markdown, &current, LIMITS);
-        is_diff_truncated = lines.is_truncated;
-        diff = Some(page_diff(lines));
+        let (lines, is_truncated) = page_diff(&previous.markdown, &current);
+        is_diff_truncated = is_truncated;
+        diff = Some(lines);
     }
     Comparison { previous, current, status, diff, is_diff_truncated }
 }
@@ -45,7 +45,12 @@ pub(super) fn iso_time(ms: u64) -> String {
     format!("{time:.3}")
 }
 
-fn page_diff(diff: LineDiff) -> PageDiff {
+/// Returns the changed lines of the markdown of a page, and whether some were left out. Takes time in proportion to the
+/// size of both.
+#[must_use]
+pub fn page_diff(previous: &str, current: &str) -> (PageDiff, bool) {
+    let diff = LineDiff::new(previous, current, LIMITS);
+    let is_truncated = diff.is_truncated;
     let text = diff.unified_text(PREVIOUS, CURRENT);
     let LineDiff { hunks, additions, deletions, is_truncated: _ } = diff;
     let file = DiffFile {
@@ -55,7 +60,7 @@ fn page_diff(diff: LineDiff) -> PageDiff {
         deletions: deletions as u64,
         chunks: hunks.into_iter().map(chunk).collect(),
     };
-    PageDiff { text, json: DiffTree { files: vec![file] } }
+    (PageDiff { text, json: DiffTree { files: vec![file] } }, is_truncated)
 }
 
 fn chunk(hunk: DiffHunk) -> DiffChunk {

@@ -21,6 +21,7 @@ use websvc_validate::ScrapePlan;
 
 use crate::blocking::run_blocking;
 use crate::generated::{ChangedVersions, ModelSession, describe_changes};
+pub use compare::page_diff;
 use compare::{Comparison, compare, iso_time};
 use options::options_hash;
 

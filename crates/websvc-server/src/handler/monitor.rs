@@ -154,7 +154,7 @@ async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Resu
         }
         RunOutcome::Running(check) => {
             let text = format!("A check of the monitor is running: {check}");
-            Err(ApiError::new(ErrorCode::MonitorCheckRunning, text).field("checkId", check))
+            Err(ApiError::new(ErrorCode::MonitorCheckRunning, text).with_check_id(check))
         }
         RunOutcome::Paused => {
             Err(ApiError::new(ErrorCode::MonitorPaused, "The monitor is paused; set its status to active first"))

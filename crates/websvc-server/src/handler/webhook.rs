@@ -119,15 +119,7 @@ pub(super) fn new_webhook(
     plan: Option<&WebhookPlan>,
 ) -> Result<Option<NewWebhook>, ApiError> {
     let Some(plan) = plan else { return Ok(None) };
-    if context.state.jobs.is_forbidden_target(plan.url()) {
-        let name = plan.url_pointer().rsplit('/').next().unwrap_or_default();
-        let violation = Violation {
-            path: plan.url_pointer().to_owned(),
-            code: ViolationCode::NotSupported,
-            message: format!("{name}: events are sent only to addresses of the public internet"),
-        };
-        return Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]));
-    }
+    check_target(context, plan.url(), plan.url_pointer())?;
     Ok(Some(NewWebhook {
         url: plan.url().to_string(),
         host: host(plan.url()),
@@ -135,6 +127,23 @@ pub(super) fn new_webhook(
         metadata: serialize(plan.metadata())?,
         events: plan.events().iter().map(|kind| event(*kind)).collect(),
     }))
+}
+
+/// Checks the URL of a webhook, by its pointer in the request.
+///
+/// # Errors
+/// 400 if the URL contains an address to which no events are sent. A host name is checked later, when it is resolved.
+pub(super) fn check_target(context: &RequestContext<'_>, url: &Url, pointer: &str) -> Result<(), ApiError> {
+    if !context.state.jobs.is_forbidden_target(url) {
+        return Ok(());
+    }
+    let name = pointer.rsplit('/').next().unwrap_or_default();
+    let violation = Violation {
+        path: pointer.to_owned(),
+        code: ViolationCode::NotSupported,
+        message: format!("{name}: events are sent only to addresses of the public internet"),
+    };
+    Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]))
 }
 
 fn host(url: &Url) -> String {

@@ -10,6 +10,7 @@ use websvc_artifacts::Artifacts;
 use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
+use websvc_monitor::Monitors;
 use websvc_stage::{RequestSpan, TraceCounters};
 use websvc_store::{Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
@@ -34,6 +35,7 @@ pub(crate) struct ServiceState {
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
     pub(crate) jobs: Jobs,
+    pub(crate) monitors: Monitors,
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
     pub(crate) open_metrics: bool,
@@ -62,6 +64,7 @@ impl ServiceState {
             store,
             artifacts,
             jobs,
+            monitors,
             uploads_dir,
             public_url,
             authentication,
@@ -70,11 +73,13 @@ impl ServiceState {
             traces,
             audit,
         } = config;
+        let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), monitors);
         let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,
             artifacts,
             jobs,
+            monitors,
             public_url,
             authentication,
             open_metrics,

@@ -12,7 +12,7 @@ use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_server::threat::Classifier;
 use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, JobsConfig, PublicUrlConfig, Service, ServiceConfig,
+    AdmissionLimits, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig, Service, ServiceConfig,
 };
 use websvc_store::{DatabaseUrl, Store};
 use websvc_testkit::{TestWeb, skip};
@@ -165,6 +165,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
     Service::new(ServiceConfig {
         jobs: Jobs::new(&engine, store.clone(), artifacts.clone(), JobsConfig::default()),
         engine,
+        monitors: MonitorsConfig::default(),
         store: store.clone(),
         artifacts,
         uploads_dir: dir.path().join("uploads"),

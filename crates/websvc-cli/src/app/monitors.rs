@@ -1,0 +1,30 @@
+//! The configured limits of monitors.
+
+use std::time::Duration;
+
+use websvc_server::MonitorsConfig;
+use websvc_store::MonitorLimits;
+
+use crate::config::{self, Config};
+
+/// Returns the limits of monitors.
+pub(crate) fn monitors_config(config: &Config) -> MonitorsConfig {
+    let config::Monitor {
+        min_interval_minutes,
+        max_per_team,
+        concurrency,
+        check_timeout_minutes,
+        max_total_bytes,
+    } = config.monitor;
+    let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
+    let default = MonitorsConfig::default();
+    let check_timeout = minutes(check_timeout_minutes.get());
+    MonitorsConfig {
+        limits: MonitorLimits { max_monitors: max_per_team, max_baseline_bytes: max_total_bytes.get() },
+        min_interval: minutes(min_interval_minutes.get()),
+        concurrency: concurrency.get(),
+        check_timeout,
+        search_check_timeout: default.search_check_timeout.min(check_timeout),
+        ..default
+    }
+}
