@@ -405,9 +405,9 @@ impl Engine {
         if self.completion_model().is_some() { self.config.pricing.judge } else { 0 }
     }
 
-    /// Returns the credits of a number of search results.
-    pub fn results_price(&self, results: u64) -> u64 {
-        results.div_ceil(10).saturating_mul(self.config.pricing.search_per_ten)
+    /// Estimates the credits of a monitor: see [`Pricing::estimate_monitor`].
+    pub fn estimate_monitor(&self, plan: &MonitorPlan, is_judged: bool, runs_per_month: u64) -> MonitorEstimate {
+        self.prices().estimate_monitor(plan, is_judged, runs_per_month)
     }
 
     /// Returns the price list.

@@ -22,10 +22,11 @@ mod progress;
 mod responses;
 mod runner;
 mod scheduler;
+mod stored;
 mod webhook;
 
 pub use clock::Clock;
 pub use config::MonitorsConfig;
 pub use error::MonitorsError;
 pub use monitors::{Monitors, RunOutcome};
-pub use responses::{check, check_page, monitor};
+pub use responses::{check, check_page, definition, monitor};

@@ -8,17 +8,19 @@ use uuid::Uuid;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
-    CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, KeyId,
+    BillingStatus, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, KeyId,
     MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
 };
 use websvc_transport::BoxFuture;
-use websvc_validate::MonitorDefinition;
+use websvc_validate::{MonitorDefinition, MonitorPlan};
 
 use crate::clock::to_ms;
 use crate::config::MonitorsConfig;
 use crate::credits;
 use crate::error::MonitorsError;
-use crate::progress::CheckProgress;
+use crate::stored::StoredDefinition;
+
+const DAY_MS: u64 = 86_400_000;
 
 /// The monitors of a service. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -98,15 +100,18 @@ impl Monitors {
         &self,
         team: &str,
         key: Option<KeyId>,
-        definition: &MonitorDefinition,
+        definition: MonitorDefinition,
+        plan: &MonitorPlan,
     ) -> Result<CreateMonitorOutcome, MonitorsError> {
         let now = self.inner.config.clock.now();
+        let next_run_ms = next_run_ms(&definition, now);
+        let definition = StoredDefinition::new(&self.inner.engine, definition, plan, now).encode();
         let new = NewMonitor {
             id: Uuid::new_v4().to_string(),
             team: team.to_owned(),
             key,
-            definition: encode(definition),
-            next_run_ms: next_run_ms(definition, now),
+            definition,
+            next_run_ms,
             status: MonitorStatus::Active,
         };
         let outcome = self
@@ -143,18 +148,21 @@ impl Monitors {
     pub async fn update(
         &self,
         record: &MonitorRecord,
-        definition: &MonitorDefinition,
+        definition: MonitorDefinition,
+        plan: &MonitorPlan,
         status: MonitorStatus,
     ) -> Result<Option<MonitorRecord>, MonitorsError> {
         let now = self.inner.config.clock.now();
-        let has_same_schedule =
-            decode(record).is_some_and(|previous| previous.wire_schedule() == definition.wire_schedule());
+        let previous = StoredDefinition::decode(&record.definition);
+        let has_same_schedule = previous
+            .is_some_and(|previous| previous.definition.wire_schedule() == definition.wire_schedule());
         let next_run_ms = match status {
             MonitorStatus::Paused => None,
             MonitorStatus::Active if has_same_schedule && record.next_run_ms.is_some() => record.next_run_ms,
-            MonitorStatus::Active => next_run_ms(definition, now),
+            MonitorStatus::Active => next_run_ms(&definition, now),
         };
-        let update = MonitorUpdate { definition: encode(definition), status, next_run_ms };
+        let definition = StoredDefinition::new(&self.inner.engine, definition, plan, now).encode();
+        let update = MonitorUpdate { definition, status, next_run_ms };
         let (number, revision) = (record.number, record.revision);
         let updated = self
             .with_store(move |store, _| store.update_monitor(number, revision, &update, to_ms(now)))
@@ -254,12 +262,12 @@ fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, Monit
         (MonitorStatus::Active, Some(current)) => return Ok(RunOutcome::Running(current.clone())),
         (MonitorStatus::Active, None) => {}
     }
-    let Some(definition) = decode(&record) else { return Ok(RunOutcome::NotFound) };
-    let estimated = credits::estimate(&inner.engine, &definition);
-    if let Some(remaining) = credits::shortage(inner, &record, estimated)? {
+    let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(RunOutcome::NotFound) };
+    if let Some(remaining) = credits::shortage(inner, &record, stored.check_credits)? {
+        let estimated = stored.check_credits;
         return Ok(RunOutcome::InsufficientCredits { estimated, remaining });
     }
-    let check = new_check(inner, &record, &definition, CheckTrigger::Manual, estimated, record.next_run_ms);
+    let check = new_check(inner, &record, &stored, CheckTrigger::Manual, record.next_run_ms);
     Ok(match inner.store.start_check(&check, inner.config.clock.now_ms())? {
         StartCheckOutcome::Started(check) => RunOutcome::Started(Box::new(check)),
         StartCheckOutcome::Overlap { current } => RunOutcome::Running(current),
@@ -272,11 +280,11 @@ fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, Monit
 pub(crate) fn new_check(
     inner: &Inner,
     record: &MonitorRecord,
-    definition: &MonitorDefinition,
+    stored: &StoredDefinition,
     trigger: CheckTrigger,
-    estimated_credits: u64,
     next_run_ms: Option<u64>,
 ) -> NewCheck {
+    let retention_ms = u64::from(stored.definition.retention_days()) * DAY_MS;
     NewCheck {
         id: Uuid::new_v4().to_string(),
         monitor: record.number,
@@ -286,19 +294,14 @@ pub(crate) fn new_check(
             CheckTrigger::Manual => None,
         },
         next_run_ms,
-        estimated_credits,
-        webhook: crate::webhook::new_webhook(definition),
+        estimated_credits: stored.check_credits,
+        billing: match credits::is_anonymous(&record.team, record.key.is_none()) {
+            true => BillingStatus::NotApplicable,
+            false => BillingStatus::Reserved,
+        },
+        webhook: crate::webhook::new_webhook(&stored.definition),
+        retention_until_ms: inner.config.clock.now_ms().saturating_add(retention_ms),
     }
-}
-
-/// Returns the definition of a monitor; `None` if a later version stored it.
-pub(crate) fn decode(record: &MonitorRecord) -> Option<MonitorDefinition> {
-    serde_json::from_str(&record.definition).ok()
-}
-
-/// Returns a definition as the store keeps it.
-fn encode(definition: &MonitorDefinition) -> String {
-    serde_json::to_string(definition).expect("a definition is read from JSON, so it can be written as such")
 }
 
 /// Returns the time of the next scheduled check after `now`, in milliseconds since the Unix epoch.

@@ -1,6 +1,5 @@
 //! Monitors and checks on the wire.
 
-use websvc_engine::Engine;
 use websvc_store::{
     BillingStatus, CheckPageRecord, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, MonitorRecord,
     MonitorStatus,
@@ -11,17 +10,18 @@ use websvc_types::monitor::{
 };
 use websvc_types::monitor as wire;
 
+use websvc_validate::MonitorDefinition;
+
 use crate::clock::from_ms;
-use crate::credits;
-use crate::monitors::decode;
 use crate::page::{PageFields, page_status};
 use crate::progress::CheckProgress;
+use crate::stored::StoredDefinition;
 
 /// Returns a monitor as clients see it; `None` if a later version stored it.
 #[must_use]
-pub fn monitor(engine: &Engine, record: &MonitorRecord) -> Option<Monitor> {
-    let definition = decode(record)?;
-    let estimated_credits_per_month = credits::estimate_per_month(engine, &definition, from_ms(record.updated_at_ms));
+pub fn monitor(record: &MonitorRecord) -> Option<Monitor> {
+    let StoredDefinition { definition, check_credits: _, month_credits } =
+        StoredDefinition::decode(&record.definition)?;
     Some(Monitor {
         id: record.id.clone(),
         name: definition.name().to_owned(),
@@ -37,7 +37,7 @@ pub fn monitor(engine: &Engine, record: &MonitorRecord) -> Option<Monitor> {
         webhook: definition.webhook().cloned(),
         notification: definition.notification().cloned(),
         retention_days: definition.retention_days(),
-        estimated_credits_per_month: Some(estimated_credits_per_month),
+        estimated_credits_per_month: Some(month_credits),
         last_check_summary: record.last_summary.map(summary),
         goal: definition.goal().map(str::to_owned),
         judge_enabled: definition.judge_enabled(),
@@ -45,6 +45,12 @@ pub fn monitor(engine: &Engine, record: &MonitorRecord) -> Option<Monitor> {
         updated_at: timestamp(record.updated_at_ms),
         email_recipient_subscriptions: None,
     })
+}
+
+/// Returns the definition of a monitor; `None` if a later version stored it.
+#[must_use]
+pub fn definition(record: &MonitorRecord) -> Option<MonitorDefinition> {
+    StoredDefinition::decode(&record.definition).map(|stored| stored.definition)
 }
 
 /// Returns a check as clients see it.

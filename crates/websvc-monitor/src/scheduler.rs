@@ -10,7 +10,8 @@ use websvc_store::{CheckTrigger, MonitorRecord, StartCheckOutcome};
 
 use crate::credits;
 use crate::error::MonitorsError;
-use crate::monitors::{Inner, Monitors, decode, new_check, next_run_ms};
+use crate::monitors::{Inner, Monitors, new_check, next_run_ms};
+use crate::stored::StoredDefinition;
 
 /// Number of due monitors that one access to the store reads.
 const BATCH: u64 = 64;
@@ -60,16 +61,15 @@ fn start_due(inner: &Inner) -> Result<Duration, MonitorsError> {
 /// only check for them.
 fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
     let now = inner.config.clock.now();
-    let Some(definition) = decode(record) else {
+    let Some(stored) = StoredDefinition::decode(&record.definition) else {
         tracing::error!(monitor = record.id, "monitor has a definition of another version; its check is skipped");
         return Ok(());
     };
-    let estimated = credits::estimate(&inner.engine, &definition);
-    let next_run_ms = next_run_ms(&definition, now);
-    let check = new_check(inner, record, &definition, CheckTrigger::Scheduled, estimated, next_run_ms);
+    let next_run_ms = next_run_ms(&stored.definition, now);
+    let check = new_check(inner, record, &stored, CheckTrigger::Scheduled, next_run_ms);
     match inner.store.start_check(&check, inner.config.clock.now_ms())? {
         StartCheckOutcome::Started(check) => {
-            if let Some(remaining) = credits::shortage(inner, record, estimated)? {
+            if let Some(remaining) = credits::shortage(inner, record, stored.check_credits)? {
                 credits::skip(inner, &check, remaining)?;
             }
         }

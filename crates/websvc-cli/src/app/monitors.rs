@@ -14,13 +14,18 @@ pub(crate) fn monitors_config(config: &Config) -> MonitorsConfig {
         max_per_team,
         concurrency,
         check_timeout_minutes,
-        max_total_bytes,
+        max_page_bytes,
+        max_result_bytes,
     } = config.monitor;
     let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
     let default = MonitorsConfig::default();
     let check_timeout = minutes(check_timeout_minutes.get());
     MonitorsConfig {
-        limits: MonitorLimits { max_monitors: max_per_team, max_baseline_bytes: max_total_bytes.get() },
+        limits: MonitorLimits {
+            max_monitors: max_per_team,
+            max_baseline_bytes: max_page_bytes.get(),
+            max_check_bytes: max_result_bytes.get(),
+        },
         min_interval: minutes(min_interval_minutes.get()),
         concurrency: concurrency.get(),
         check_timeout,

@@ -17,8 +17,10 @@ pub(crate) struct Monitor {
     pub(crate) concurrency: NonZeroUsize,
     /// Time limit of a check, in minutes.
     pub(crate) check_timeout_minutes: NonZeroU64,
-    /// Maximum size of the stored versions of pages of all monitors in bytes, after compression.
-    pub(crate) max_total_bytes: NonZeroU64,
+    /// Maximum size of the pages with which the next checks compare, of all monitors, in bytes after compression.
+    pub(crate) max_page_bytes: NonZeroU64,
+    /// Maximum size of the results of all checks, in bytes after compression.
+    pub(crate) max_result_bytes: NonZeroU64,
 }
 
 impl Monitor {
@@ -28,7 +30,8 @@ impl Monitor {
         "max_per_team",
         "concurrency",
         "check_timeout_minutes",
-        "max_total_bytes",
+        "max_page_bytes",
+        "max_result_bytes",
     ];
 }
 
@@ -48,7 +51,8 @@ impl Default for Monitor {
             max_per_team: limits.max_monitors,
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             check_timeout_minutes: minutes(check_timeout.as_secs()),
-            max_total_bytes: NonZeroU64::new(limits.max_baseline_bytes).unwrap_or(NonZeroU64::MIN),
+            max_page_bytes: NonZeroU64::new(limits.max_baseline_bytes).unwrap_or(NonZeroU64::MIN),
+            max_result_bytes: NonZeroU64::new(limits.max_check_bytes).unwrap_or(NonZeroU64::MIN),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Targets that are sites.
 
-use std::collections::HashSet;
-
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, crawl_start_url};
 use websvc_store::JobRecord;
@@ -61,15 +59,14 @@ impl CheckRun {
             let (target, from) = (target.clone(), after.take());
             let found = self.monitors.with_store(move |store, _| {
                 let known = store.baseline_urls(monitor, &target, from.as_deref(), KNOWN_PAGES)?;
-                let met: HashSet<String> = store
-                    .met_urls(check, &target, known.iter().map(|(url, _)| url.as_str()))?
-                    .into_iter()
-                    .collect();
                 let last = known.last().map(|(url, _)| url.clone());
                 let is_end = (known.len() as u64) < KNOWN_PAGES;
+                let present = known.into_iter().filter(|(_, is_removed)| !is_removed);
+                let present: Vec<String> = present.map(|(url, _)| url).collect();
+                let met = store.check_has_pages(check, &target, &present)?;
                 let mut missing = Vec::new();
-                for (url, is_removed) in known {
-                    if !is_removed && !met.contains(&url) {
+                for (url, is_met) in present.into_iter().zip(met) {
+                    if !is_met {
                         let baseline = store.baseline(monitor, &target, &url)?;
                         missing.push(PageResult::missing(url, baseline.as_ref()));
                     }

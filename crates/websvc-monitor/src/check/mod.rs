@@ -10,6 +10,7 @@ use std::time::Duration;
 use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
     BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage,
+    RecordPagesOutcome,
 };
 use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
@@ -18,6 +19,7 @@ use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
+use crate::stored::StoredDefinition;
 
 /// Interval at which the jobs of a check are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -94,11 +96,8 @@ async fn load(
     let (definition, team) = (record.definition.clone(), record.team.clone());
     monitors
         .run_blocking(move |inner| {
-            let definition: MonitorDefinition = match serde_json::from_str(&definition) {
-                Ok(definition) => definition,
-                Err(error) => {
-                    return Ok(Err(format!("the monitor has a definition of another version: {error}")));
-                }
+            let Some(StoredDefinition { definition, .. }) = StoredDefinition::decode(&definition) else {
+                return Ok(Err("the monitor was stored by another version of websvc".to_owned()));
             };
             let policy = match policy(inner, &team)? {
                 Ok(policy) => policy,
@@ -133,6 +132,7 @@ pub(crate) async fn fail(
         error: Some(reason),
         actual_credits: 0,
         billing: released(record.billing),
+        notifications: record.notifications.clone(),
     };
     let (number, now_ms) = (record.number, monitors.config().clock.now_ms());
     let until_ms = now_ms.saturating_add(DEFAULT_RETENTION_DAYS * DAY_MS);
@@ -227,12 +227,17 @@ impl CheckRun {
 
     pub(crate) async fn store_pages(&mut self, pages: Vec<NewCheckPage>) -> Result<(), Stop> {
         let (number, now_ms) = (self.record.number, self.now_ms());
-        let judged: Vec<bool> = pages.iter().map(|page| page.charge.is_some()).collect();
-        let recorded =
-            self.monitors.with_store(move |store, _| store.record_check_pages(number, pages, now_ms)).await?;
-        let price = self.engine().judge_price();
-        self.progress.credits +=
-            recorded.iter().zip(judged).filter(|(recorded, judged)| **recorded && *judged).count() as u64 * price;
+        let recording = self.monitors.with_store(move |store, config| {
+            store.record_check_pages(number, pages, &config.limits, now_ms)
+        });
+        match recording.await? {
+            RecordPagesOutcome::Recorded(_) => {}
+            RecordPagesOutcome::NotRunning => return Err(Stop::Lost),
+            RecordPagesOutcome::StorageFull => {
+                let text = "the service has no space for further versions of pages (monitor.max_page_bytes)";
+                return Err(Stop::Failed(text.to_owned()));
+            }
+        }
         self.monitors.inner.jobs.notify_webhooks();
         Ok(())
     }
@@ -269,24 +274,27 @@ impl CheckRun {
 
     /// Stores the end of the check. With `error`, it failed.
     async fn finish(&self, error: Option<String>) -> Result<(), MonitorsError> {
-        let actual_credits = self.progress.credits + self.job_credits().await?;
+        let (searches, pages) = (self.progress.credits, self.job_credits().await?);
         let record = self.record.clone();
         let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
         let now_ms = self.now_ms();
         let finished = self
             .monitors
             .with_store(move |store, _| {
-                let errors = store.check_by_number(record.number)?.map_or(0, |check| check.summary.error);
-                let status = match (&error, errors) {
+                let Some(recorded) = store.check_by_number(record.number)? else { return Ok(None) };
+                let status = match (&error, recorded.summary.error) {
                     (Some(_), _) => CheckStatus::Failed,
                     (None, 0) => CheckStatus::Completed,
                     (None, _) => CheckStatus::Partial,
                 };
+                // The store has the charges of judgments.
+                let actual_credits = recorded.actual_credits + searches + pages;
                 let billing = match record.billing {
                     BillingStatus::Reserved if actual_credits > 0 => BillingStatus::Confirmed,
                     other => released(other),
                 };
-                let finished = FinishedCheck { status, error, actual_credits, billing };
+                let notifications = recorded.notifications;
+                let finished = FinishedCheck { status, error, actual_credits, billing, notifications };
                 store.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms), now_ms)
             })
             .await?;
@@ -337,6 +345,7 @@ pub(crate) fn new_page(
         event: Some(event.expect("events have only strings, numbers and JSON")),
         event_success: status != CheckPageStatus::Error,
         baseline,
+        baseline_url: None,
         charge,
     }
 }

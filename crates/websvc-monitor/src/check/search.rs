@@ -308,7 +308,7 @@ impl DecidedResult {
         let has_event = matches!(page_status, CheckPageStatus::New | CheckPageStatus::Error);
         let mut new = crate::check::new_page(page, monitor, check, target, charge);
         new.event = new.event.filter(|_| has_event);
-        new.baseline_key = Some(key);
+        new.baseline_url = Some(key);
         new
     }
 }

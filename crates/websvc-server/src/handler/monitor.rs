@@ -86,10 +86,10 @@ async fn create(context: &RequestContext<'_>, request: Request<ServerBody>) -> R
     });
     let Checked { plan: definition, warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    check_definition(context, &definition, &policy)?;
+    let plan = check_definition(context, &definition, &policy)?;
     let key = context.caller.as_ref().map(|caller| caller.key_id.clone());
     let monitors = &context.state.monitors;
-    match monitors.create(context.team_name(), key, &definition).await? {
+    match monitors.create(context.team_name(), key, definition, &plan).await? {
         CreateMonitorOutcome::Created(record) => respond(context, &record, warnings),
         CreateMonitorOutcome::TooMany => {
             let max = monitors.config().limits.max_monitors;
@@ -111,7 +111,7 @@ async fn update(context: &RequestContext<'_>, request: Request<ServerBody>) -> R
     let (now, min_interval) = clock(context);
     for _ in 0..UPDATE_ATTEMPTS {
         let record = find_by_id(context, &id).await?;
-        let current = definition(&record)?;
+        let current = websvc_monitor::definition(&record).ok_or_else(other_version)?;
         let read_policy = policy.clone();
         let decoding = context.state.admission.decode_with_patterns(body.clone(), move |body| {
             let mut new_id = || Uuid::new_v4().to_string();
@@ -120,13 +120,14 @@ async fn update(context: &RequestContext<'_>, request: Request<ServerBody>) -> R
         });
         let Checked { plan: update, warnings } =
             context.state.engine.stages().run(Stage::Decode, decoding).await?;
-        check_definition(context, &update.definition, &policy)?;
+        let plan = check_definition(context, &update.definition, &policy)?;
         let status = match update.status {
             Some(MonitorStateRequest::Active) => MonitorStatus::Active,
             Some(MonitorStateRequest::Paused) => MonitorStatus::Paused,
             None => record.status,
         };
-        if let Some(record) = context.state.monitors.update(&record, &update.definition, status).await? {
+        let updated = context.state.monitors.update(&record, update.definition, &plan, status).await?;
+        if let Some(record) = updated {
             return respond(context, &record, warnings);
         }
     }
@@ -179,7 +180,7 @@ fn check_definition(
     context: &RequestContext<'_>,
     definition: &MonitorDefinition,
     policy: &Policy,
-) -> Result<(), ApiError> {
+) -> Result<MonitorPlan, ApiError> {
     let Checked { plan, warnings: _ } = definition.plan(policy)?;
     let urls = urls(&plan);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
@@ -197,7 +198,7 @@ fn check_definition(
         authorize_format_names(context.caller.as_ref(), scrape.formats())?;
         context.state.engine.check_scrape(scrape)?;
     }
-    Ok(())
+    Ok(plan)
 }
 
 /// Returns the URLs of a monitor, for its audit event.
@@ -221,7 +222,7 @@ fn respond(
     warnings: Vec<String>,
 ) -> Result<HttpResponse, ApiError> {
     context.trail.set_target(|| format!("monitor {}", record.id));
-    let data = wire(context, record)?;
+    let data = wire(record)?;
     let subscriptions: Vec<EmailSubscription> = Vec::new();
     let data = Monitor { email_recipient_subscriptions: Some(subscriptions), ..data };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
@@ -229,12 +230,8 @@ fn respond(
 }
 
 /// Returns a monitor as clients see it.
-fn wire(context: &RequestContext<'_>, record: &MonitorRecord) -> Result<Monitor, ApiError> {
-    websvc_monitor::monitor(&context.state.engine, record).ok_or_else(other_version)
-}
-
-fn definition(record: &MonitorRecord) -> Result<MonitorDefinition, ApiError> {
-    serde_json::from_str(&record.definition).map_err(|_| other_version())
+fn wire(record: &MonitorRecord) -> Result<Monitor, ApiError> {
+    websvc_monitor::monitor(record).ok_or_else(other_version)
 }
 
 fn other_version() -> ApiError {

@@ -23,6 +23,8 @@ struct PreparedPage {
     event: Option<CompressedDocument>,
     event_success: bool,
     baseline: PreparedBaseline,
+    baseline_url: Option<String>,
+    baseline_hash: [u8; 32],
     charge: Option<(CreditHold, Usage)>,
     /// Credits that the transaction charges, once it is written.
     charged: Option<u64>,
@@ -37,9 +39,22 @@ enum PreparedBaseline {
 impl PreparedPage {
     /// Compresses a page. This takes CPU time, so it is a step before the database is locked.
     fn new(page: NewCheckPage) -> Self {
-        let NewCheckPage { id, target, url, status, document, event, event_success, baseline, charge } = page;
+        let NewCheckPage {
+            id,
+            target,
+            url,
+            status,
+            document,
+            event,
+            event_success,
+            baseline,
+            baseline_url,
+            charge,
+        } = page;
         Self {
             hash: page_hash(&target, &url),
+            baseline_hash: page_hash(&target, baseline_url.as_ref().unwrap_or(&url)),
+            baseline_url,
             id,
             target,
             url,
@@ -170,7 +185,7 @@ fn has_space(
             PreparedBaseline::Keep | PreparedBaseline::Removed => {}
             PreparedBaseline::Replace(document) => {
                 added += document.content.len() as u64;
-                let values = params![check.monitor, page.target, page.hash];
+                let values = params![check.monitor, page.target, page.baseline_hash];
                 replaced += transaction.query_optional(sql, values, |row| row.get(0))?.unwrap_or(0_u64);
             }
         }
@@ -217,7 +232,8 @@ fn write_baseline(
     page: &PreparedPage,
     now_ms: u64,
 ) -> sql::Result<()> {
-    let PreparedPage { target, url, hash, baseline, .. } = page;
+    let PreparedPage { target, baseline_hash: hash, baseline, .. } = page;
+    let url = page.baseline_url.as_ref().unwrap_or(&page.url);
     match baseline {
         PreparedBaseline::Keep => Ok(()),
         PreparedBaseline::Replace(document) => {

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::row::page_hash;
 use super::types::{CheckPagePage, CheckPageRecord, CheckPageStatus};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
@@ -16,6 +17,17 @@ struct PageRange {
 }
 
 impl Store {
+    /// Returns for each of several URLs of a target whether a check has its page.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn check_has_pages(&self, check: i64, target: &str, urls: &[String]) -> Result<Vec<bool>, StoreError> {
+        let sql = "SELECT 1 FROM monitor_pages WHERE monitor_check = ?1 AND hash = ?2";
+        self.database().read(|connection| {
+            urls.iter().map(|url| connection.exists(sql, params![check, page_hash(target, url)])).collect()
+        })
+    }
+
     /// Returns the pages of a check after the first `skip`, with one status or with all, in the order in which they were
     /// recorded. Returns at most `max` pages whose documents have at most `max_bytes` before compression, but always one
     /// if there is one.

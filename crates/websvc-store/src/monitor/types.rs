@@ -373,6 +373,8 @@ pub struct NewCheckPage {
     pub event_success: bool,
     /// Change of the baseline of the page.
     pub baseline: BaselineChange,
+    /// URL of the baseline, if it differs from that of the page.
+    pub baseline_url: Option<String>,
     /// Credit hold of the page, and its usage. Released if the page is not recorded.
     pub charge: Option<(CreditHold, Usage)>,
 }

@@ -67,6 +67,7 @@ pub(crate) fn start(store: &Store, check: &NewCheck, now_ms: u64) -> CheckRecord
 
 pub(crate) fn page(url: &str, status: CheckPageStatus, baseline: BaselineChange) -> NewCheckPage {
     NewCheckPage {
+        baseline_url: None,
         id: format!("page of {url}"),
         target: "t".to_owned(),
         url: url.to_owned(),

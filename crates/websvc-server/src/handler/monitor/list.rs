@@ -14,6 +14,26 @@ use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
+/// The values of `status` for checks.
+const CHECK_STATUSES: [CheckStatus; 7] = [
+    CheckStatus::Queued,
+    CheckStatus::Running,
+    CheckStatus::Completed,
+    CheckStatus::Failed,
+    CheckStatus::Partial,
+    CheckStatus::SkippedOverlap,
+    CheckStatus::SkippedNoCredits,
+];
+
+/// The values of `status` for pages.
+const PAGE_STATUSES: [CheckPageStatus; 5] = [
+    CheckPageStatus::Same,
+    CheckPageStatus::New,
+    CheckPageStatus::Changed,
+    CheckPageStatus::Removed,
+    CheckPageStatus::Error,
+];
+
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
     context: &RequestContext<'_>,
@@ -21,7 +41,7 @@ pub(super) async fn monitors(
 ) -> Result<HttpResponse, ApiError> {
     let page = PageRequest::parse(request.uri().query(), &[])?;
     let records = context.state.monitors.list(context.team_name(), page.skip, page.limit).await?;
-    let data = records.iter().map(|record| wire(context, record)).collect::<Result<_, _>>()?;
+    let data = records.iter().map(wire).collect::<Result<_, _>>()?;
     Ok(json(StatusCode::OK, &MonitorListResponse { success: true, data }))
 }
 
@@ -30,9 +50,9 @@ pub(super) async fn checks(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.uri().query(), &CheckStatus::ALL.map(CheckStatus::as_str))?;
+    let page = PageRequest::parse(request.uri().query(), &CHECK_STATUSES.map(CheckStatus::as_str))?;
     let record = find(context, request).await?;
-    let status = page.status.as_deref().and_then(CheckStatus::from_name);
+    let status = CHECK_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let records = context.state.monitors.checks(record.number, status, page.skip, page.limit).await?;
     let data = records.iter().map(websvc_monitor::check).collect();
     Ok(json(StatusCode::OK, &MonitorCheckListResponse { success: true, data }))
@@ -43,13 +63,13 @@ pub(super) async fn check(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.uri().query(), &CheckPageStatus::ALL.map(CheckPageStatus::as_str))?;
+    let page = PageRequest::parse(request.uri().query(), &PAGE_STATUSES.map(CheckPageStatus::as_str))?;
     let id = segment(request, 4, "Invalid check ID")?;
     let record = find(context, request).await?;
     let monitors = &context.state.monitors;
     let check = monitors.check(record.number, &id).await?;
     let check = check.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "Check not found"))?;
-    let status = page.status.as_deref().and_then(CheckPageStatus::from_name);
+    let status = PAGE_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let found = monitors.check_pages(check.number, status, page.skip, page.limit, JOB_PAGE_BYTES).await?;
     let skip = page.skip + found.pages.len() as u64;
     let next = found.has_more.then(|| {
