@@ -11,13 +11,14 @@ use websvc_stage::{Stage, StageTimes};
 use websvc_store::SnapshotLimits;
 use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::{BoxFuture, UrlPolicy};
-use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
+use websvc_validate::{MonitorPlan, PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::change_tracking::{TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
 use crate::mirror::Mirror;
+use crate::monitor_estimate::MonitorEstimate;
 use crate::pricing::Pricing;
 use crate::search::{
     FeatureCheck, GatherContext, PageOutcome, SearchOutcome, StageTimings, UrlCheckers, assemble, charge,
