@@ -407,7 +407,12 @@ impl Engine {
     }
 
     /// Estimates the credits of a monitor: see [`Pricing::estimate_monitor`].
-    pub fn estimate_monitor(&self, plan: &MonitorPlan, is_judged: bool, runs_per_month: u64) -> MonitorEstimate {
+    pub fn estimate_monitor(
+        &self,
+        plan: &MonitorPlan,
+        is_judged: bool,
+        runs_per_month: u64,
+    ) -> MonitorEstimate {
         self.prices().estimate_monitor(plan, is_judged, runs_per_month)
     }
 

@@ -25,9 +25,9 @@ mod source;
 mod team_indexes;
 mod upload_check;
 
-pub use change_tracking::page_diff;
 pub use bill::{Bill, BillLine, ChargeKind};
 pub use blocking::{ComputeError, run_blocking};
+pub use change_tracking::page_diff;
 pub use engine::{Engine, EngineConfig, IndexMode};
 pub use error::EngineError;
 pub use export::to_index_document;

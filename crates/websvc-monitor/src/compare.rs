@@ -24,8 +24,7 @@ pub(crate) fn compare(
     current: &PageBaseline,
 ) -> Option<PageChange> {
     let fields = if mode.has_fields() { changed_data(previous, current) } else { Map::new() };
-    let has_text_change =
-        mode.has_markdown() && !is_same_markdown(&previous.markdown, &current.markdown);
+    let has_text_change = mode.has_markdown() && !is_same_markdown(&previous.markdown, &current.markdown);
     if fields.is_empty() && !has_text_change {
         return None;
     }
@@ -76,7 +75,8 @@ mod tests {
 
     #[test]
     fn markdown_changes_have_a_diff_and_its_tree() {
-        let (previous, current) = (baseline("# Tea\n\n5 EUR\n", json!(1)), baseline("# Tea\n\n6 EUR\n", json!(2)));
+        let (previous, current) =
+            (baseline("# Tea\n\n5 EUR\n", json!(1)), baseline("# Tea\n\n6 EUR\n", json!(2)));
         let change = compare(ComparisonMode::Markdown, &previous, &current).unwrap();
         let text = change.diff.text.unwrap();
         assert!(text.contains("\n-5 EUR\n+6 EUR\n"), "{text}");

@@ -47,7 +47,11 @@ pub(crate) struct ResultDecision {
 }
 
 /// Returns the decision about a search result by its page, or the reason why there is none.
-pub(crate) async fn judge_result(model: &dyn Model, goal: &str, page: &str) -> Result<ResultDecision, String> {
+pub(crate) async fn judge_result(
+    model: &dyn Model,
+    goal: &str,
+    page: &str,
+) -> Result<ResultDecision, String> {
     let schema = result_schema();
     let answer = complete::<ResultAnswer>(model, RESULT, goal, page, &schema).await?;
     let text = |text: Option<String>| text.map(bounded).filter(|text| !text.is_empty());
@@ -267,7 +271,8 @@ mod tests {
 
     #[tokio::test]
     async fn decision_about_a_result_is_read() {
-        let model = answering(json!({ "decision": "watch", "concept": "tea", "rationale": "", "eventKey": "k" }));
+        let model =
+            answering(json!({ "decision": "watch", "concept": "tea", "rationale": "", "eventKey": "k" }));
         let decision = judge_result(&model, "prices", "page").await.unwrap();
         assert_eq!(decision.status, MonitorSearchStatus::Watching);
         assert_eq!((decision.concept.as_deref(), decision.rationale), (Some("tea"), None));

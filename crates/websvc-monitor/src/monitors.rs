@@ -8,8 +8,9 @@ use uuid::Uuid;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
-    BillingStatus, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, KeyId,
-    MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
+    BillingStatus, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
+    CreateMonitorOutcome, KeyId, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor,
+    StartCheckOutcome, Store, StoreError,
 };
 use websvc_transport::BoxFuture;
 use websvc_validate::{MonitorDefinition, MonitorPlan};

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(formats: Value, mode: ComparisonMode, scraped: &Value) {
+    fn check(formats: &Value, mode: ComparisonMode, scraped: &Value) {
         let options: ScrapeOptions = serde_json::from_value(json!({ "formats": formats })).unwrap();
         assert_eq!(ComparisonMode::of(&options), mode);
         let scraped_formats = serde_json::to_value(scraped_options(options).formats).unwrap();
@@ -84,18 +84,18 @@ mod tests {
     #[test]
     fn formats_decide_what_is_compared() {
         let markdown = json!({ "type": "markdown" });
-        check(json!(["markdown"]), ComparisonMode::Markdown, &json!([markdown]));
-        check(json!(["html", "markdown"]), ComparisonMode::Markdown, &json!([{ "type": "html" }, markdown]));
-        check(json!(["markdown", "changeTracking"]), ComparisonMode::Markdown, &json!([markdown]));
+        check(&json!(["markdown"]), ComparisonMode::Markdown, &json!([markdown]));
+        check(&json!(["html", "markdown"]), ComparisonMode::Markdown, &json!([{ "type": "html" }, markdown]));
+        check(&json!(["markdown", "changeTracking"]), ComparisonMode::Markdown, &json!([markdown]));
         let data = json!({ "type": "json", "prompt": "prices" });
-        check(json!([data, "markdown"]), ComparisonMode::Fields, &json!([data, markdown]));
+        check(&json!([data, "markdown"]), ComparisonMode::Fields, &json!([data, markdown]));
         check(
-            json!(["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "prices" }]),
+            &json!(["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "prices" }]),
             ComparisonMode::Fields,
             &json!([markdown, data]),
         );
         check(
-            json!(["markdown", { "type": "changeTracking", "modes": ["json", "git-diff"], "prompt": "prices" }]),
+            &json!(["markdown", { "type": "changeTracking", "modes": ["json", "git-diff"], "prompt": "prices" }]),
             ComparisonMode::Both,
             &json!([markdown, data]),
         );

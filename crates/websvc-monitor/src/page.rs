@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use websvc_store::{Baseline, BaselineChange, CheckPageStatus};
+use websvc_types::Metadata;
 use websvc_types::job::JobDocument;
 use websvc_types::monitor::{
     MonitorJudgment, MonitorPageDiff, MonitorPageEvent, MonitorPageEventDiff, MonitorPageMetadata,
     MonitorPageSnapshot, MonitorPageStatus,
 };
-use websvc_types::Metadata;
 
 use crate::baseline::{PageBaseline, decode, encode};
 use crate::compare::{compare, data_object};
@@ -97,23 +97,24 @@ impl PageResult {
         }
         let json = json.filter(|_| mode.has_fields());
         let markdown = content.markdown.unwrap_or_default();
-        result.compare_with(previous, PageBaseline { scrape_id: metadata.scrape_id, markdown, json }, mode);
+        result.compare_with(previous, &PageBaseline { scrape_id: metadata.scrape_id, markdown, json }, mode);
         result
     }
 
-    fn compare_with(&mut self, previous: Option<PageBaseline>, current: PageBaseline, mode: ComparisonMode) {
-        self.fields.snapshot = current.json.as_ref().map(|json| MonitorPageSnapshot { json: data_object(json) });
+    fn compare_with(&mut self, previous: Option<PageBaseline>, current: &PageBaseline, mode: ComparisonMode) {
+        self.fields.snapshot =
+            current.json.as_ref().map(|json| MonitorPageSnapshot { json: data_object(json) });
         match previous {
             None => self.status = CheckPageStatus::New,
             Some(previous) => {
-                if let Some(change) = compare(mode, &previous, &current) {
+                if let Some(change) = compare(mode, &previous, current) {
                     self.status = CheckPageStatus::Changed;
                     self.fields.diff = Some(change.diff);
                     self.event_diff = Some(change.event_diff);
                 }
             }
         }
-        self.baseline = BaselineChange::Replace(encode(&current));
+        self.baseline = BaselineChange::Replace(encode(current));
     }
 
     /// Sets the result of a page that answered with an error. One that existed and answers 404 or 410 is removed; while
@@ -193,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    fn document(status: u16, markdown: &str, json: Value) -> JobDocument {
+    fn document(status: u16, markdown: &str, json: &Value) -> JobDocument {
         serde_json::from_value(json!({
             "markdown": markdown,
             "json": json,
@@ -209,10 +210,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(status: u16, baseline: Option<&Baseline>, expected: CheckPageStatus, is_replaced: bool) -> PageResult {
-        let document = document(status, "a", Value::Null);
-        let result =
-            PageResult::of_document("http://a.test/".to_owned(), document, baseline, ComparisonMode::Markdown);
+    fn check(
+        status: u16,
+        baseline: Option<&Baseline>,
+        expected: CheckPageStatus,
+        is_replaced: bool,
+    ) -> PageResult {
+        let document = document(status, "a", &Value::Null);
+        let result = PageResult::of_document(
+            "http://a.test/".to_owned(),
+            document,
+            baseline,
+            ComparisonMode::Markdown,
+        );
         assert_eq!(result.status, expected);
         assert_eq!(matches!(result.baseline, BaselineChange::Replace(_)), is_replaced);
         result
@@ -245,9 +255,10 @@ mod tests {
     fn page_without_the_requested_data_has_an_error() {
         let url = || "http://a.test/".to_owned();
         let result =
-            PageResult::of_document(url(), document(200, "a", Value::Null), None, ComparisonMode::Fields);
+            PageResult::of_document(url(), document(200, "a", &Value::Null), None, ComparisonMode::Fields);
         assert_eq!(result.status, CheckPageStatus::Error);
-        let result = PageResult::of_document(url(), document(200, "a", json!([1])), None, ComparisonMode::Fields);
+        let result =
+            PageResult::of_document(url(), document(200, "a", &json!([1])), None, ComparisonMode::Fields);
         assert_eq!(result.status, CheckPageStatus::New);
         assert_eq!(Value::Object(result.fields.snapshot.unwrap().json), json!({ "value": [1] }));
     }

@@ -4,11 +4,11 @@ use websvc_store::{
     BillingStatus, CheckPageRecord, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, MonitorRecord,
     MonitorStatus,
 };
+use websvc_types::monitor as wire;
 use websvc_types::monitor::{
     Monitor, MonitorBillingStatus, MonitorCheck, MonitorCheckPage, MonitorCheckStatus, MonitorCheckSummary,
     MonitorTrigger,
 };
-use websvc_types::monitor as wire;
 
 use websvc_validate::MonitorDefinition;
 

@@ -81,7 +81,9 @@ impl Runner {
             is_owned
         });
         for record in owned {
-            if self.active.contains_key(&record.number) || self.active.len() >= self.monitors.config().concurrency {
+            if self.active.contains_key(&record.number)
+                || self.active.len() >= self.monitors.config().concurrency
+            {
                 continue;
             }
             // Log lines of the check carry its identifier.
@@ -98,7 +100,12 @@ impl Runner {
             Err(error) => {
                 if error.is_panic() {
                     tracing::error!(error = &error as &dyn std::error::Error, "monitor check panicked");
-                    self.panicked.extend(self.active.values().filter(|check| check.task.id() == error.id()).map(|check| check.record.clone()));
+                    self.panicked.extend(
+                        self.active
+                            .values()
+                            .filter(|check| check.task.id() == error.id())
+                            .map(|check| check.record.clone()),
+                    );
                 }
                 error.id()
             }
@@ -120,8 +127,10 @@ impl Runner {
             return Ok(());
         }
         let now_ms = self.monitors.config().clock.now_ms();
-        let has_more =
-            self.monitors.with_store(move |store, config| store.sweep_monitors(&config.limits, now_ms)).await?;
+        let has_more = self
+            .monitors
+            .with_store(move |store, config| store.sweep_monitors(&config.limits, now_ms))
+            .await?;
         self.last_sweep = (!has_more).then(tokio::time::Instant::now);
         Ok(())
     }

@@ -32,7 +32,10 @@ pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
                 () = monitors.inner.schedule_wakeup.notified() => {}
             },
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "monitor scheduler failed; retrying");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "monitor scheduler failed; retrying"
+                );
                 tokio::time::sleep(FAILURE_DELAY).await;
             }
         }
@@ -62,7 +65,10 @@ fn start_due(inner: &Inner) -> Result<Duration, MonitorsError> {
 fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
     let now = inner.config.clock.now();
     let Some(stored) = StoredDefinition::decode(&record.definition) else {
-        tracing::error!(monitor = record.id, "monitor has a definition of another version; its check is skipped");
+        tracing::error!(
+            monitor = record.id,
+            "monitor has a definition of another version; its check is skipped"
+        );
         return Ok(());
     };
     let next_run_ms = next_run_ms(&stored.definition, now);
@@ -74,7 +80,11 @@ fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
             }
         }
         StartCheckOutcome::Overlap { current } => {
-            tracing::info!(monitor = record.id, check = current, "check skipped, because another one is running");
+            tracing::info!(
+                monitor = record.id,
+                check = current,
+                "check skipped, because another one is running"
+            );
         }
         // Changed meanwhile, or started by another replica.
         StartCheckOutcome::Paused | StartCheckOutcome::NotFound => {}

@@ -1,7 +1,9 @@
 //! `websvc mcp`: serves search and scraping as MCP tools on stdin and stdout.
 
 use anyhow::Result;
-use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig};
+use websvc_server::{
+    AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig,
+};
 
 use super::serve::origin;
 use crate::CommandContext;

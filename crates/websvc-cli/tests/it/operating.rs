@@ -157,7 +157,12 @@ async fn invalid_arguments_and_variables_have_suggestions() {
     check("scrape a.test --format markdwon", &[], 2, &["'markdwon'", "'markdown'", "--format"]);
     check("crawl a.test --format html,lnks", &[], 2, &["'lnks'", "'links'"]);
     check("parse a.pdf --format markdwon", &[], 2, &["'markdwon'", "'markdown'"]);
-    check("keys create --scope serch", &[], 2, &["'serch'", "search, scrape, map, batch, crawl, monitor, index"]);
+    check(
+        "keys create --scope serch",
+        &[],
+        2,
+        &["'serch'", "search, scrape, map, batch, crawl, monitor, index"],
+    );
     check("serve --listen 27001", &[], 2, &["127.0.0.1:27001"]);
     check(
         "serve",

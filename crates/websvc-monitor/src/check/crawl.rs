@@ -16,7 +16,11 @@ const KNOWN_PAGES: u64 = 500;
 
 impl CheckRun {
     /// Continues a target that is a site. Returns whether there may be more to do at once.
-    pub(super) async fn advance_crawl(&mut self, index: usize, target: &CrawlTargetPlan) -> Result<bool, Stop> {
+    pub(super) async fn advance_crawl(
+        &mut self,
+        index: usize,
+        target: &CrawlTargetPlan,
+    ) -> Result<bool, Stop> {
         let CrawlTargetPlan { id: _, request, crawl } = target;
         let options = request.scrape_options.clone().unwrap_or_default();
         let mode = ComparisonMode::of(&options);

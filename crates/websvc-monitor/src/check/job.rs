@@ -43,7 +43,11 @@ pub(crate) enum JobProgress {
 
 impl CheckRun {
     /// Continues a target with single pages. Returns whether there may be more to do at once.
-    pub(super) async fn advance_scrape(&mut self, index: usize, target: &ScrapeTargetPlan) -> Result<bool, Stop> {
+    pub(super) async fn advance_scrape(
+        &mut self,
+        index: usize,
+        target: &ScrapeTargetPlan,
+    ) -> Result<bool, Stop> {
         let options = scraped_options(target.options.clone());
         let request = JobRequest { options, ..JobRequest::default() };
         if !self.ensure_job(index, || (request, batch_urls(&target.pages), None)).await? {
@@ -182,7 +186,10 @@ impl CheckRun {
     }
 
     /// Returns the job of a target; `None` if it has none.
-    pub(super) async fn job_record(&self, target: &TargetProgress) -> Result<Option<JobRecord>, MonitorsError> {
+    pub(super) async fn job_record(
+        &self,
+        target: &TargetProgress,
+    ) -> Result<Option<JobRecord>, MonitorsError> {
         let (Some(id), Some(kind)) = (&target.job, kind(target.result.kind)) else { return Ok(None) };
         Ok(self.monitors.inner.jobs.job(&self.record.team, kind, id).await?)
     }

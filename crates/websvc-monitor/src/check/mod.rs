@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
-    BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage,
-    RecordPagesOutcome,
+    BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage, RecordPagesOutcome,
 };
 use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
@@ -62,7 +61,10 @@ impl<E: Into<MonitorsError>> From<E> for Stop {
 /// Works on a check until it is finished or lost. A check that was interrupted continues.
 pub(crate) async fn run(monitors: Monitors, record: CheckRecord) {
     if let Err(error) = try_run(monitors, record).await {
-        tracing::error!(error = &error as &dyn std::error::Error, "monitor check could not continue; retrying");
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "monitor check could not continue; retrying"
+        );
         tokio::time::sleep(FAILURE_DELAY).await;
     }
 }
@@ -156,8 +158,9 @@ impl CheckRun {
     async fn run_targets(&mut self) -> Result<(), Stop> {
         if self.progress.targets.is_empty() {
             let targets = self.definition.targets().iter();
-            self.progress.targets =
-                targets.map(|target| TargetProgress::new(target.id().unwrap_or_default(), target.kind())).collect();
+            self.progress.targets = targets
+                .map(|target| TargetProgress::new(target.id().unwrap_or_default(), target.kind()))
+                .collect();
         }
         self.save().await?;
         let plan = Arc::clone(&self.plan);
@@ -204,7 +207,9 @@ impl CheckRun {
         let now_ms = self.now_ms();
         let is_owned = self
             .monitors
-            .with_store(move |store, _| store.set_check_progress(number, CheckStatus::Running, &progress, now_ms))
+            .with_store(move |store, _| {
+                store.set_check_progress(number, CheckStatus::Running, &progress, now_ms)
+            })
             .await?;
         if is_owned { Ok(()) } else { Err(Stop::Lost) }
     }
@@ -227,9 +232,9 @@ impl CheckRun {
 
     pub(crate) async fn store_pages(&mut self, pages: Vec<NewCheckPage>) -> Result<(), Stop> {
         let (number, now_ms) = (self.record.number, self.now_ms());
-        let recording = self.monitors.with_store(move |store, config| {
-            store.record_check_pages(number, pages, &config.limits, now_ms)
-        });
+        let recording = self
+            .monitors
+            .with_store(move |store, config| store.record_check_pages(number, pages, &config.limits, now_ms));
         match recording.await? {
             RecordPagesOutcome::Recorded(_) => {}
             RecordPagesOutcome::NotRunning => return Err(Stop::Lost),

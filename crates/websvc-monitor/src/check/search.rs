@@ -28,7 +28,11 @@ const NO_MODEL: &str = "no language model is configured";
 
 impl CheckRun {
     /// Continues a target that is a search. Returns whether there may be more to do at once.
-    pub(super) async fn advance_search(&mut self, index: usize, target: &SearchTargetPlan) -> Result<bool, Stop> {
+    pub(super) async fn advance_search(
+        &mut self,
+        index: usize,
+        target: &SearchTargetPlan,
+    ) -> Result<bool, Stop> {
         if self.progress.targets[index].results.is_none() {
             self.find_results(index, target).await?;
             return Ok(true);
@@ -57,14 +61,16 @@ impl CheckRun {
         for request in &target.searches {
             let query = &request.query;
             let plan = self.search_plan(request.clone()).await?;
-            let hold = credits::hold(&self.monitors, &self.record, self.engine().max_search_credits(&plan)).await?;
+            let hold =
+                credits::hold(&self.monitors, &self.record, self.engine().max_search_credits(&plan)).await?;
             let Some(hold) = hold else {
                 return Err(Stop::Failed("insufficient credits for the searches of the monitor".to_owned()));
             };
             let started = Instant::now();
             let files = FilePublisher::inline();
             let found = self.engine().search(&plan, &self.record.team, &files, started).await;
-            let found = found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?;
+            let found =
+                found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?;
             charges.push((hold, credits::usage(&self.record, query, found.bill.items(), started.elapsed())));
             for result in found.data.web.unwrap_or_default() {
                 let key = comparable_url(&result.url);
@@ -73,7 +79,10 @@ impl CheckRun {
                     None => {
                         positions.insert(key, merged.len());
                         merged.push(FoundResult {
-                            published_at: result.content.metadata.and_then(|metadata| published_at(&metadata.other)),
+                            published_at: result
+                                .content
+                                .metadata
+                                .and_then(|metadata| published_at(&metadata.other)),
                             url: result.url,
                             title: result.title,
                             description: result.description,
@@ -127,7 +136,12 @@ impl CheckRun {
     }
 
     /// Decides about a result.
-    async fn decide(&mut self, index: usize, purpose: &str, result: FoundResult) -> Result<DecidedResult, Stop> {
+    async fn decide(
+        &mut self,
+        index: usize,
+        purpose: &str,
+        result: FoundResult,
+    ) -> Result<DecidedResult, Stop> {
         let key = comparable_url(&result.url);
         let (monitor, target) = (self.record.monitor, self.progress.targets[index].result.target_id.clone());
         let known = self.monitors.with_store(move |store, _| store.baseline(monitor, &target, &key)).await?;
@@ -145,11 +159,12 @@ impl CheckRun {
 
     /// Judges a result that was not reported yet. Without a judge, it is reported.
     async fn judge_found(&mut self, index: usize, decided: &mut DecidedResult) -> Result<(), Stop> {
-        let Some(goal) = self.definition.judges() else {
+        let engine = self.engine().clone();
+        let Some(goal) = self.definition.judges().map(str::to_owned) else {
             decided.set_status(MonitorSearchStatus::Alert);
             return Ok(());
         };
-        let Some(model) = self.engine().completion_model() else {
+        let Some(model) = engine.completion_model() else {
             self.degrade(index, NO_MODEL);
             decided.set_status(MonitorSearchStatus::Alert);
             return Ok(());
@@ -166,7 +181,7 @@ impl CheckRun {
             }
         };
         let page = format!("{}\n{}\n\n{markdown}", decided.result.title, decided.result.url);
-        match judge_result(model, goal, &page).await {
+        match judge_result(model, &goal, &page).await {
             Ok(decision) => {
                 decided.set_decision(decision);
                 decided.charge = Some(charge);
@@ -272,9 +287,9 @@ impl DecidedResult {
         let Self { result, status, decision, error, baseline, charge } = self;
         let page_status = match status {
             MonitorSearchStatus::Alert => CheckPageStatus::New,
-            MonitorSearchStatus::AlreadySeen | MonitorSearchStatus::Watching | MonitorSearchStatus::Ignored => {
-                CheckPageStatus::Same
-            }
+            MonitorSearchStatus::AlreadySeen
+            | MonitorSearchStatus::Watching
+            | MonitorSearchStatus::Ignored => CheckPageStatus::Same,
             MonitorSearchStatus::Skipped => CheckPageStatus::Error,
         };
         let key = comparable_url(&result.url);

@@ -74,7 +74,10 @@ pub(crate) async fn monitor(
     }
 }
 
-async fn create(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+async fn create(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let body = super::read_body(request).await?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
@@ -104,7 +107,10 @@ async fn get(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Res
     respond(context, &record, Vec::new())
 }
 
-async fn update(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+async fn update(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let id = id(&request)?;
     let body = super::read_body(request).await?;
     let policy = policy_with_patterns(context)?;
@@ -131,10 +137,16 @@ async fn update(context: &RequestContext<'_>, request: Request<ServerBody>) -> R
             return respond(context, &record, warnings);
         }
     }
-    Err(ApiError::new(ErrorCode::UnknownError, "the monitor was changed by other requests meanwhile; try again"))
+    Err(ApiError::new(
+        ErrorCode::UnknownError,
+        "the monitor was changed by other requests meanwhile; try again",
+    ))
 }
 
-async fn delete(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+async fn delete(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let id = id(request)?;
     context.trail.set_target(|| format!("monitor {id}"));
     match context.state.monitors.delete(context.team_name(), &id).await? {
@@ -157,9 +169,10 @@ async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Resu
             let text = format!("A check of the monitor is running: {check}");
             Err(ApiError::new(ErrorCode::MonitorCheckRunning, text).with_check_id(check))
         }
-        RunOutcome::Paused => {
-            Err(ApiError::new(ErrorCode::MonitorPaused, "The monitor is paused; set its status to active first"))
-        }
+        RunOutcome::Paused => Err(ApiError::new(
+            ErrorCode::MonitorPaused,
+            "The monitor is paused; set its status to active first",
+        )),
         RunOutcome::InsufficientCredits { estimated, remaining } => {
             context.state.metrics.record_insufficient_credits();
             let text = format!(
@@ -248,7 +261,10 @@ fn clock(context: &RequestContext<'_>) -> (jiff::Timestamp, std::time::Duration)
 ///
 /// # Errors
 /// 400 if the ID is not a UUID, 404 if the team has no such monitor.
-async fn find(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<MonitorRecord, ApiError> {
+async fn find(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<MonitorRecord, ApiError> {
     find_by_id(context, &id(request)?).await
 }
 

@@ -81,7 +81,8 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn expire_job(&self, job: i64, now_ms: u64) -> Result<(), StoreError> {
-        let sql = "UPDATE jobs SET expires_at = ?2 WHERE number = ?1 AND state <> 'running' AND expires_at > ?2";
+        let sql =
+            "UPDATE jobs SET expires_at = ?2 WHERE number = ?1 AND state <> 'running' AND expires_at > ?2";
         self.database().write(Durability::Process, |transaction| {
             transaction.execute(sql, params![job, now_ms]).map(drop)
         })

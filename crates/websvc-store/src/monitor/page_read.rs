@@ -21,7 +21,12 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn check_has_pages(&self, check: i64, target: &str, urls: &[String]) -> Result<Vec<bool>, StoreError> {
+    pub fn check_has_pages(
+        &self,
+        check: i64,
+        target: &str,
+        urls: &[String],
+    ) -> Result<Vec<bool>, StoreError> {
         let sql = "SELECT 1 FROM monitor_pages WHERE monitor_check = ?1 AND hash = ?2";
         self.database().read(|connection| {
             urls.iter().map(|url| connection.exists(sql, params![check, page_hash(target, url)])).collect()

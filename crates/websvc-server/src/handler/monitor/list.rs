@@ -79,7 +79,8 @@ pub(super) async fn check(
         format!("{base_url}/v2/monitor/{}/checks/{}?skip={skip}&limit={limit}{status}", record.id, check.id)
     });
     // The pages may be megabytes of JSON.
-    let pages = run_blocking(move || found.pages.into_iter().map(websvc_monitor::check_page).collect()).await?;
+    let pages =
+        run_blocking(move || found.pages.into_iter().map(websvc_monitor::check_page).collect()).await?;
     let data = MonitorCheckDetail { check: websvc_monitor::check(&check), pages, next: next.clone() };
     Ok(json(StatusCode::OK, &MonitorCheckResponse { success: true, next, data }))
 }
@@ -137,7 +138,11 @@ mod tests {
     #[track_caller]
     fn check(query: Option<&str>, expected: Option<(u64, u64, Option<&str>)>) {
         let page = PageRequest::parse(query, &["same", "new"]).ok();
-        let expected = expected.map(|(skip, limit, status)| PageRequest { skip, limit, status: status.map(str::to_owned) });
+        let expected = expected.map(|(skip, limit, status)| PageRequest {
+            skip,
+            limit,
+            status: status.map(str::to_owned),
+        });
         assert_eq!(page, expected, "{query:?}");
     }
 

@@ -12,7 +12,8 @@ use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_server::threat::Classifier;
 use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig, Service, ServiceConfig,
+    AdmissionLimits, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig, Service,
+    ServiceConfig,
 };
 use websvc_store::{DatabaseUrl, Store};
 use websvc_testkit::{TestWeb, skip};

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use websvc_store::{
-    ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, NewWebhook, PageKey, PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, DeadLetterFilter,
+    DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, NewWebhook, PageKey,
+    PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
