@@ -15,6 +15,7 @@ mod adapter;
 mod example;
 mod job;
 mod map;
+mod monitor;
 mod operation;
 mod page;
 mod response;
@@ -62,6 +63,7 @@ pub fn document() -> Value {
             { "name": "map", "description": "URLs of a site" },
             { "name": "scrape", "description": "Single pages and uploaded files" },
             { "name": "jobs", "description": "Crawls and batches, which run in the background" },
+            { "name": "monitors", "description": "Recurring checks of pages, sites and searches" },
             { "name": "index", "description": "Embedded index" },
             { "name": "usage", "description": "Usage and limits of the team" },
             { "name": "adapters", "description": "The same operations in the formats of other services" },

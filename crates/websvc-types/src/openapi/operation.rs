@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, job, map, page, usage, webhook};
+use super::{adapter, job, map, monitor, page, usage, webhook};
 
 /// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] =
@@ -60,6 +60,7 @@ pub(super) fn paths() -> Value {
     job::add_batch(&mut paths);
     job::add_crawl(&mut paths);
     webhook::add(&mut paths);
+    monitor::add(&mut paths);
     job::add_v1(&mut paths);
     paths
 }
@@ -234,7 +235,7 @@ impl Operation {
         value
     }
 
-    fn to_public_value(&self) -> Value {
+    pub(super) fn to_public_value(&self) -> Value {
         let mut value = self.to_value();
         value["security"] = json!([]);
         value

@@ -23,6 +23,7 @@ pub(super) enum Failure {
     PageTimeout,
     ProfileLocked,
     JobConflict,
+    MonitorConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -36,7 +37,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 25] = [
+    const ALL: [Failure; 26] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -52,6 +53,7 @@ impl Failure {
         Failure::PageTimeout,
         Failure::ProfileLocked,
         Failure::JobConflict,
+        Failure::MonitorConflict,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
@@ -93,6 +95,7 @@ impl Failure {
             Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::JobConflict => &[ErrorCode::JobEnded, ErrorCode::IdempotencyKeyUsed],
+            Failure::MonitorConflict => &[ErrorCode::MonitorPaused, ErrorCode::MonitorCheckRunning],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
@@ -143,6 +146,7 @@ impl Failure {
             | Failure::PageTimeout
             | Failure::ProfileLocked
             | Failure::JobConflict
+            | Failure::MonitorConflict
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError

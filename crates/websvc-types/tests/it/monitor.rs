@@ -143,3 +143,26 @@ fn error_about_a_running_check_has_its_id() {
         "success": false, "error": "A check is already running", "code": "MONITOR_CHECK_RUNNING", "checkId": "c",
     }));
 }
+
+#[test]
+fn examples_of_the_openapi_document_are_valid_for_their_types() {
+    let document = websvc_types::openapi::document();
+    let examples = |content: &Value| -> Vec<Value> {
+        let examples = content["content"]["application/json"]["examples"].as_object().expect("examples");
+        assert!(!examples.is_empty());
+        examples.values().map(|example| example["value"].clone()).collect()
+    };
+    let operation = |path: &str, method: &str| document["paths"][path][method].clone();
+    let body = |path: &str, method: &str| examples(&operation(path, method)["requestBody"]);
+    let response = |path: &str, method: &str| examples(&operation(path, method)["responses"]["200"]);
+    let (all, one) = ("/v2/monitor", "/v2/monitor/{id}");
+    body(all, "post").iter().for_each(check::<CreateMonitorRequest>);
+    body(one, "patch").iter().for_each(check::<UpdateMonitorRequest>);
+    for (path, method) in [(all, "post"), (one, "get"), (one, "patch")] {
+        response(path, method).iter().for_each(check::<MonitorResponse>);
+    }
+    response(all, "get").iter().for_each(check::<MonitorListResponse>);
+    response("/v2/monitor/{id}/run", "post").iter().for_each(check::<RunMonitorResponse>);
+    response("/v2/monitor/{id}/checks", "get").iter().for_each(check::<MonitorCheckListResponse>);
+    response("/v2/monitor/{id}/checks/{checkId}", "get").iter().for_each(check::<MonitorCheckResponse>);
+}
