@@ -1,0 +1,184 @@
+//! Results of checks: statuses, diffs, removed pages and search results.
+
+use serde_json::{Value, json};
+use websvc_testkit::{FakeModel, Page};
+
+use super::{MonitorTest, TEA, check_summary, statuses, with_model};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_is_new_then_same_then_changed_with_its_diff() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    let first = test.run(&monitor).await;
+    assert_eq!(first["status"], "completed", "{first}");
+    check_summary(&first, &json!({ "totalPages": 1, "new": 1 }));
+    assert_eq!((&first["actualCredits"], &first["billingStatus"]), (&json!(1), &json!("confirmed")));
+    let second = test.run(&monitor).await;
+    check_summary(&second, &json!({ "totalPages": 1, "same": 1 }));
+    let page = &second["pages"][0];
+    assert_eq!(page["previousScrapeId"], first["pages"][0]["currentScrapeId"]);
+    assert_eq!(
+        (&page["diff"], &page["error"], &page["judgment"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
+    test.shop.set_tea(&["Sencha costs 14 euros.", "Rooibos costs 5 euros."]);
+    let third = test.run(&monitor).await;
+    check_summary(&third, &json!({ "totalPages": 1, "changed": 1 }));
+    let diff = &third["pages"][0]["diff"];
+    let text = diff["text"].as_str().unwrap();
+    assert!(text.contains("\n-Sencha costs 12 euros.\n+Sencha costs 14 euros.\n"), "{text}");
+    assert_eq!(diff["json"]["files"][0]["to"], "current.md");
+    assert_eq!(third["pages"][0]["metadata"]["title"], "Tea");
+    let stored = test.service.get(&monitor).await.body;
+    assert_eq!(stored["data"]["lastCheckSummary"]["changed"], 1, "{stored}");
+    assert_eq!(
+        (&stored["data"]["currentCheckId"], &stored["data"]["status"]),
+        (&Value::Null, &json!("active"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_page_makes_the_check_partial_and_keeps_the_last_good_version() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    test.run(&monitor).await;
+    test.shop.respond(Some(Page::html("<p>Down</p>").status(500)));
+    let down = test.run(&monitor).await;
+    assert_eq!(down["status"], "partial", "{down}");
+    check_summary(&down, &json!({ "totalPages": 1, "error": 1 }));
+    assert!(down["pages"][0]["error"].as_str().unwrap().contains("500"), "{down}");
+    test.shop.set_tea(&["Sencha costs 12 euros.", "Rooibos costs 5 euros."]);
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "same": 1 }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_that_no_longer_exists_is_removed_once_and_then_new() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    test.shop.respond(None);
+    // A page that never existed is an error.
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "error": 1 }));
+    test.shop.set_tea(&["Sencha"]);
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "new": 1 }));
+    test.shop.respond(None);
+    let removed = test.run(&monitor).await;
+    assert_eq!(removed["status"], "completed", "{removed}");
+    check_summary(&removed, &json!({ "totalPages": 1, "removed": 1 }));
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "same": 1 }));
+    test.shop.set_tea(&["Sencha"]);
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "new": 1 }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_a_crawl_are_new_removed_and_new_again() {
+    let test = MonitorTest::new().await;
+    let monitor =
+        test.create(json!({ "targets": [{ "type": "crawl", "url": "http://shop.test/", "crawlOptions": { "limit": 10 } }] })).await;
+    let status = |check: &Value, name: &str| {
+        let url = format!("http://shop.test/{name}");
+        statuses(check).into_iter().find(|(found, _)| *found == url).map(|(_, status)| status)
+    };
+    test.shop.link(&["one"]);
+    let first = test.run(&monitor).await;
+    check_summary(&first, &json!({ "totalPages": 2, "new": 2 }));
+    assert!(first["targetResults"][0]["crawlId"].is_string(), "{first}");
+    test.shop.link(&["one", "two"]);
+    let second = test.run(&monitor).await;
+    assert_eq!(
+        (status(&second, "one").as_deref(), status(&second, "two").as_deref()),
+        (Some("same"), Some("new"))
+    );
+    assert_eq!(status(&second, "").as_deref(), Some("changed"));
+    test.shop.link(&["two"]);
+    let third = test.run(&monitor).await;
+    assert_eq!(status(&third, "one").as_deref(), Some("removed"), "{third}");
+    test.shop.link(&["one", "two"]);
+    let fourth = test.run(&monitor).await;
+    assert_eq!(status(&fourth, "one").as_deref(), Some("new"), "{fourth}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn search_results_alert_once_without_a_judge() {
+    let test = MonitorTest::new().await;
+    let documents = json!({ "documents": [
+        { "url": "http://news.test/1", "title": "Tea harvest", "content": "The tea harvest of the year." },
+        { "url": "http://news.test/2", "title": "Tea prices", "content": "The tea prices of the year." },
+    ] });
+    let upload = test.service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(upload.status, 200, "{}", upload.body);
+    test.service.search_until_found("tea").await;
+    let monitor = test
+        .create(json!({
+            "judgeEnabled": false,
+            "targets": [{ "type": "search", "queries": ["tea harvest", "tea prices"], "searchWindow": "7d" }],
+        }))
+        .await;
+    let first = test.run(&monitor).await;
+    assert_eq!(first["status"], "completed", "{first}");
+    check_summary(&first, &json!({ "totalPages": 2, "new": 2 }));
+    let page = &first["pages"][0];
+    assert_eq!(page["metadata"]["searchStatus"], "alert", "{page}");
+    let result = &first["targetResults"][0];
+    assert_eq!(
+        (&result["searchCompleted"], &result["resultCount"], &result["matches"]),
+        (&json!(true), &json!(2), &json!(2))
+    );
+    let second = test.run(&monitor).await;
+    check_summary(&second, &json!({ "totalPages": 2, "same": 2 }));
+    assert_eq!(second["pages"][0]["metadata"]["searchStatus"], "already_seen");
+    // Another purpose starts again.
+    let renamed = test.patch(&monitor, json!({ "name": "Other" })).await;
+    assert_eq!(renamed.status, 200, "{}", renamed.body);
+    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 2, "new": 2 }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
+    let answer =
+        json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [] });
+    let test = MonitorTest::with(move |_| FakeModel::completion(&answer.to_string()), &with_model()).await;
+    let monitor = test.create(json!({ "goal": "Tell me when prices change" })).await;
+    test.run(&monitor).await;
+    test.shop.set_tea(&["Sencha costs 12 euros!", "Rooibos costs 5 euros."]);
+    let check = test.run(&monitor).await;
+    check_summary(&check, &json!({ "totalPages": 1, "changed": 1 }));
+    let judgment = &check["pages"][0]["judgment"];
+    let expected = json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [], "fields": [] });
+    assert_eq!(*judgment, expected);
+    assert_eq!(check["actualCredits"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn broken_model_makes_changes_meaningful_with_low_confidence() {
+    let test = MonitorTest::with(|_| FakeModel::bad_request("broken"), &with_model()).await;
+    let monitor = test.create(json!({ "goal": "Tell me when prices change" })).await;
+    test.run(&monitor).await;
+    test.shop.set_tea(&["Sencha costs 14 euros."]);
+    let check = test.run(&monitor).await;
+    let judgment = &check["pages"][0]["judgment"];
+    assert_eq!((&judgment["meaningful"], &judgment["confidence"]), (&json!(true), &json!("low")), "{check}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn extracted_data_is_compared_by_field() {
+    let price = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(12));
+    let current = std::sync::Arc::clone(&price);
+    let model = move |_: &Value| {
+        let price = current.load(std::sync::atomic::Ordering::SeqCst);
+        FakeModel::completion(&json!({ "plans": [{ "price": price }] }).to_string())
+    };
+    let test = MonitorTest::with(model, &with_model()).await;
+    let format = json!({ "type": "json", "prompt": "prices" });
+    let monitor = test
+        .create(json!({ "targets": [{ "type": "scrape", "urls": [TEA], "scrapeOptions": { "formats": [format] } }] }))
+        .await;
+    test.run(&monitor).await;
+    test.shop.set_tea(&["The text alone changed."]);
+    let same = test.run(&monitor).await;
+    check_summary(&same, &json!({ "totalPages": 1, "same": 1 }));
+    assert_eq!(same["pages"][0]["snapshot"]["json"], json!({ "plans": [{ "price": 12 }] }));
+    price.store(14, std::sync::atomic::Ordering::SeqCst);
+    let changed = test.run(&monitor).await;
+    let diff = json!({ "json": { "plans[0].price": { "previous": 12, "current": 14 } } });
+    assert_eq!(changed["pages"][0]["diff"], diff, "{changed}");
+}

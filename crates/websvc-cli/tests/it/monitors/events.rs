@@ -1,0 +1,75 @@
+//! Webhook events of monitors.
+
+use serde_json::{Value, json};
+use websvc_testkit::until;
+
+use super::{HOOK, MonitorTest, TEA};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_page_has_an_event_and_each_check_one() {
+    let test = MonitorTest::new().await;
+    let missing = "http://shop.test/one";
+    let webhook = json!({ "url": HOOK, "headers": { "X-Mine": "1" }, "metadata": { "for": "tea" } });
+    let monitor = test
+        .create(json!({ "webhook": webhook, "targets": [{ "type": "scrape", "urls": [TEA, missing] }] }))
+        .await;
+    let check = test.run(&monitor).await;
+    until("all events have arrived", || test.events().len() >= 3).await;
+    let events: Vec<Value> =
+        test.events().iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
+    assert_eq!(events.len(), 3);
+    for event in &events {
+        assert_eq!((&event["id"], &event["metadata"]["for"]), (&check["id"], &json!("tea")), "{event}");
+    }
+    assert!(
+        test.events()[0].header("x-firecrawl-signature").is_some_and(|value| value.starts_with("sha256="))
+    );
+    let page = |url: &str| {
+        let found = events.iter().find(|event| event["data"][0]["url"] == url);
+        found.unwrap_or_else(|| panic!("an event of {url}")).clone()
+    };
+    let (new, failed) = (page(TEA), page(missing));
+    assert_eq!((&new["type"], &new["success"]), (&json!("monitor.page"), &json!(true)));
+    assert_eq!(new["data"][0]["status"], "new");
+    for name in [
+        "monitorId",
+        "checkId",
+        "previousScrapeId",
+        "currentScrapeId",
+        "error",
+        "isMeaningful",
+        "judgment",
+        "diff",
+    ] {
+        assert!(new["data"][0].get(name).is_some(), "{name} of {new}");
+    }
+    assert_eq!(
+        (&failed["success"], &failed["data"][0]["status"]),
+        (&json!(false), &json!("error")),
+        "{failed}"
+    );
+    // The check has an error, so it is partial and not a success.
+    let last = events.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["success"]),
+        (&json!("monitor.check.completed"), &json!(false)),
+        "{last}"
+    );
+    assert_eq!(last["data"][0]["summary"], check["summary"]);
+    assert_eq!(last["data"][0]["status"], "partial");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhook_gets_only_the_events_it_asks_for() {
+    let test = MonitorTest::new().await;
+    let webhook = json!({ "url": HOOK, "events": ["monitor.check.completed"] });
+    let monitor = test.create(json!({ "webhook": webhook })).await;
+    test.run(&monitor).await;
+    test.shop.set_tea(&["Another text"]);
+    test.run(&monitor).await;
+    until("the event of each check has arrived", || test.events().len() >= 2).await;
+    for request in test.events() {
+        let event: Value = serde_json::from_slice(&request.body).unwrap();
+        assert_eq!((&event["type"], &event["success"]), (&json!("monitor.check.completed"), &json!(true)));
+    }
+}

@@ -1,0 +1,72 @@
+//! Runs: overlap, deletion during a check, and a killed service.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use websvc_testkit::{Page, until};
+
+use super::{MonitorTest, TEA, check_summary, serve, wait_for_end};
+
+/// Lets the page of the monitor respond after a while.
+fn slow_page(seconds: u64) -> Option<Page> {
+    let page = Page::html("<title>Tea</title><main><h1>Tea</h1><p>Slow tea.</p></main>");
+    Some(page.delay(Duration::from_secs(seconds)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn second_run_names_the_check_that_is_running() {
+    let test = MonitorTest::new().await;
+    test.shop.respond(slow_page(3));
+    let monitor = test.create(json!({})).await;
+    let check = test.start(&monitor).await;
+    let second = test.service.post(&format!("{monitor}/run"), "").await;
+    assert_eq!(
+        (second.status, &second.body["code"]),
+        (StatusCode::CONFLICT, &json!("MONITOR_CHECK_RUNNING"))
+    );
+    assert!(check.ends_with(second.body["checkId"].as_str().unwrap()), "{}", second.body);
+    assert_eq!(wait_for_end(&test.service, &check).await["status"], "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleted_monitor_ends_its_check_and_its_scrapes() {
+    let test = MonitorTest::new().await;
+    test.shop.respond(slow_page(60));
+    let monitor = test.create(json!({})).await;
+    test.start(&monitor).await;
+    until("the page is requested", || test.world.requests().iter().any(|request| request.url == TEA)).await;
+    assert_eq!(test.service.send(Method::DELETE, &monitor, &[], "").await.status, StatusCode::OK);
+    let waiting = async {
+        loop {
+            let queue = test.service.get("/v2/team/queue-status").await.body;
+            if queue["jobsInQueue"] == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(super::TIMEOUT, waiting).await.expect("the scrapes of the check end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_service_continues_the_check_and_charges_each_page_once() {
+    let mut test = MonitorTest::new().await;
+    let urls: Vec<Value> =
+        std::iter::once(json!(TEA)).chain((0..3).map(|n| json!(format!("{TEA}?n={n}")))).collect();
+    let monitor = test.create(json!({ "targets": [{ "type": "scrape", "urls": urls }] })).await;
+    test.shop.respond(slow_page(1));
+    let check = test.start(&monitor).await;
+    for _ in 0..2 {
+        let requests = test.world.requests().len();
+        until("a page is requested", || test.world.requests().len() > requests).await;
+        test.service.kill();
+        test.service = serve(&test.site, &[]);
+    }
+    let ended = wait_for_end(&test.service, &check).await;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    check_summary(&ended, &json!({ "totalPages": 4, "new": 4 }));
+    assert_eq!(ended["actualCredits"], 4);
+    let again = test.run(&monitor).await;
+    check_summary(&again, &json!({ "totalPages": 4, "same": 4 }));
+}
