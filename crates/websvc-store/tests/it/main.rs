@@ -21,6 +21,7 @@ mod keys;
 mod migrate_to_server;
 mod monitor_events;
 mod monitor_owners;
+mod monitor_pages;
 mod monitors;
 mod page_owners;
 mod page_snapshots;
