@@ -161,11 +161,10 @@ struct Worker {
 impl Worker {
     fn run(mut self, woken: &Receiver<()>) {
         let mut next_tick = Instant::now() + TICK;
-        loop {
-            match woken.recv_timeout(next_tick.saturating_duration_since(Instant::now())) {
-                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
+        // The owner is dropped when it is disconnected.
+        while let Ok(()) | Err(RecvTimeoutError::Timeout) =
+            woken.recv_timeout(next_tick.saturating_duration_since(Instant::now()))
+        {
             let is_tick = Instant::now() >= next_tick;
             if is_tick {
                 next_tick = Instant::now() + TICK;
@@ -233,12 +232,11 @@ impl Worker {
         }
         let teams = activity::collect(&self.store, &self.jobs, &self.state);
         // Counts that have not changed are written again, because the server may have lost them.
-        if !(teams.is_empty() && self.written.is_empty()) {
-            if let Err(error) = self.store.publish_activity(&teams) {
-                let error: &dyn std::error::Error = &error as &StoreError;
-                tracing::debug!(error, "the counts of this replica were not written");
-                return;
-            }
+        let must_write = !(teams.is_empty() && self.written.is_empty());
+        if must_write && let Err(error) = self.store.publish_activity(&teams) {
+            let error: &dyn std::error::Error = &error as &StoreError;
+            tracing::debug!(error, "the counts of this replica were not written");
+            return;
         }
         self.written = teams;
         self.ticks = 0;

@@ -102,7 +102,8 @@ fn disable_triggers(transaction: &Transaction<'_>) -> sql::Result<()> {
 /// Deletes everything that an unfinished migration has copied.
 fn truncate(transaction: &Transaction<'_>) -> sql::Result<()> {
     let names: Vec<String> = COPIED.iter().chain(NOT_COPIED).map(|name| format!("\"{name}\"")).collect();
-    transaction.execute(&format!("TRUNCATE {}", names.join(", ")), params![])?;
+    // With the tables that only a server has and that refer to these.
+    transaction.execute(&format!("TRUNCATE {} CASCADE", names.join(", ")), params![])?;
     Ok(())
 }
 
