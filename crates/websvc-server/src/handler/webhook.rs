@@ -65,8 +65,7 @@ pub(crate) async fn webhook(
     }
 }
 
-/// Returns the kinds of work that the caller may start. A caller may see the events of monitors if it may start one of
-/// the kinds of jobs.
+/// Returns the kinds of work that the caller may start.
 ///
 /// # Errors
 /// 403 if none is allowed.
@@ -76,7 +75,7 @@ fn allowed_sources(context: &RequestContext<'_>) -> Result<Vec<WebhookSource>, A
     let is_allowed = |source: &WebhookSource| match source {
         WebhookSource::Crawl => may(KeyScope::Crawl),
         WebhookSource::Batch => may(KeyScope::Batch),
-        WebhookSource::Monitor => may(KeyScope::Crawl) || may(KeyScope::Batch),
+        WebhookSource::Monitor => may(KeyScope::Monitor),
     };
     let sources: Vec<_> = WebhookSource::ALL.into_iter().filter(is_allowed).collect();
     if sources.is_empty() {
