@@ -38,6 +38,8 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "batch",
         "crawl",
         "websocket",
+        "monitors",
+        "monitor-schedules",
         "webhooks",
         "map",
         "documents",
