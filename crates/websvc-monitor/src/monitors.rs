@@ -8,7 +8,7 @@ use uuid::Uuid;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
-    BillingStatus, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
+    BillingStatus, CheckDeliveries, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
     CreateMonitorOutcome, KeyId, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor,
     StartCheckOutcome, Store, StoreError,
 };
@@ -217,6 +217,17 @@ impl Monitors {
     pub async fn check(&self, monitor: i64, id: &str) -> Result<Option<CheckRecord>, MonitorsError> {
         let id = id.to_owned();
         self.with_store(move |store, _| store.check(monitor, &id)).await
+    }
+
+    /// Returns the events of checks that are not delivered, in the order of the checks.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn deliveries(&self, checks: Vec<i64>) -> Result<Vec<CheckDeliveries>, MonitorsError> {
+        self.with_store(move |store, _| {
+            checks.into_iter().map(|check| store.check_deliveries(check)).collect()
+        })
+        .await
     }
 
     /// Returns pages of a check, in the order in which they were done.

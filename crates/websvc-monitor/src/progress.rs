@@ -12,6 +12,9 @@ pub(crate) struct CheckProgress {
     /// Credits of searches and judgments. Those of pages are counted by their jobs.
     #[serde(default)]
     pub(crate) credits: u64,
+    /// Number of events of pages that were stored for the webhook.
+    #[serde(default)]
+    pub(crate) page_events: u64,
 }
 
 /// The progress of a target.

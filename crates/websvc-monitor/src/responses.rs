@@ -1,8 +1,8 @@
 //! Monitors and checks on the wire.
 
 use websvc_store::{
-    BillingStatus, CheckPageRecord, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, MonitorRecord,
-    MonitorStatus,
+    BillingStatus, CheckDeliveries, CheckPageRecord, CheckRecord, CheckStatus, CheckSummary, CheckTrigger,
+    MonitorRecord, MonitorStatus,
 };
 use websvc_types::monitor as wire;
 use websvc_types::monitor::{
@@ -13,6 +13,7 @@ use websvc_types::monitor::{
 use websvc_validate::MonitorDefinition;
 
 use crate::clock::from_ms;
+use crate::notification;
 use crate::page::{PageFields, page_status};
 use crate::progress::CheckProgress;
 use crate::stored::StoredDefinition;
@@ -53,10 +54,12 @@ pub fn definition(record: &MonitorRecord) -> Option<MonitorDefinition> {
     StoredDefinition::decode(&record.definition).map(|stored| stored.definition)
 }
 
-/// Returns a check as clients see it.
+/// Returns a check as clients see it, with the events that are not delivered.
 #[must_use]
-pub fn check(record: &CheckRecord) -> MonitorCheck {
+pub fn check(record: &CheckRecord, deliveries: &CheckDeliveries) -> MonitorCheck {
     let progress = CheckProgress::decode(&record.progress);
+    let notification_status = StoredDefinition::decode(&record.definition)
+        .and_then(|stored| notification::status(record, &stored.definition, &progress, deliveries));
     let is_finished = record.finished_at_ms.is_some();
     let targets: Vec<_> = progress.targets.into_iter().map(|target| target.result).collect();
     MonitorCheck {
@@ -82,7 +85,7 @@ pub fn check(record: &CheckRecord) -> MonitorCheck {
         },
         summary: summary(record.summary),
         target_results: (!targets.is_empty()).then_some(targets),
-        notification_status: serde_json::from_str(&record.notifications).ok(),
+        notification_status,
         error: record.error.clone(),
         created_at: timestamp(record.created_at_ms),
         updated_at: timestamp(record.updated_at_ms),

@@ -178,7 +178,7 @@ impl CheckRun {
                 is_done &= self.progress.targets[index].is_done;
             }
             if is_done {
-                return Ok(());
+                return self.save().await;
             }
             self.check_time()?;
             if !has_progress {
@@ -232,11 +232,16 @@ impl CheckRun {
 
     pub(crate) async fn store_pages(&mut self, pages: Vec<NewCheckPage>) -> Result<(), Stop> {
         let (number, now_ms) = (self.record.number, self.now_ms());
+        let events: Vec<bool> = pages.iter().map(|page| page.event.is_some()).collect();
         let recording = self
             .monitors
             .with_store(move |store, config| store.record_check_pages(number, pages, &config.limits, now_ms));
         match recording.await? {
-            RecordPagesOutcome::Recorded(_) => {}
+            RecordPagesOutcome::Recorded(recorded) => {
+                let stored =
+                    recorded.iter().zip(&events).filter(|(is_new, has_event)| **is_new && **has_event);
+                self.progress.page_events += stored.count() as u64;
+            }
             RecordPagesOutcome::NotRunning => return Err(Stop::Lost),
             RecordPagesOutcome::StorageFull => {
                 let text = "the service has no space for further versions of pages (monitor.max_page_bytes)";

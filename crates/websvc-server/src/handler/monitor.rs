@@ -6,7 +6,7 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_monitor::{MonitorsError, RunOutcome};
 use websvc_stage::Stage;
-use websvc_store::{CreateMonitorOutcome, MonitorRecord, MonitorStatus};
+use websvc_store::{CheckDeliveries, CreateMonitorOutcome, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::monitor::{
@@ -162,7 +162,7 @@ async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Resu
     read_run_monitor(&body, &policy_with_patterns(context)?)?;
     match context.state.monitors.run_now(context.team_name(), &id).await? {
         RunOutcome::Started(check) => {
-            let data = websvc_monitor::check(&check);
+            let data = websvc_monitor::check(&check, &CheckDeliveries::default());
             Ok(json(StatusCode::OK, &RunMonitorResponse { success: true, id: data.id.clone(), data }))
         }
         RunOutcome::Running(check) => {
@@ -232,8 +232,10 @@ fn urls(plan: &MonitorPlan) -> Vec<String> {
 fn respond(
     context: &RequestContext<'_>,
     record: &MonitorRecord,
-    warnings: Vec<String>,
+    mut warnings: Vec<String>,
 ) -> Result<HttpResponse, ApiError> {
+    let definition = websvc_monitor::definition(record);
+    warnings.extend(definition.iter().flat_map(websvc_monitor::notification_warnings));
     context.trail.set_target(|| format!("monitor {}", record.id));
     let data = wire(record)?;
     let subscriptions: Vec<EmailSubscription> = Vec::new();

@@ -11,7 +11,6 @@ use crate::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_
 const CHECK_ID: &str = "019ab1c2-5d3e-7f4a-8b6c-9d0e1f2a3b4c";
 const TARGET_ID: &str = "019ab1c2-0000-7000-8000-000000000001";
 const CREATED_AT: &str = "2026-11-25T12:00:00.000Z";
-const TOKEN: &str = "3f6c1b9a7e5d4c2b8a901f2e3d4c5b6a";
 
 const READ: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]];
 const LIST: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden]];
@@ -30,7 +29,6 @@ const RUN: &[&[Failure]] = &[
         Failure::MonitorConflict,
     ],
 ];
-const EMAIL: &[&[Failure]] = &[WITH_BODY, &[Failure::InvalidBody, Failure::NotFound, Failure::UnknownError]];
 
 const CHECK_STATUSES: &[&str] =
     &["queued", "running", "completed", "failed", "partial", "skipped_overlap", "skipped_no_credits"];
@@ -52,8 +50,6 @@ pub(super) fn add(paths: &mut Value) {
     paths[format!("{path}/{{id}}/checks")] = json!({ "get": checks });
     let check = with_list(with_check_id(with_id(check().to_value())), "skip", Some(PAGE_STATUSES));
     paths[format!("{path}/{{id}}/checks/{{checkId}}")] = json!({ "get": check });
-    paths[format!("{path}/email/confirm")] = json!({ "post": confirm().to_public_value() });
-    paths[format!("{path}/email/unsubscribe")] = json!({ "post": unsubscribe().to_public_value() });
 }
 
 fn create() -> Operation {
@@ -189,37 +185,6 @@ fn check() -> Operation {
             vec![example("changed", "One page has changed", json!({ "success": true, "data": data }))],
         ),
         failures: READ,
-    }
-}
-
-fn confirm() -> Operation {
-    email("confirmMonitorEmail", "Confirm an email address", "confirmed")
-}
-
-fn unsubscribe() -> Operation {
-    email("unsubscribeMonitorEmail", "End the emails to an address", "unsubscribed")
-}
-
-fn email(id: &'static str, summary: &'static str, result: &'static str) -> Operation {
-    Operation {
-        id,
-        tag: "monitors",
-        summary,
-        description: "Needs no key: the token is in the link of an email. A wrong token has the `error` `invalid_token`, an \
-            unknown one `not_found`.",
-        body: Some((
-            "MonitorEmailRequest",
-            vec![example("token", "The token of the link", json!({ "token": TOKEN }))],
-        )),
-        response: (
-            "MonitorEmailResponse",
-            vec![example(
-                "done",
-                "The state of the address",
-                json!({ "success": true, "result": result, "email": "anna@tea.test", "monitorName": "Prices of teas" }),
-            )],
-        ),
-        failures: EMAIL,
     }
 }
 

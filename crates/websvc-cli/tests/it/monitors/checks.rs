@@ -136,7 +136,7 @@ async fn search_results_alert_once_without_a_judge() {
 async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
     let answer =
         json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [] });
-    let test = MonitorTest::with(move |_| FakeModel::completion(&answer.to_string()), &with_model()).await;
+    let test = MonitorTest::with(move |_| FakeModel::json(&answer), &with_model()).await;
     let monitor = test.create(json!({ "goal": "Tell me when prices change" })).await;
     test.run(&monitor).await;
     test.shop.set_tea(&["Sencha costs 12 euros!", "Rooibos costs 5 euros."]);
@@ -165,7 +165,7 @@ async fn extracted_data_is_compared_by_field() {
     let current = std::sync::Arc::clone(&price);
     let model = move |_: &Value| {
         let price = current.load(std::sync::atomic::Ordering::SeqCst);
-        FakeModel::completion(&json!({ "plans": [{ "price": price }] }).to_string())
+        FakeModel::json(&json!({ "plans": [{ "price": price }] }))
     };
     let test = MonitorTest::with(model, &with_model()).await;
     let format = json!({ "type": "json", "prompt": "prices" });

@@ -57,6 +57,38 @@ async fn each_page_has_an_event_and_each_check_one() {
     );
     assert_eq!(last["data"][0]["summary"], check["summary"]);
     assert_eq!(last["data"][0]["status"], "partial");
+    let path = format!("{monitor}/checks/{}", check["id"].as_str().unwrap());
+    let webhook =
+        wait_until(&test, &path, |check| check["notificationStatus"]["webhook"]["queued"] == 0).await;
+    let webhook = &webhook["notificationStatus"]["webhook"];
+    assert_eq!((&webhook["delivered"], &webhook["success"]), (&json!(3), &json!(true)), "{webhook}");
+}
+
+/// Reads a check until it fulfils a condition.
+async fn wait_until(test: &MonitorTest, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
+    let reading = async {
+        loop {
+            let check = test.service.get(path).await.body["data"].clone();
+            if is_expected(&check) {
+                return check;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(super::TIMEOUT, reading).await.expect("the check reaches the expected state")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notifications_that_are_not_sent_are_reported() {
+    let test = MonitorTest::new().await;
+    let notification = json!({ "email": { "enabled": true, "recipients": ["anna@tea.test"] } });
+    let created = test.try_create(json!({ "notification": notification })).await;
+    assert_eq!(created.status, 200, "{}", created.body);
+    assert!(created.body["warning"].as_str().unwrap().contains("notification.email"), "{}", created.body);
+    let check = test.run(&format!("/v2/monitor/{}", created.body["data"]["id"].as_str().unwrap())).await;
+    let email = &check["notificationStatus"]["email"];
+    assert_eq!((&email["attempted"], &email["success"]), (&json!(false), &json!(false)), "{check}");
+    assert!(email["error"].is_string(), "{check}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,7 +39,7 @@ async fn invalid_monitors_are_rejected_with_field_and_rule() {
         (json!({ "schedule": { "cron": "0 0 1 1 *", "text": "hourly" } }), "/schedule"),
         (json!({ "schedule": {} }), "/schedule"),
         (json!({ "schedule": { "text": "now and then" } }), "/schedule/text"),
-        (json!({ "schedule": { "cron": "*/4 * * * *" } }), "/schedule/cron"),
+        (json!({ "schedule": { "cron": "*/4 * * * *" } }), "/schedule"),
         (json!({ "schedule": { "cron": "0 0 1 1 *", "timezone": "Mars/Olympus" } }), "/schedule/timezone"),
         (json!({ "surprise": 1 }), "/surprise"),
         (json!({ "targets": targets }), "/targets"),

@@ -54,7 +54,10 @@ pub(super) async fn checks(
     let record = find(context, request).await?;
     let status = CHECK_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let records = context.state.monitors.checks(record.number, status, page.skip, page.limit).await?;
-    let data = records.iter().map(websvc_monitor::check).collect();
+    let deliveries =
+        context.state.monitors.deliveries(records.iter().map(|record| record.number).collect()).await?;
+    let checks = records.iter().zip(&deliveries);
+    let data = checks.map(|(record, deliveries)| websvc_monitor::check(record, deliveries)).collect();
     Ok(json(StatusCode::OK, &MonitorCheckListResponse { success: true, data }))
 }
 
@@ -81,7 +84,9 @@ pub(super) async fn check(
     // The pages may be megabytes of JSON.
     let pages =
         run_blocking(move || found.pages.into_iter().map(websvc_monitor::check_page).collect()).await?;
-    let data = MonitorCheckDetail { check: websvc_monitor::check(&check), pages, next: next.clone() };
+    let deliveries = monitors.deliveries(vec![check.number]).await?.pop().unwrap_or_default();
+    let data =
+        MonitorCheckDetail { check: websvc_monitor::check(&check, &deliveries), pages, next: next.clone() };
     Ok(json(StatusCode::OK, &MonitorCheckResponse { success: true, next, data }))
 }
 

@@ -1,0 +1,3 @@
+//! Integration tests of monitors with a virtual clock.
+
+mod schedule;
