@@ -29,12 +29,14 @@ const CHANGES: &str = "You decide whether the changes of a web page matter for t
 const RESULT: &str = "You decide whether a web page that a search found is worth an alert for the goal of a person. Answer \
     `alert` if the page reports what the goal asks for, `watch` if it may do so later, and `ignore` if it does not.";
 
-/// Returns the judgment of a changed page.
-pub(crate) async fn judge_changes(model: &dyn Model, goal: &str, diff: &str) -> MonitorJudgment {
-    match complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await {
-        Ok(answer) => answer.into_judgment(),
-        Err(reason) => undecided(&reason),
-    }
+/// Returns the judgment of a changed page, or the reason why there is none.
+pub(crate) async fn judge_changes(
+    model: &dyn Model,
+    goal: &str,
+    diff: &str,
+) -> Result<MonitorJudgment, String> {
+    let answer = complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await?;
+    Ok(answer.into_judgment())
 }
 
 /// A decision about a search result.
@@ -252,7 +254,7 @@ mod tests {
                 ],
             })))
         });
-        let judgment = judge_changes(&model, "prices", "-5\n+6").await;
+        let judgment = judge_changes(&model, "prices", "-5\n+6").await.unwrap();
         assert!(judgment.meaningful);
         assert_eq!(judgment.confidence, MonitorConfidence::High);
         // An addition has nothing before it.
@@ -263,7 +265,8 @@ mod tests {
     #[tokio::test]
     async fn failure_of_the_model_is_meaningful_with_low_confidence() {
         let model = answering(json!({ "meaningful": "perhaps" }));
-        let judgment = judge_changes(&model, "prices", "-5\n+6").await;
+        let reason = judge_changes(&model, "prices", "-5\n+6").await.unwrap_err();
+        let judgment = undecided(&reason);
         assert!(judgment.meaningful);
         assert_eq!(judgment.confidence, MonitorConfidence::Low);
         assert!(judgment.reason.contains("schema"), "{}", judgment.reason);

@@ -1,5 +1,7 @@
 //! Stage 2, route: finds the operation of a method and a path, in one table.
 
+mod group;
+
 use std::borrow::Cow;
 
 use http::Method;
@@ -12,6 +14,7 @@ use crate::handler::docs::{self, DocsFile};
 use crate::handler::{JobOperation, MonitorOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
+pub(crate) use group::OperationGroup;
 
 /// An operation of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,74 +48,6 @@ pub(crate) enum Operation {
     Root,
     Dashboard(dashboard::Operation),
     Mcp,
-}
-
-/// A group of operations, which have the same label in metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OperationGroup {
-    Search,
-    Scrape,
-    Parse,
-    Map,
-    Rerank,
-    Batch,
-    Crawl,
-    Monitor,
-    Webhooks,
-    Index,
-    Team,
-    Status,
-    Docs,
-    Artifacts,
-    Dashboard,
-    Mcp,
-    /// Requests without a route.
-    None,
-}
-
-impl OperationGroup {
-    /// All groups, in the order of their numbers.
-    pub(crate) const ALL: [Self; 17] = [
-        Self::Search,
-        Self::Scrape,
-        Self::Parse,
-        Self::Map,
-        Self::Rerank,
-        Self::Batch,
-        Self::Crawl,
-        Self::Monitor,
-        Self::Webhooks,
-        Self::Index,
-        Self::Team,
-        Self::Status,
-        Self::Docs,
-        Self::Artifacts,
-        Self::Dashboard,
-        Self::Mcp,
-        Self::None,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Search => "search",
-            Self::Scrape => "scrape",
-            Self::Parse => "parse",
-            Self::Map => "map",
-            Self::Rerank => "rerank",
-            Self::Batch => "batch",
-            Self::Crawl => "crawl",
-            Self::Monitor => "monitor",
-            Self::Webhooks => "webhooks",
-            Self::Index => "index",
-            Self::Team => "team",
-            Self::Status => "status",
-            Self::Docs => "docs",
-            Self::Artifacts => "artifacts",
-            Self::Dashboard => "dashboard",
-            Self::Mcp => "mcp",
-            Self::None => "none",
-        }
-    }
 }
 
 impl Operation {

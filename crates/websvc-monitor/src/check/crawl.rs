@@ -2,7 +2,7 @@
 
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, crawl_start_url};
-use websvc_store::JobRecord;
+use websvc_store::{JobRecord, JobState};
 use websvc_types::job::CrawlRequest;
 use websvc_validate::CrawlTargetPlan;
 
@@ -50,10 +50,10 @@ impl CheckRun {
     }
 
     /// Stores the known pages that the crawl did not meet as removed. A crawl that stopped at its limit may have left them
-    /// out, so it removes none; neither does one that met no page at all.
+    /// out, so it removes none; neither does one that failed or met no page at all.
     async fn record_missing(&mut self, index: usize, job: &JobRecord) -> Result<(), Stop> {
         let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
-        if is_full || job.documents == 0 || job.skipped > 0 {
+        if job.state != JobState::Completed || is_full || job.documents == 0 || job.skipped > 0 {
             return Ok(());
         }
         let (monitor, check) = (self.record.monitor, self.record.number);

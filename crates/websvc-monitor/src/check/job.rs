@@ -173,15 +173,17 @@ impl CheckRun {
     /// Stores the pages of an ended job that have no document.
     ///
     /// # Errors
-    /// The check fails if the job failed and no page explains why.
+    /// The check fails if the job could not go on to its end.
     pub(super) async fn record_errors(&mut self, index: usize, job: &JobRecord) -> Result<(), Stop> {
         let errors = self.monitors.inner.jobs.errors(job.number, MAX_ERRORS).await?;
-        let is_explained = errors.iter().any(|error| !error.is_blocked);
+        let failed = errors.iter().filter(|error| !error.is_blocked).count() as u64;
         let results = errors.into_iter().filter(|error| !error.is_blocked || job.kind == JobKind::Batch);
         self.record(index, results.map(failed_page).collect()).await?;
-        match (&job.error, job.state, is_explained) {
-            (Some(error), JobState::Failed, false) => Err(Stop::Failed(error.clone())),
-            _ => Ok(()),
+        // A job also fails when all its pages did, which the pages themselves explain.
+        let is_complete = failed > 0 && failed + job.documents >= job.urls;
+        match &job.error {
+            Some(error) if job.state == JobState::Failed && !is_complete => Err(Stop::Failed(error.clone())),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -11,10 +11,12 @@ use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
     BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage, RecordPagesOutcome,
 };
+use websvc_types::monitor::{MonitorJudgment, MonitorTarget};
 use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
 use crate::credits;
 use crate::error::MonitorsError;
+use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
@@ -25,6 +27,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Delay before a check continues after a failure of the store.
 const FAILURE_DELAY: Duration = Duration::from_secs(1);
+
+/// Number of pages that are judged at the same time. The model has a limit of its own, too.
+const JUDGED_AT_ONCE: usize = 4;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -220,8 +225,13 @@ impl CheckRun {
             return Ok(());
         }
         let mut charges = Vec::with_capacity(results.len());
-        for result in &mut results {
-            charges.push(self.judge(result).await?);
+        for group in results.chunks_mut(JUDGED_AT_ONCE) {
+            let judged = futures_util::future::join_all(group.iter().map(|result| self.judge(result))).await;
+            for (result, judged) in group.iter_mut().zip(judged) {
+                let (judgment, charge) = judged?;
+                result.fields.judgment = judgment;
+                charges.push(charge);
+            }
         }
         let target = self.progress.targets[index].result.target_id.clone();
         let (monitor, check) = (&self.record.monitor_id, &self.record.id);
@@ -252,17 +262,24 @@ impl CheckRun {
         Ok(())
     }
 
-    /// Adds the judgment to a page that changed. Returns its charge.
-    async fn judge(&self, result: &mut PageResult) -> Result<Option<credits::Charge>, Stop> {
-        let Some(goal) = self.definition.judges() else { return Ok(None) };
-        let Some(changes) = result.changes_text() else { return Ok(None) };
-        let Some(model) = self.engine().completion_model() else { return Ok(None) };
-        let Some(charge) = credits::judge(&self.monitors, &self.record, &result.url).await? else {
-            result.fields.judgment = Some(crate::judge::undecided("the team has no credits left"));
-            return Ok(None);
+    /// Judges a page that changed. Returns the judgment, and its charge if the model answered.
+    async fn judge(
+        &self,
+        result: &PageResult,
+    ) -> Result<(Option<MonitorJudgment>, Option<credits::Charge>), Stop> {
+        let (Some(goal), Some(changes)) = (self.definition.judges(), result.changes_text()) else {
+            return Ok((None, None));
         };
-        result.fields.judgment = Some(crate::judge::judge_changes(model, goal, &changes).await);
-        Ok(Some(charge))
+        let Some(model) = self.engine().completion_model() else {
+            return Ok((Some(undecided("no language model is configured")), None));
+        };
+        let Some(charge) = credits::judge(&self.monitors, &self.record, &result.url).await? else {
+            return Ok((Some(undecided("the team has no credits left")), None));
+        };
+        Ok(match judge_changes(model, goal, &changes).await {
+            Ok(judgment) => (Some(judgment), Some(charge)),
+            Err(reason) => (Some(undecided(&reason)), None),
+        })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -309,10 +326,24 @@ impl CheckRun {
             })
             .await?;
         self.monitors.inner.jobs.notify_webhooks();
-        if finished.is_some() {
-            self.expire_jobs().await?;
+        if finished.is_none() {
+            return Ok(());
         }
-        Ok(())
+        self.expire_jobs().await?;
+        self.prune_baselines().await
+    }
+
+    /// Deletes the versions of pages of targets that the monitor no longer has.
+    async fn prune_baselines(&self) -> Result<(), MonitorsError> {
+        let number = self.record.monitor;
+        self.monitors
+            .with_store(move |store, _| {
+                let Some(record) = store.monitor_by_number(number)? else { return Ok(()) };
+                let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(()) };
+                let targets = stored.definition.targets().iter().filter_map(MonitorTarget::id);
+                store.prune_baselines(number, &targets.map(str::to_owned).collect::<Vec<_>>())
+            })
+            .await
     }
 
     /// Returns the credits of the jobs of the check.

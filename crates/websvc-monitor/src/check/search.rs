@@ -7,7 +7,7 @@ use url::Url;
 use websvc_scrape::FilePublisher;
 use websvc_store::{BaselineChange, CheckPageStatus, NewCheckPage};
 use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus};
-use websvc_types::{ScrapeOptions, SearchRequest};
+use websvc_types::{ScrapeOptions, SearchRequest, WebResult};
 use websvc_validate::{Checked, Policy, SearchPlan, SearchTargetPlan, check_scrape_options, check_search};
 
 use super::{CheckRun, Stop};
@@ -55,8 +55,7 @@ impl CheckRun {
 
     /// Runs the searches of a target and stores their results.
     async fn find_results(&mut self, index: usize, target: &SearchTargetPlan) -> Result<(), Stop> {
-        let mut merged: Vec<FoundResult> = Vec::new();
-        let mut positions: HashMap<String, usize> = HashMap::new();
+        let mut lists = Vec::new();
         let mut charges = Vec::new();
         for request in &target.searches {
             let query = &request.query;
@@ -72,26 +71,9 @@ impl CheckRun {
             let found =
                 found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?;
             charges.push((hold, credits::usage(&self.record, query, found.bill.items(), started.elapsed())));
-            for result in found.data.web.unwrap_or_default() {
-                let key = comparable_url(&result.url);
-                match positions.get(&key) {
-                    Some(position) => merged[*position].queries.push(query.clone()),
-                    None => {
-                        positions.insert(key, merged.len());
-                        merged.push(FoundResult {
-                            published_at: result
-                                .content
-                                .metadata
-                                .and_then(|metadata| published_at(&metadata.other)),
-                            url: result.url,
-                            title: result.title,
-                            description: result.description,
-                            queries: vec![query.clone()],
-                        });
-                    }
-                }
-            }
+            lists.push((query, found.data.web.unwrap_or_default()));
         }
+        let mut merged = merge(lists);
         merged.truncate(target.max_results as usize);
         let progress = &mut self.progress.targets[index];
         progress.result.result_count = Some(merged.len() as u64);
@@ -242,6 +224,37 @@ impl CheckRun {
         result.judge_degraded.get_or_insert(false);
         let (found, matches) = (result.result_count.unwrap_or_default(), result.matches.unwrap_or_default());
         result.summary = Some(format!("{matches} new of {found} results"));
+    }
+}
+
+/// Merges the results of several queries: the best of each first, each page once.
+fn merge(lists: Vec<(&String, Vec<WebResult>)>) -> Vec<FoundResult> {
+    let mut merged: Vec<FoundResult> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    let mut lists: Vec<_> = lists.into_iter().map(|(query, results)| (query, results.into_iter())).collect();
+    loop {
+        let mut is_end = true;
+        for (query, results) in &mut lists {
+            let Some(result) = results.next() else { continue };
+            is_end = false;
+            let key = comparable_url(&result.url);
+            if let Some(position) = positions.get(&key) {
+                merged[*position].queries.push(query.clone());
+                continue;
+            }
+            positions.insert(key, merged.len());
+            let metadata = result.content.metadata;
+            merged.push(FoundResult {
+                published_at: metadata.and_then(|metadata| published_at(&metadata.other)),
+                url: result.url,
+                title: result.title,
+                description: result.description,
+                queries: vec![query.clone()],
+            });
+        }
+        if is_end {
+            return merged;
+        }
     }
 }
 
