@@ -42,6 +42,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-store", &["websvc-transport"]),
     layer("websvc-blocklist", &["websvc-address"]),
     layer("websvc-webhook", &["websvc-transport"]),
+    layer("websvc-notify", &["websvc-transport"]),
     layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
@@ -124,6 +125,7 @@ const LAYERS: &[Layer] = &[
 
 const JOBS_AND_BELOW: &[&str] = &[
     "websvc-diff",
+    "websvc-notify",
     "websvc-jobs",
     "websvc-stage",
     "websvc-blocklist",
@@ -150,7 +152,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 29] = [
+const EVERYTHING: [&str; 30] = [
+    "websvc-notify",
     "websvc-diff",
     "websvc-webhook",
     "websvc-model",
@@ -188,6 +191,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["schemars"], &["websvc-types", "xtask"]),
     (&["tantivy"], &["websvc-index"]),
     (&["cssparser"], &["websvc-selector"]),
+    (&["lettre"], &["websvc-notify"]),
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-blocklist"]),
     (&["object_store"], &["websvc-artifacts"]),

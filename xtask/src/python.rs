@@ -1,4 +1,4 @@
-//! Creates Python virtual environments with the official SDK and the OpenAPI tools.
+//! Creates Python virtual environments with the official SDK, a mail server and the OpenAPI tools.
 
 use std::error::Error;
 use std::fs;
@@ -9,9 +9,11 @@ use crate::Result;
 use crate::cache::Cache;
 use crate::debian::{self, run};
 
-/// Environment variable with the path of the Python interpreter that has the SDK.
+/// Environment variable with the path of the Python interpreter that has the SDK and a mail server.
 pub(crate) const VARIABLE: &str = "WEBSVC_TEST_PYTHON";
 const SDK: &str = "firecrawl-py==4.55.0";
+/// A mail server for the tests of notifications, in the same environment.
+const MAIL_SERVER: &str = "aiosmtpd==1.4.6";
 
 /// Requirements of the SDK without its lower bound on certifi. That package is a list of trust anchors, and the tests
 /// use plain HTTP on loopback, so an older version does not weaken them.
@@ -29,9 +31,12 @@ const RELAXED_REQUIREMENTS: &[&str] = &[
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
-/// Returns the interpreter of a virtual environment with the SDK. Creates it if it is missing.
+/// Returns the interpreter of a virtual environment with the SDK and a mail server. Creates it if it is missing.
 pub(crate) fn prepare() -> Result<PathBuf> {
-    environment(SDK, "import firecrawl", install_sdk)
+    environment(SDK, "import aiosmtpd, firecrawl", |pip| {
+        install_sdk(pip)?;
+        pip.install(&[MAIL_SERVER]).map_err(|error| pip_failed(MAIL_SERVER, error.as_ref()))
+    })
 }
 
 /// Returns the interpreter of a virtual environment with schemathesis and an OpenAPI validator. Creates it if it is

@@ -1,0 +1,11 @@
+//! Composition of messages, and their delivery to mail servers on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
+
+mod atom;
+mod delivery;
+mod hostile;
+mod mail;
+mod real_server;
+mod slack;
+mod support;
