@@ -112,6 +112,8 @@ const LAYERS: &[Layer] = &[
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
+            "websvc-artifacts",
+            "websvc-threat",
             "websvc-model",
             "websvc-engine",
             "websvc-jobs",
