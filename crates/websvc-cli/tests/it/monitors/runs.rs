@@ -57,10 +57,11 @@ async fn killed_service_continues_the_check_and_charges_each_page_once() {
     let monitor = test.create(json!({ "targets": [{ "type": "scrape", "urls": urls }] })).await;
     test.shop.respond(slow_page(1));
     let check = test.start(&monitor).await;
+    let mut requests = 0;
     for _ in 0..2 {
-        let requests = test.world.requests().len();
         until("a page is requested", || test.world.requests().len() > requests).await;
         test.service.kill();
+        requests = test.world.requests().len();
         test.service = serve(&test.site, &[]);
     }
     let ended = wait_for_end(&test.service, &check).await;
