@@ -88,14 +88,12 @@ pub(crate) enum MonitorCommand {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "targets", required = true, multiple = true, args = ["urls", "crawl", "searches"])]
-#[group(id = "times", required = true, multiple = false, args = ["every", "cron"])]
 pub(crate) struct CreateMonitor {
     /// Name of the monitor
     #[arg(long)]
     pub(crate) name: String,
     /// Schedule in words, such as "every day at 9:00" or "every 30 minutes"
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", required_unless_present = "cron", conflicts_with = "cron")]
     pub(crate) every: Option<String>,
     /// Schedule as a cron expression with five fields, such as "0 9 * * 1-5"
     #[arg(long, value_name = "EXPRESSION")]
@@ -104,7 +102,7 @@ pub(crate) struct CreateMonitor {
     #[arg(long, value_name = "ZONE")]
     pub(crate) timezone: Option<String>,
     /// Check this page; repeat for several
-    #[arg(long = "url", value_name = "URL")]
+    #[arg(long = "url", value_name = "URL", required_unless_present_any = ["crawl", "searches"])]
     pub(crate) urls: Vec<String>,
     /// Check the pages of this site
     #[arg(long, value_name = "URL")]
