@@ -4,6 +4,7 @@ mod access;
 mod common;
 mod jobs;
 mod map;
+mod monitor;
 mod parse;
 mod store;
 mod webhooks;
@@ -18,6 +19,7 @@ pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, T
 pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
+pub(crate) use monitor::{CreateMonitor, Monitor, MonitorCommand};
 pub(crate) use parse::Parse;
 pub(crate) use store::{MigrateStore, StoreCommand};
 pub(crate) use webhooks::WebhooksCommand;
@@ -77,6 +79,8 @@ pub(crate) enum Command {
     /// List undelivered job events and retry them; works while the server runs
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// Create, show, run and delete monitors of a running server, which watch pages for changes
+    Monitor(Monitor),
     /// Set the threat protection of teams and check a URL; works while the server runs
     #[command(subcommand)]
     Threat(ThreatCommand),

@@ -1,5 +1,6 @@
 //! The use of the data directory by each command.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use anyhow::Result;
@@ -67,6 +68,7 @@ impl DataUse {
             Command::Webhooks(WebhooksCommand::DeadLetters { .. } | WebhooksCommand::Retry { .. }) => {
                 Self::Existing
             }
+            Command::Monitor(_) => Self::Unused,
             Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
             Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
             Command::Blocklists(BlocklistCommand::Update) => Self::Create,
@@ -102,8 +104,9 @@ fn uses_only_database(command: &Command) -> bool {
 }
 
 /// Returns the server arguments of a command that can use a server.
-pub(crate) fn server_of(command: &Command) -> Option<&Remote> {
-    match command {
+pub(crate) fn server_of(command: &Command) -> Option<Cow<'_, Remote>> {
+    let remote = match command {
+        Command::Monitor(monitor) => return Some(Cow::Owned(monitor.remote())),
         Command::Search(search) => Some(&search.remote),
         Command::Map(map) => Some(&map.remote),
         Command::Crawl(crawl) => Some(&crawl.job.remote),
@@ -112,7 +115,8 @@ pub(crate) fn server_of(command: &Command) -> Option<&Remote> {
         Command::Index(IndexCommand::Import(import)) => Some(&import.remote),
         Command::Index(IndexCommand::Stats(stats)) => Some(&stats.remote),
         _ => None,
-    }
+    };
+    remote.map(Cow::Borrowed)
 }
 
 #[cfg(test)]
@@ -181,6 +185,7 @@ mod tests {
         {
             check(&format!("{line} --server http://a.test"), DataUse::Unused);
         }
+        check("monitor list", DataUse::Unused);
         check("store migrate --from data", DataUse::Unused);
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Cache(_)
         | Command::Profiles(_)
         | Command::Webhooks(_)
+        | Command::Monitor(_)
         | Command::Threat(_)
         | Command::Blocklists(_)
         | Command::Doctor(_)

@@ -98,7 +98,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         return block_on(command::demo(config, &demo));
     }
     let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
-    let key_hint = server_of(&command).map(key_hint);
+    let key_hint = server_of(&command).map(|remote| key_hint(&remote));
     let origins = config.origins.clone();
     let context = CommandContext { config, data_dir, common: common.clone() };
     dispatch(command, context, tracing).map_err(|error| with_hint(error, key_hint, &origins))
@@ -134,6 +134,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Keys(keys) => command::keys(&context, keys),
         Command::Profiles(profiles) => command::profiles(&context, profiles),
         Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
+        Command::Monitor(monitor) => block_on(command::monitor(monitor)),
         Command::Threat(threat) => block_on(command::threat(context, threat)),
         Command::Blocklists(blocklists) => block_on(command::blocklists(context, blocklists)),
         Command::Usage(usage) => command::usage(&context, &usage),

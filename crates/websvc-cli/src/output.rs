@@ -50,19 +50,40 @@ pub(crate) enum Style {
     Bold,
     Dim,
     Link,
+    /// Added content.
+    Added,
+    /// Removed content.
+    Removed,
 }
 
 /// Returns `text` in a style if stdout is a terminal and `NO_COLOR` is not set.
 pub(crate) fn styled(text: &str, style: Style) -> String {
-    if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
-        return text.to_owned();
-    }
+    if has_styles() { with_style(text, style) } else { text.to_owned() }
+}
+
+/// Returns whether stdout is a terminal and `NO_COLOR` is not set.
+pub(crate) fn has_styles() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Returns `text` in a style.
+pub(crate) fn with_style(text: &str, style: Style) -> String {
     let code = match style {
         Style::Bold => "1",
         Style::Dim => "2",
         Style::Link => "36",
+        Style::Added => "32",
+        Style::Removed => "31",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// Returns one line of text without the characters with which a page could control a terminal or reorder its output:
+/// control characters other than a tab, and directional formatting.
+pub(crate) fn printable(text: &str) -> String {
+    let is_directional =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|c| *c == '\t' || !(c.is_control() || is_directional(*c))).collect()
 }
 
 /// A table with aligned columns.
@@ -81,18 +102,23 @@ impl<const N: usize> Table<N> {
     }
 
     pub(crate) fn print(&self) -> Result<()> {
+        self.lines().iter().try_for_each(|text| line(text))
+    }
+
+    /// Returns the lines of the table.
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut widths = [0; N];
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());
             }
         }
-        for row in &self.rows {
+        let aligned = |row: &[String; N]| {
             let cells: Vec<String> =
                 row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-            line(cells.join("  ").trim_end())?;
-        }
-        Ok(())
+            cells.join("  ").trim_end().to_owned()
+        };
+        self.rows.iter().map(aligned).collect()
     }
 }
 
@@ -135,6 +161,13 @@ mod tests {
         assert_eq!(causes(&cause()), "the file is damaged");
         let error = anyhow::Error::from(cause()).context("a.pdf");
         assert_eq!(causes(error.as_ref()), "a.pdf: the file is damaged");
+    }
+
+    #[test]
+    fn printable_text_cannot_control_a_terminal() {
+        let hostile = "a\u{1b}[31mb\u{9b}2Jc\rd\ne\u{7f}\u{202e}f\tg";
+        assert_eq!(printable(hostile), "a[31mb2Jcdef\tg");
+        assert_eq!(printable("Grüße, 茶 🍵"), "Grüße, 茶 🍵");
     }
 
     #[test]

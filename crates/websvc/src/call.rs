@@ -84,6 +84,15 @@ impl ApiCall {
         let body = serde_json::to_vec(body).map_err(ClientError::Encode)?;
         Ok(Self { method: Method::POST, body: Some(body.into()), ..Self::get(path, timeout) })
     }
+
+    /// Creates a PATCH request. Its fields replace others, so sending it twice has the same effect as sending it once.
+    pub(crate) fn patch<T: Serialize>(
+        path: impl Into<Cow<'static, str>>,
+        body: &T,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
+        Ok(Self { method: Method::PATCH, ..Self::post(path, body, timeout)? })
+    }
 }
 
 impl HttpTransport {

@@ -35,6 +35,7 @@
 //! | list the URLs of a site | [`Client::map`] |
 //! | crawl a site, or scrape a list of pages | [`Client::start_crawl`], [`Client::start_batch`] |
 //! | follow a job, read its errors, cancel it | [`Client::job`], which returns a [`Job`]; [`Job::watch`], which returns a [`JobStream`] |
+//! | create, change and run monitors, read their checks | [`Client::create_monitor`], [`Client::monitors`], [`Client::run_monitor`], [`Client::monitor_check`] |
 //! | add documents to the index | [`Client::add_documents`] |
 //! | check the state of a service | [`Client::health`], [`Client::readiness`] |
 //! | handle a failure | [`ClientError`], [`ApiError`] |
@@ -69,6 +70,7 @@ mod client;
 mod error;
 mod health;
 mod job;
+mod monitor;
 mod renamed;
 mod retry;
 mod search;
@@ -86,6 +88,7 @@ pub use error::{ApiError, ClientError};
 pub use health::{Health, Readiness};
 pub use http::StatusCode;
 pub use job::{Job, JobKind, JobStream};
+pub use monitor::ListRange;
 #[expect(deprecated, reason = "old names stay for one release")]
 pub use renamed::{Refusal, Retry, Search, Watch};
 pub use retry::RetryPolicy;

@@ -96,7 +96,7 @@ pub(crate) struct Remote {
     pub(crate) server: Option<Url>,
     /// API key for --server [env: WEBSVC_API_KEY]
     #[arg(long, value_name = "KEY", requires = "server")]
-    api_key: Option<String>,
+    pub(super) api_key: Option<String>,
 }
 
 impl Remote {

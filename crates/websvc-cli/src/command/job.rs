@@ -23,6 +23,7 @@ use local::LocalJob;
 use outcome::{DetachReason, JobOutcome};
 use page_writer::PageWriter;
 use remote::RemoteJob;
+pub(super) use remote::patient_client;
 
 /// Interval between two requests for the number of failed pages.
 const ERRORS_INTERVAL: Duration = Duration::from_secs(5);

@@ -178,7 +178,7 @@ async fn crawl_command_follows_a_crawl_of_a_server() {
 }
 
 /// Starts a site with a page, and a page that responds only while the flag is true.
-async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
+pub(crate) async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
     let start = Page::html("<title>Start</title><p>Start. <a href=/slow>Slow</a>");
     let is_released = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_released);
@@ -191,7 +191,7 @@ async fn halting_world() -> (TestWeb, Arc<AtomicBool>) {
 }
 
 /// Starts a command, sends a signal when it requests the second page, and returns its exit status and stderr.
-async fn run_until_signal(
+pub(crate) async fn run_until_signal(
     site: &Site,
     world: &TestWeb,
     arguments: &[&str],

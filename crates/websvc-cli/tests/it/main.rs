@@ -47,6 +47,7 @@ mod maintenance;
 mod map;
 mod metrics_listen;
 mod model;
+mod monitor_command;
 mod monitors;
 mod operating;
 mod overload;

@@ -7,6 +7,7 @@ mod embedded;
 mod errors;
 mod examples;
 mod jobs;
+mod monitors;
 mod requests;
 mod retries;
 mod secrets;

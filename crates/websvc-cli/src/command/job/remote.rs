@@ -32,14 +32,7 @@ enum Starter {
 
 impl RemoteJob {
     pub(super) async fn start(remote: &Remote, request_kind: JobRequestKind) -> Result<Self> {
-        let server = remote.server.clone().context("no server was given")?;
-        let retry =
-            RetryPolicy { attempts: ATTEMPTS, max: Duration::from_secs(10), ..RetryPolicy::default() };
-        let builder = Client::builder(server).retry(retry);
-        let client = match remote.key() {
-            Some(key) => builder.key(key).build()?,
-            None => builder.build()?,
-        };
+        let client = patient_client(remote)?;
         let kind = request_kind.kind();
         let (id, starter, invalid_urls) = match request_kind {
             JobRequestKind::Existing(_, id) => (id, Starter::Other, Vec::new()),
@@ -81,6 +74,17 @@ impl RemoteJob {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Returns a client of the given server that waits while the server restarts.
+pub(crate) fn patient_client(remote: &Remote) -> Result<Client> {
+    let server = remote.server.clone().context("no server was given")?;
+    let retry = RetryPolicy { attempts: ATTEMPTS, max: Duration::from_secs(10), ..RetryPolicy::default() };
+    let builder = Client::builder(server).retry(retry);
+    Ok(match remote.key() {
+        Some(key) => builder.key(key).build()?,
+        None => builder.build()?,
+    })
 }
 
 /// Starts a batch with the first request and adds the URLs of the others to it.

@@ -1,0 +1,119 @@
+//! The arguments of `websvc monitor`.
+
+use clap::{Args, Subcommand};
+use url::Url;
+use websvc_types::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN};
+
+use super::Remote;
+
+/// The server that a command uses if none is given: the default address of `websvc serve`.
+const DEFAULT_SERVER: &str = "http://127.0.0.1:3002";
+
+#[derive(Debug, Args)]
+pub(crate) struct Monitor {
+    #[command(subcommand)]
+    pub(crate) command: MonitorCommand,
+    /// Server that runs the monitors
+    #[arg(long, global = true, value_name = "URL", default_value = DEFAULT_SERVER)]
+    server: Url,
+    /// API key for the server [env: WEBSVC_API_KEY]
+    #[arg(long, global = true, value_name = "KEY")]
+    api_key: Option<String>,
+    /// Print the response as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+impl Monitor {
+    /// Returns the server that runs the command.
+    pub(crate) fn remote(&self) -> Remote {
+        Remote { server: Some(self.server.clone()), api_key: self.api_key.clone() }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MonitorCommand {
+    /// Create a monitor of pages, a site or searches
+    Create(CreateMonitor),
+    /// List the monitors of the team
+    List,
+    /// Show a monitor and its last checks
+    Show {
+        /// ID of the monitor
+        id: String,
+    },
+    /// Start a check now
+    Run {
+        /// ID of the monitor
+        id: String,
+        /// Wait for the end of the check, and print the result of each page
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Stop the scheduled checks of a monitor
+    Pause {
+        /// ID of the monitor
+        id: String,
+    },
+    /// Continue the scheduled checks of a monitor
+    Resume {
+        /// ID of the monitor
+        id: String,
+    },
+    /// Delete a monitor, its checks and its history
+    Delete {
+        /// ID of the monitor
+        id: String,
+    },
+    /// List the checks of a monitor, the newest first
+    Checks {
+        /// ID of the monitor
+        id: String,
+        /// Maximum number of checks, 1 to 100
+        #[arg(
+            long,
+            value_name = "NUMBER",
+            default_value_t = MONITOR_LIST_LIMIT_DEFAULT,
+            value_parser = clap::value_parser!(u64).range(MONITOR_LIST_LIMIT_MIN..=MONITOR_LIST_LIMIT_MAX)
+        )]
+        limit: u64,
+    },
+    /// Print the changes that a check found, as a diff
+    Diff {
+        /// ID of the monitor
+        id: String,
+        /// ID of the check [default: the last one that ended]
+        check: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateMonitor {
+    /// Name of the monitor
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Schedule in words, such as "every day at 9:00" or "every 30 minutes"
+    #[arg(long, value_name = "TEXT", required_unless_present = "cron", conflicts_with = "cron")]
+    pub(crate) every: Option<String>,
+    /// Schedule as a cron expression with five fields, such as "0 9 * * 1-5"
+    #[arg(long, value_name = "EXPRESSION")]
+    pub(crate) cron: Option<String>,
+    /// Time zone of the schedule, such as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) timezone: Option<String>,
+    /// Check this page; repeat for several
+    #[arg(long = "url", value_name = "URL", required_unless_present_any = ["crawl", "searches"])]
+    pub(crate) urls: Vec<String>,
+    /// Check the pages of this site
+    #[arg(long, value_name = "URL")]
+    pub(crate) crawl: Option<String>,
+    /// Check the results of this search; repeat for several
+    #[arg(long = "search", value_name = "QUERY")]
+    pub(crate) searches: Vec<String>,
+    /// Changes that matter, in words; a language model judges each change
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: Option<String>,
+    /// Send the events of the monitor to this URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) webhook: Option<String>,
+}

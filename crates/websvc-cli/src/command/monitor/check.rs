@@ -1,0 +1,169 @@
+//! Checks of a monitor: start, waiting for the end, results of the pages, and their changes.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
+use websvc::types::monitor::{
+    MonitorCheck, MonitorCheckResponse, MonitorCheckStatus, MonitorCheckSummary, MonitorPageStatus,
+};
+use websvc::{Client, ListRange};
+
+use super::{diff, print_lines, text};
+use crate::args::Remote;
+use crate::command::job::patient_client;
+use crate::command::stop_signal;
+use crate::output;
+use crate::progress::Progress;
+
+/// Delay before the second request for the state of a check. It doubles with each request.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Maximum delay between two requests for the state of a check.
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Results of pages that `websvc monitor diff` prints, in this order.
+const CHANGES: [MonitorPageStatus; 4] = [
+    MonitorPageStatus::Changed,
+    MonitorPageStatus::New,
+    MonitorPageStatus::Removed,
+    MonitorPageStatus::Error,
+];
+
+/// Starts a check.
+pub(super) async fn start(client: &Client, id: &str, json: bool) -> Result<()> {
+    let response = client.run_monitor(id).await?;
+    if json { output::json(&response) } else { output::line(&format!("started check {}", response.id)) }
+}
+
+/// Starts a check, waits for its end, and prints its pages.
+///
+/// # Errors
+/// Besides errors of the client: a page could not be checked, or the check failed or was interrupted.
+pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
+    let client = patient_client(remote)?;
+    let stop = stop_signal()?;
+    let check_id = client.run_monitor(id).await?.id;
+    output::note(&format!("check {check_id}"));
+    let server = remote.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default();
+    let diff_command = format!("`websvc monitor diff {id} {check_id}{server}`");
+    let check = tokio::select! {
+        check = wait(&client, id, &check_id) => check.context(diff_command)?,
+        () = stop => bail!("interrupted: the check continues on the server; {diff_command} prints its changes"),
+    };
+    each_part(&client, id, &check_id, None, |part| {
+        if json {
+            return output::json(part);
+        }
+        part.data.pages.iter().try_for_each(|page| output::line(&text::page_line(page)))
+    })
+    .await?;
+    output::note(&format!("check: {}", text::check_result(&check)));
+    ensure_complete(&check)
+}
+
+/// Waits for the end of a check and shows its progress.
+async fn wait(client: &Client, id: &str, check_id: &str) -> Result<MonitorCheck> {
+    let mut progress = Progress::start("check");
+    let mut interval = MIN_POLL_INTERVAL;
+    loop {
+        // Pages with errors have no diffs, so that each response is small.
+        let range = ListRange { skip: 0, limit: 1 };
+        let response = client.monitor_check(id, check_id, Some(MonitorPageStatus::Error), range).await?;
+        let check = response.data.check;
+        let MonitorCheckSummary { total_pages, same, changed, new, removed, error } = check.summary;
+        progress.set(same + changed + new + removed + error, total_pages, error);
+        match check.status {
+            MonitorCheckStatus::Queued | MonitorCheckStatus::Running => {}
+            MonitorCheckStatus::Completed
+            | MonitorCheckStatus::Failed
+            | MonitorCheckStatus::Partial
+            | MonitorCheckStatus::SkippedOverlap
+            | MonitorCheckStatus::SkippedNoCredits => {
+                progress.finish();
+                return Ok(check);
+            }
+        }
+        tokio::time::sleep(interval).await;
+        interval = (interval * 2).min(MAX_POLL_INTERVAL);
+    }
+}
+
+/// Checks that all pages of an ended check could be checked.
+fn ensure_complete(check: &MonitorCheck) -> Result<()> {
+    let reason = || output::printable(check.error.as_deref().unwrap_or("no reason was given"));
+    match check.status {
+        MonitorCheckStatus::Completed => Ok(()),
+        MonitorCheckStatus::Partial => bail!("{} pages could not be checked", check.summary.error),
+        MonitorCheckStatus::Failed => bail!("the check failed: {}", reason()),
+        MonitorCheckStatus::SkippedOverlap | MonitorCheckStatus::SkippedNoCredits => {
+            bail!("the check was skipped: {}", reason())
+        }
+        MonitorCheckStatus::Queued | MonitorCheckStatus::Running => bail!("the check is still running"),
+    }
+}
+
+/// Prints the changes of a check, or of the last one that ended.
+pub(super) async fn diff(client: &Client, id: &str, check: Option<String>, json: bool) -> Result<()> {
+    let check_id = match check {
+        Some(check_id) => check_id,
+        None => last_ended(client, id).await?,
+    };
+    let colors = diff::Colors::for_stdout();
+    let mut printed = 0;
+    for status in CHANGES {
+        each_part(client, id, &check_id, Some(status), |part| {
+            if json {
+                return output::json(part);
+            }
+            printed += part.data.pages.len();
+            part.data.pages.iter().try_for_each(|page| print_lines(&diff::page_lines(page, colors)))
+        })
+        .await?;
+        if json {
+            // A program gets the changed pages alone, as one response unless there are many.
+            return Ok(());
+        }
+    }
+    if printed == 0 {
+        output::note(&format!("check {check_id} found no changes"));
+    }
+    Ok(())
+}
+
+/// Returns the ID of the last check that has a result.
+async fn last_ended(client: &Client, id: &str) -> Result<String> {
+    let range = ListRange { skip: 0, limit: MONITOR_LIST_LIMIT_MAX };
+    let checks = client.monitor_checks(id, None, range).await?.data;
+    let has_result = |check: &MonitorCheck| match check.status {
+        MonitorCheckStatus::Completed | MonitorCheckStatus::Partial | MonitorCheckStatus::Failed => true,
+        MonitorCheckStatus::Queued
+        | MonitorCheckStatus::Running
+        | MonitorCheckStatus::SkippedOverlap
+        | MonitorCheckStatus::SkippedNoCredits => false,
+    };
+    match checks.into_iter().find(has_result) {
+        Some(check) => Ok(check.id),
+        None => bail!("no check of the monitor has ended; `websvc monitor run {id} --wait` runs one"),
+    }
+}
+
+/// Calls `print` with the pages of a check, part by part: all together may be large.
+async fn each_part(
+    client: &Client,
+    id: &str,
+    check_id: &str,
+    status: Option<MonitorPageStatus>,
+    mut print: impl FnMut(&MonitorCheckResponse) -> Result<()>,
+) -> Result<()> {
+    let mut skip = 0;
+    loop {
+        let range = ListRange { skip, limit: MONITOR_LIST_LIMIT_MAX };
+        let part = client.monitor_check(id, check_id, status, range).await?;
+        print(&part)?;
+        skip += part.data.pages.len() as u64;
+        if part.next.is_none() || part.data.pages.is_empty() {
+            return Ok(());
+        }
+    }
+}

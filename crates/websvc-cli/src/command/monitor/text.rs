@@ -1,0 +1,342 @@
+//! Monitors and checks as text for people.
+
+use jiff::Timestamp;
+use websvc::types::monitor::{
+    CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckStatus, MonitorCheckSummary,
+    MonitorConfidence, MonitorPageStatus, MonitorSchedule, MonitorSearchStatus, MonitorStatus, MonitorTarget,
+    MonitorTrigger, ScrapeTarget, SearchTarget,
+};
+use websvc_schedule::{Schedule, Zone};
+use websvc_webhook::redact_url;
+
+use super::diff::judgment_text;
+use crate::output::{Table, printable};
+
+/// Number of runs that are shown.
+const SHOWN_RUNS: usize = 3;
+
+/// Maximum number of pages and queries of a target that are shown.
+const MAX_SHOWN_TARGETS: usize = 10;
+
+/// Maximum length of the reason of a failure in characters.
+const MAX_REASON_CHARS: usize = 500;
+
+/// Returns the monitors as a table.
+pub(super) fn monitor_table(monitors: &[Monitor]) -> Table<6> {
+    let mut table = Table::new(["ID", "NAME", "STATUS", "SCHEDULE", "NEXT RUN", "LAST RESULT"]);
+    for monitor in monitors {
+        table.row([
+            &printable(&monitor.id),
+            &printable(&monitor.name),
+            status_name(monitor.status),
+            &schedule_text(&monitor.schedule),
+            &optional_time(monitor.next_run_at.as_deref()),
+            &last_result(monitor),
+        ]);
+    }
+    table
+}
+
+/// Returns the checks as a table.
+pub(super) fn check_table(checks: &[MonitorCheck]) -> Table<6> {
+    let mut table = Table::new(["CHECK", "TRIGGER", "STARTED", "ENDED", "STATUS", "RESULT"]);
+    for check in checks {
+        let trigger = match check.trigger {
+            MonitorTrigger::Scheduled => "scheduled",
+            MonitorTrigger::Manual => "manual",
+        };
+        table.row([
+            &printable(&check.id),
+            trigger,
+            &optional_time(check.started_at.as_deref()),
+            &optional_time(check.finished_at.as_deref()),
+            check_status_name(check.status),
+            &result_text(check),
+        ]);
+    }
+    table
+}
+
+/// Returns a monitor in a few lines: its ID, its schedule in words, and its next runs.
+pub(super) fn summary_lines(monitor: &Monitor) -> Vec<String> {
+    vec![
+        field("ID", &printable(&monitor.id)),
+        field("Name", &printable(&monitor.name)),
+        field("Status", status_name(monitor.status)),
+        field("Schedule", &schedule_text(&monitor.schedule)),
+        field("Next runs", &next_runs(monitor)),
+    ]
+}
+
+/// Returns all details of a monitor.
+pub(super) fn detail_lines(monitor: &Monitor) -> Vec<String> {
+    let mut lines = summary_lines(monitor);
+    lines.push(field("Last run", &optional_time(monitor.last_run_at.as_deref())));
+    lines.push(field("Result", &last_result(monitor)));
+    lines.extend(monitor.targets.iter().flat_map(target_texts).map(|text| field("Target", &text)));
+    if let Some(goal) = &monitor.goal {
+        let judged = if monitor.judge_enabled { "" } else { " (changes are not judged)" };
+        lines.push(field("Goal", &format!("{}{judged}", one_line(goal, usize::MAX))));
+    }
+    if let Some(webhook) = &monitor.webhook {
+        lines.push(field("Webhook", &printable(&redact_url(&webhook.url))));
+    }
+    lines.push(field("Retention", &format!("{} days", monitor.retention_days)));
+    if let Some(credits) = monitor.estimated_credits_per_month {
+        lines.push(field("Credits", &format!("about {credits} in 30 days")));
+    }
+    lines
+}
+
+fn field(name: &str, value: &str) -> String {
+    format!("{name:<11}{value}")
+}
+
+fn target_texts(target: &MonitorTarget) -> Vec<String> {
+    match target {
+        MonitorTarget::Scrape(ScrapeTarget { urls, .. }) => some("page", urls),
+        MonitorTarget::Crawl(CrawlTarget { url, .. }) => some("site", std::slice::from_ref(url)),
+        MonitorTarget::Search(SearchTarget { queries, .. }) => some("search", queries),
+    }
+}
+
+/// Returns the first of the pages or queries of a target, and the number of others.
+fn some(kind: &str, values: &[String]) -> Vec<String> {
+    let shown = values.iter().take(MAX_SHOWN_TARGETS).map(|value| format!("{kind} {}", printable(value)));
+    let others = values.len().saturating_sub(MAX_SHOWN_TARGETS);
+    shown.chain((others > 0).then(|| format!("and {others} more of this kind"))).collect()
+}
+
+/// Returns a schedule in words, such as "Every day at 09:00 (Europe/Berlin)".
+fn schedule_text(schedule: &MonitorSchedule) -> String {
+    match parse(schedule) {
+        Some(schedule) => schedule.to_string(),
+        // A later version of the server may know other schedules.
+        None => printable(&format!("{} ({})", schedule.cron, schedule.timezone)),
+    }
+}
+
+fn parse(schedule: &MonitorSchedule) -> Option<Schedule> {
+    let MonitorSchedule { cron, timezone } = schedule;
+    Some(Schedule::new(cron.parse().ok()?, Zone::from_name(timezone).ok()?))
+}
+
+/// Returns the next runs in the time zone of the schedule. The server determines the first one.
+fn next_runs(monitor: &Monitor) -> String {
+    let Some(first) = &monitor.next_run_at else { return "none".to_owned() };
+    let (Some(schedule), Ok(first_run)) = (parse(&monitor.schedule), first.parse::<Timestamp>()) else {
+        return time(first);
+    };
+    let local = |run: Timestamp| schedule.zone().to_local(run).strftime("%a %Y-%m-%d %H:%M").to_string();
+    let runs = std::iter::once(first_run).chain(schedule.runs_after(first_run)).take(SHOWN_RUNS);
+    runs.map(local).collect::<Vec<_>>().join(", ")
+}
+
+fn optional_time(time_text: Option<&str>) -> String {
+    time_text.map_or_else(|| "-".to_owned(), time)
+}
+
+/// Returns a time without fractions of a second, as the other commands print it.
+fn time(text: &str) -> String {
+    match text.parse::<Timestamp>() {
+        Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        Err(_) => printable(text),
+    }
+}
+
+fn last_result(monitor: &Monitor) -> String {
+    match (&monitor.current_check_id, &monitor.last_check_summary) {
+        (Some(_), _) => "running".to_owned(),
+        (None, Some(summary)) => summary_text(summary),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// Returns the state, the result and the cost of a check in one line.
+pub(super) fn check_result(check: &MonitorCheck) -> String {
+    let credits = check.actual_credits.map(|credits| format!(", {credits} credits")).unwrap_or_default();
+    format!("{}: {}{credits}", check_status_name(check.status), summary_text(&check.summary))
+}
+
+fn result_text(check: &MonitorCheck) -> String {
+    match &check.error {
+        Some(error) => one_line(error, MAX_REASON_CHARS),
+        None => summary_text(&check.summary),
+    }
+}
+
+/// Returns the numbers of pages that are not zero, the changes first.
+fn summary_text(summary: &MonitorCheckSummary) -> String {
+    let MonitorCheckSummary { total_pages, same, changed, new, removed, error } = *summary;
+    let counts = [("changed", changed), ("new", new), ("removed", removed), ("error", error), ("same", same)];
+    let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}"));
+    let counts: Vec<_> = counts.collect();
+    if counts.is_empty() { format!("{total_pages} pages") } else { counts.join(", ") }
+}
+
+/// Returns the result of a page in one line.
+pub(super) fn page_line(page: &MonitorCheckPage) -> String {
+    let mut line = format!("{:<7}  {}", page_status_name(page.status), printable(&page.url));
+    if let Some(search) = page.metadata.as_ref().and_then(|metadata| metadata.search_status) {
+        line.push_str(&format!("  {}", search_status_name(search)));
+    }
+    if let Some(error) = &page.error {
+        line.push_str(&format!("  {}", one_line(error, MAX_REASON_CHARS)));
+    }
+    if let Some(judgment) = &page.judgment {
+        line.push_str(&format!("  {}", judgment_text(judgment)));
+    }
+    line
+}
+
+/// Returns text in one line of at most `max` characters, without control characters.
+pub(super) fn one_line(text: &str, max: usize) -> String {
+    let line = printable(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    match line.char_indices().nth(max) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+fn status_name(status: MonitorStatus) -> &'static str {
+    match status {
+        MonitorStatus::Active => "active",
+        MonitorStatus::Paused => "paused",
+        MonitorStatus::Deleted => "deleted",
+    }
+}
+
+fn check_status_name(status: MonitorCheckStatus) -> &'static str {
+    match status {
+        MonitorCheckStatus::Queued => "queued",
+        MonitorCheckStatus::Running => "running",
+        MonitorCheckStatus::Completed => "completed",
+        MonitorCheckStatus::Failed => "failed",
+        MonitorCheckStatus::Partial => "partial",
+        MonitorCheckStatus::SkippedOverlap => "skipped_overlap",
+        MonitorCheckStatus::SkippedNoCredits => "skipped_no_credits",
+    }
+}
+
+fn page_status_name(status: MonitorPageStatus) -> &'static str {
+    match status {
+        MonitorPageStatus::Same => "same",
+        MonitorPageStatus::New => "new",
+        MonitorPageStatus::Changed => "changed",
+        MonitorPageStatus::Removed => "removed",
+        MonitorPageStatus::Error => "error",
+    }
+}
+
+fn search_status_name(status: MonitorSearchStatus) -> &'static str {
+    match status {
+        MonitorSearchStatus::Alert => "alert",
+        MonitorSearchStatus::AlreadySeen => "already_seen",
+        MonitorSearchStatus::Watching => "watching",
+        MonitorSearchStatus::Ignored => "ignored",
+        MonitorSearchStatus::Skipped => "skipped",
+    }
+}
+
+/// Returns the name of a confidence, as in responses.
+pub(super) fn confidence_name(confidence: MonitorConfidence) -> &'static str {
+    match confidence {
+        MonitorConfidence::High => "high",
+        MonitorConfidence::Medium => "medium",
+        MonitorConfidence::Low => "low",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Returns a monitor with these fields; others have values that are valid.
+    fn monitor(fields: Value) -> Monitor {
+        let mut monitor = json!({
+            "id": "0199", "name": "Tea", "status": "active",
+            "schedule": { "cron": "0 9 * * *", "timezone": "Europe/Berlin" },
+            "nextRunAt": "2026-03-28T08:00:00.000Z", "lastRunAt": null, "currentCheckId": null,
+            "targets": [{ "type": "scrape", "urls": ["http://tea.test/"] }], "webhook": null, "notification": null,
+            "retentionDays": 30, "estimatedCreditsPerMonth": 60, "lastCheckSummary": null, "goal": null,
+            "judgeEnabled": false, "createdAt": "2026-03-01T08:00:00.000Z",
+            "updatedAt": "2026-03-01T08:00:00.000Z",
+        });
+        for (name, value) in fields.as_object().unwrap() {
+            monitor[name] = value.clone();
+        }
+        serde_json::from_value(monitor).unwrap()
+    }
+
+    #[test]
+    fn table_aligns_monitors_and_removes_control_characters() {
+        let summary = json!({ "totalPages": 4, "same": 3, "changed": 1, "new": 0, "removed": 0, "error": 0 });
+        let monitors = [
+            monitor(json!({ "name": "A \u{1b}[31mlong name", "lastCheckSummary": summary })),
+            monitor(
+                json!({ "status": "paused", "nextRunAt": null, "schedule": { "cron": "new form", "timezone": "UTC" } }),
+            ),
+            monitor(json!({ "currentCheckId": "1" })),
+        ];
+        let expected = [
+            "ID    NAME            STATUS  SCHEDULE                            NEXT RUN              LAST RESULT",
+            "0199  A [31mlong name  active  Every day at 09:00 (Europe/Berlin)  2026-03-28T08:00:00Z  1 changed, 3 same",
+            "0199  Tea             paused  new form (UTC)                      -                     -",
+            "0199  Tea             active  Every day at 09:00 (Europe/Berlin)  2026-03-28T08:00:00Z  running",
+        ];
+        let lines = monitor_table(&monitors).lines();
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines.iter().map(|line| words(line)).collect::<Vec<_>>(), expected.map(words));
+        let column = |line: &String, word: &str| line.find(word).unwrap();
+        assert_eq!(column(&lines[0], "SCHEDULE"), column(&lines[1], "Every"));
+        assert_eq!(column(&lines[0], "SCHEDULE"), column(&lines[2], "new form"));
+    }
+
+    #[test]
+    fn next_runs_are_local_times_also_when_the_clock_changes() {
+        let runs = |fields: Value| next_runs(&monitor(fields));
+        // The clock is set forward on March 29; 09:00 stays 09:00.
+        assert_eq!(runs(json!({})), "Sat 2026-03-28 09:00, Sun 2026-03-29 09:00, Mon 2026-03-30 09:00");
+        assert_eq!(runs(json!({ "nextRunAt": null })), "none");
+        let unknown = json!({ "schedule": { "cron": "new form", "timezone": "UTC" } });
+        assert_eq!(runs(unknown), "2026-03-28T08:00:00Z");
+    }
+
+    #[test]
+    fn details_have_targets_goal_and_webhook_without_secrets() {
+        let urls: Vec<String> = (0..12).map(|number| format!("http://tea.test/{number}")).collect();
+        let lines = detail_lines(&monitor(json!({
+            "targets": [
+                { "type": "scrape", "urls": urls },
+                { "type": "crawl", "url": "http://site.test/" },
+                { "type": "search", "queries": ["tea\u{7}"] },
+            ],
+            "goal": "Prices\nrise", "judgeEnabled": true,
+            "webhook": { "url": "http://me:secret@hook.test/in?token=secret" },
+        })));
+        for expected in [
+            "Target     page http://tea.test/9",
+            "Target     and 2 more of this kind",
+            "Target     site http://site.test/",
+            "Target     search tea",
+            "Goal       Prices rise",
+            "Webhook    http://hook.test/in",
+            "Credits    about 60 in 30 days",
+        ] {
+            assert!(lines.iter().any(|line| line == expected), "{expected:?} is not in {lines:#?}");
+        }
+        assert!(!lines.concat().contains("secret") && !lines.concat().contains("tea.test/10"), "{lines:#?}");
+    }
+
+    #[test]
+    fn summary_has_changes_first_and_no_zeros() {
+        let summary = |fields: [u64; 6]| {
+            let [total_pages, same, changed, new, removed, error] = fields;
+            summary_text(&MonitorCheckSummary { total_pages, same, changed, new, removed, error })
+        };
+        assert_eq!(summary([15, 1, 2, 3, 4, 5]), "2 changed, 3 new, 4 removed, 5 error, 1 same");
+        assert_eq!(summary([0, 0, 0, 0, 0, 0]), "0 pages");
+    }
+}
