@@ -9,8 +9,8 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
     BillingStatus, CheckDeliveries, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
-    CreateMonitorOutcome, KeyId, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewMonitor,
-    StartCheckOutcome, Store, StoreError,
+    CreateMonitorOutcome, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
+    NewMonitor, StartCheckOutcome, Store, StoreError,
 };
 use websvc_transport::BoxFuture;
 use websvc_validate::{MonitorDefinition, MonitorPlan};
@@ -228,6 +228,15 @@ impl Monitors {
             checks.into_iter().map(|check| store.check_deliveries(check)).collect()
         })
         .await
+    }
+
+    /// Returns the numbers of monitors and checks of all teams.
+    ///
+    /// # Errors
+    /// [`MonitorsError`]
+    pub async fn metrics(&self) -> Result<MonitorMetrics, MonitorsError> {
+        let now_ms = self.inner.config.clock.now_ms();
+        self.with_store(move |store, _| store.monitor_metrics(now_ms)).await
     }
 
     /// Returns pages of a check, in the order in which they were done.

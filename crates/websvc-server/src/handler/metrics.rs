@@ -54,6 +54,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::credits(&mut out, state.metrics.credits(), job_credits);
     requests::path_patterns(&mut out, engine.path_patterns().usage());
     requests::jobs(&mut out, context).await;
+    requests::monitors(&mut out, context).await;
     if let Some(traces) = &state.traces {
         requests::traces(&mut out, traces.metrics());
     }

@@ -2,7 +2,7 @@
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
 use websvc_stage::{Distribution, Stage, TraceMetrics};
-use websvc_store::WebhookStats;
+use websvc_store::{MonitorMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
 
 use super::prometheus::{MetricKind, Metrics};
@@ -93,6 +93,18 @@ pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
             family.sample(&[("state", state)], count);
         }
     }
+}
+
+/// Adds the monitors and their checks.
+pub(super) async fn monitors(out: &mut Metrics, context: &RequestContext<'_>) {
+    let Ok(metrics) = context.state.monitors.metrics().await else { return };
+    let MonitorMetrics { active, paused, due, running } = metrics;
+    let family = out.family("websvc_monitors", MetricKind::Gauge, "Monitors by status.");
+    for (status, count) in [("active", active), ("paused", paused)] {
+        family.sample(&[("status", status)], count);
+    }
+    out.gauge("websvc_monitors_due", "Active monitors whose next check is due and not started.", due);
+    out.gauge("websvc_monitor_checks_running", "Checks of monitors that are queued or running.", running);
 }
 
 pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {
