@@ -1,6 +1,6 @@
 //! The arguments of `websvc monitor`.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use url::Url;
 use websvc_types::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN};
 
@@ -88,12 +88,14 @@ pub(crate) enum MonitorCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("times").required(true).args(["every", "cron"])))]
+#[command(group(ArgGroup::new("targets").required(true).multiple(true).args(["urls", "crawl", "searches"])))]
 pub(crate) struct CreateMonitor {
     /// Name of the monitor
     #[arg(long)]
     pub(crate) name: String,
     /// Schedule in words, such as "every day at 9:00" or "every 30 minutes"
-    #[arg(long, value_name = "TEXT", required_unless_present = "cron", conflicts_with = "cron")]
+    #[arg(long, value_name = "TEXT")]
     pub(crate) every: Option<String>,
     /// Schedule as a cron expression with five fields, such as "0 9 * * 1-5"
     #[arg(long, value_name = "EXPRESSION")]
@@ -102,7 +104,7 @@ pub(crate) struct CreateMonitor {
     #[arg(long, value_name = "ZONE")]
     pub(crate) timezone: Option<String>,
     /// Check this page; repeat for several
-    #[arg(long = "url", value_name = "URL", required_unless_present_any = ["crawl", "searches"])]
+    #[arg(long = "url", value_name = "URL")]
     pub(crate) urls: Vec<String>,
     /// Check the pages of this site
     #[arg(long, value_name = "URL")]

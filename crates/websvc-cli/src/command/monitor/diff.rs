@@ -113,7 +113,7 @@ mod tests {
     const DIFF: &str = "--- previous.md\n+++ current.md\n@@ -1,3 +1,3 @@\n # Tea\n-Sencha 12\n+Sencha 14\u{1b}]0;x\u{7}\n--- x\n";
 
     /// Returns a changed page with these fields.
-    fn page(fields: Value) -> MonitorCheckPage {
+    fn page(fields: &Value) -> MonitorCheckPage {
         let mut page = json!({
             "id": "1", "targetId": "2", "url": "http://tea.test/\u{9b}31m", "status": "changed",
             "previousScrapeId": null, "currentScrapeId": null, "statusCode": 200, "error": null, "metadata": null,
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn changed_lines_are_green_and_red_and_cannot_control_the_terminal() {
-        let page = page(json!({ "diff": { "text": DIFF, "json": { "files": [] } } }));
+        let page = page(&json!({ "diff": { "text": DIFF, "json": { "files": [] } } }));
         let plain = [
             "changed  http://tea.test/31m",
             "--- previous.md",
@@ -153,7 +153,7 @@ mod tests {
             "price": { "previous": "12\u{202e}\n€", "current": 14 },
             "stock": { "previous": null, "current": { "berlin": true } },
         });
-        let lines = page_lines(&page(json!({ "diff": { "json": fields } })), Colors::Off);
+        let lines = page_lines(&page(&json!({ "diff": { "json": fields } })), Colors::Off);
         let expected = ["price", "-\"12\\n€\"", "+14", "stock", "+{\"berlin\":true}"];
         assert_eq!(lines[1..], expected);
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn long_values_are_cut() {
         let fields = json!({ "text": { "previous": "é".repeat(600), "current": null } });
-        let lines = page_lines(&page(json!({ "diff": { "json": fields } })), Colors::Off);
+        let lines = page_lines(&page(&json!({ "diff": { "json": fields } })), Colors::Off);
         assert_eq!(lines[2], format!("-\"{}...", "é".repeat(MAX_VALUE_CHARS - 1)));
     }
 
@@ -172,7 +172,7 @@ mod tests {
             "meaningful": true, "confidence": "high", "reason": "A\u{1b}[2J price\nchanged",
             "meaningfulChanges": [change],
         });
-        let lines = page_lines(&page(json!({ "judgment": judgment })), Colors::Off);
+        let lines = page_lines(&page(&json!({ "judgment": judgment })), Colors::Off);
         assert_eq!(
             lines,
             [

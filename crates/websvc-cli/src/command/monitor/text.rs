@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     /// Returns a monitor with these fields; others have values that are valid.
-    fn monitor(fields: Value) -> Monitor {
+    fn monitor(fields: &Value) -> Monitor {
         let mut monitor = json!({
             "id": "0199", "name": "Tea", "status": "active",
             "schedule": { "cron": "0 9 * * *", "timezone": "Europe/Berlin" },
@@ -274,11 +274,11 @@ mod tests {
     fn table_aligns_monitors_and_removes_control_characters() {
         let summary = json!({ "totalPages": 4, "same": 3, "changed": 1, "new": 0, "removed": 0, "error": 0 });
         let monitors = [
-            monitor(json!({ "name": "A \u{1b}[31mlong name", "lastCheckSummary": summary })),
+            monitor(&json!({ "name": "A \u{1b}[31mlong name", "lastCheckSummary": summary })),
             monitor(
                 json!({ "status": "paused", "nextRunAt": null, "schedule": { "cron": "new form", "timezone": "UTC" } }),
             ),
-            monitor(json!({ "currentCheckId": "1" })),
+            monitor(&json!({ "currentCheckId": "1" })),
         ];
         let expected = [
             "ID    NAME            STATUS  SCHEDULE                            NEXT RUN              LAST RESULT",
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn next_runs_are_local_times_also_when_the_clock_changes() {
-        let runs = |fields: Value| next_runs(&monitor(fields));
+        let runs = |fields: Value| next_runs(&monitor(&fields));
         // The clock is set forward on March 29; 09:00 stays 09:00.
         assert_eq!(runs(json!({})), "Sat 2026-03-28 09:00, Sun 2026-03-29 09:00, Mon 2026-03-30 09:00");
         assert_eq!(runs(json!({ "nextRunAt": null })), "none");
