@@ -276,7 +276,7 @@ mod tests {
         let monitors = [
             monitor(&json!({ "name": "A \u{1b}[31mlong name", "lastCheckSummary": summary })),
             monitor(
-                json!({ "status": "paused", "nextRunAt": null, "schedule": { "cron": "new form", "timezone": "UTC" } }),
+                &json!({ "status": "paused", "nextRunAt": null, "schedule": { "cron": "new form", "timezone": "UTC" } }),
             ),
             monitor(&json!({ "currentCheckId": "1" })),
         ];
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn details_have_targets_goal_and_webhook_without_secrets() {
         let urls: Vec<String> = (0..12).map(|number| format!("http://tea.test/{number}")).collect();
-        let lines = detail_lines(&monitor(json!({
+        let lines = detail_lines(&monitor(&json!({
             "targets": [
                 { "type": "scrape", "urls": urls },
                 { "type": "crawl", "url": "http://site.test/" },
