@@ -1,6 +1,7 @@
 //! The handle of monitors.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -22,6 +23,9 @@ use crate::error::MonitorsError;
 use crate::stored::StoredDefinition;
 
 const DAY_MS: u64 = 86_400_000;
+
+/// Interval at which the store is asked whether this process has joined the replicas.
+const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The monitors of a service. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -86,11 +90,20 @@ impl Monitors {
     /// running then.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
         Box::pin(async move {
+            self.wait_for_join().await;
             tokio::select! {
                 never = crate::scheduler::schedule(self.clone()) => never,
                 never = crate::runner::run(self.clone()) => never,
             }
         })
+    }
+
+    /// Waits until this process has joined the replicas of the store, which its jobs do. Before, it does not know which
+    /// checks belong to others.
+    async fn wait_for_join(&self) {
+        while !self.inner.store.has_joined() {
+            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
+        }
     }
 
     /// Creates a monitor of a team.

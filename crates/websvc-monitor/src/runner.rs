@@ -71,15 +71,9 @@ impl Runner {
         Ok(())
     }
 
-    /// Starts the work on the checks that this process owns, and ends the work on those that it no longer owns.
+    /// Starts the work on the checks that this process owns. The work on a check that it no longer owns notices that
+    /// itself.
     fn sync(&mut self, owned: Vec<CheckRecord>) {
-        self.active.retain(|number, check| {
-            let is_owned = owned.iter().any(|owned| owned.number == *number);
-            if !is_owned {
-                check.task.abort();
-            }
-            is_owned
-        });
         for record in owned {
             if self.active.contains_key(&record.number)
                 || self.active.len() >= self.monitors.config().concurrency

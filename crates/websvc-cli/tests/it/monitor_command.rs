@@ -143,7 +143,7 @@ async fn check_is_followed_and_its_changes_are_printed_as_a_diff() {
     assert!(!diff.contains(is_control), "{diff:?}");
     assert_eq!(test.succeed(&["diff", &id, first]).await, format!("new      {TEA}\n"));
     let changed = test.json(&["diff", &id]).await;
-    assert!(changed["data"]["pages"][0]["diff"]["text"].as_str().unwrap().contains('\u{202e}'), "{changed}");
+    assert!(changed["data"]["pages"][0]["diff"]["text"].as_str().unwrap().contains("14 euros."), "{changed}");
     assert_eq!(test.json(&["diff", &id, first]).await["data"]["pages"], serde_json::json!([]));
     let checks = test.succeed(&["checks", &id]).await;
     check_contains(&checks, &[first, "manual", "1 new", "1 changed"]);

@@ -87,10 +87,7 @@ async fn try_run(monitors: Monitors, record: CheckRecord) -> Result<(), Monitors
             check.cancel_jobs().await;
             check.finish(Some(reason)).await
         }
-        Err(Stop::Lost) => {
-            check.cancel_jobs().await;
-            Ok(())
-        }
+        Err(Stop::Lost) => check.leave().await,
         Err(Stop::Error(error)) => Err(error),
     }
 }
@@ -288,6 +285,17 @@ impl CheckRun {
 
     pub(crate) fn now_ms(&self) -> u64 {
         self.monitors.config().clock.now_ms()
+    }
+
+    /// Leaves a check on which this process may not work any more. If it has ended or was deleted, its jobs end too;
+    /// otherwise another replica continues with them.
+    async fn leave(&self) -> Result<(), MonitorsError> {
+        let number = self.record.number;
+        let current = self.monitors.with_store(move |store, _| store.check_by_number(number)).await?;
+        if current.is_none_or(|check| check.status.is_finished()) {
+            self.cancel_jobs().await;
+        }
+        Ok(())
     }
 
     /// Cancels the jobs that still run.

@@ -118,6 +118,12 @@ impl Store {
         })
     }
 
+    /// Returns whether this process has [joined](Self::join_replicas) the replicas.
+    #[must_use]
+    pub fn has_joined(&self) -> bool {
+        self.membership().id().is_some()
+    }
+
     /// Returns the number of replicas that work on all jobs, as of at most a second ago; at least 1.
     #[must_use]
     pub fn workers(&self) -> u32 {

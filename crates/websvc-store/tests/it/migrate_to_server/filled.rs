@@ -5,8 +5,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, DeadLetterFilter,
-    DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, NewWebhook, PageKey,
-    PageSnapshot, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, PageKey, PageSnapshot,
+    SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
