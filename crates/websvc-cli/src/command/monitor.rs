@@ -2,6 +2,7 @@
 
 mod check;
 mod diff;
+mod names;
 mod text;
 
 use anyhow::Result;

@@ -5,7 +5,8 @@ use websvc::types::monitor::{
     MeaningfulChange, MeaningfulChangeKind, MonitorCheckPage, MonitorJudgment, MonitorPageDiff,
 };
 
-use super::text::{confidence_name, one_line, page_line};
+use super::names::confidence_name;
+use super::text::{one_line, page_line};
 use crate::output::{Style, has_styles, printable, with_style};
 
 /// Maximum length of the value of a field in characters. `--json` prints the whole value.

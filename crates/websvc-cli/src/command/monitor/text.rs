@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use websvc::types::monitor::{
-    CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckStatus, MonitorCheckSummary,
-    MonitorConfidence, MonitorPageStatus, MonitorSchedule, MonitorSearchStatus, MonitorStatus, MonitorTarget,
-    MonitorTrigger, ScrapeTarget, SearchTarget,
+    CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckSummary, MonitorSchedule,
+    MonitorTarget, MonitorTrigger, ScrapeTarget, SearchTarget,
 };
 use websvc_schedule::{Schedule, Zone};
 use websvc_webhook::redact_url;
 
 use super::diff::judgment_text;
+use super::names::{check_status_name, page_status_name, search_status_name, status_name};
 use crate::output::{Table, printable};
 
 /// Number of runs that are shown.
@@ -195,55 +195,6 @@ pub(super) fn one_line(text: &str, max: usize) -> String {
     match line.char_indices().nth(max) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
-    }
-}
-
-fn status_name(status: MonitorStatus) -> &'static str {
-    match status {
-        MonitorStatus::Active => "active",
-        MonitorStatus::Paused => "paused",
-        MonitorStatus::Deleted => "deleted",
-    }
-}
-
-fn check_status_name(status: MonitorCheckStatus) -> &'static str {
-    match status {
-        MonitorCheckStatus::Queued => "queued",
-        MonitorCheckStatus::Running => "running",
-        MonitorCheckStatus::Completed => "completed",
-        MonitorCheckStatus::Failed => "failed",
-        MonitorCheckStatus::Partial => "partial",
-        MonitorCheckStatus::SkippedOverlap => "skipped_overlap",
-        MonitorCheckStatus::SkippedNoCredits => "skipped_no_credits",
-    }
-}
-
-fn page_status_name(status: MonitorPageStatus) -> &'static str {
-    match status {
-        MonitorPageStatus::Same => "same",
-        MonitorPageStatus::New => "new",
-        MonitorPageStatus::Changed => "changed",
-        MonitorPageStatus::Removed => "removed",
-        MonitorPageStatus::Error => "error",
-    }
-}
-
-fn search_status_name(status: MonitorSearchStatus) -> &'static str {
-    match status {
-        MonitorSearchStatus::Alert => "alert",
-        MonitorSearchStatus::AlreadySeen => "already_seen",
-        MonitorSearchStatus::Watching => "watching",
-        MonitorSearchStatus::Ignored => "ignored",
-        MonitorSearchStatus::Skipped => "skipped",
-    }
-}
-
-/// Returns the name of a confidence, as in responses.
-pub(super) fn confidence_name(confidence: MonitorConfidence) -> &'static str {
-    match confidence {
-        MonitorConfidence::High => "high",
-        MonitorConfidence::Medium => "medium",
-        MonitorConfidence::Low => "low",
     }
 }
 
