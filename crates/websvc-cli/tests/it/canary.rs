@@ -3,10 +3,13 @@
 //! The operations come from the OpenAPI document, which a test of `websvc-server` compares with the routes. A new
 //! operation fails here until it has attacks.
 
+mod monitors;
+
 use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
+use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use crate::batch::wait_for_end;
 use crate::harness::{Service, Site};
 
@@ -357,12 +360,16 @@ async fn no_operation_connects_to_an_internal_address() {
     let service = Service::for_world(&world);
     service.index_pages(&[("inside", &internal), ("bait", "http://bait.test/")]).await;
     let document = websvc_types::openapi::document();
-    let (mut operations, mut jobs) = (0, 0);
+    let (mut operations, mut jobs, mut monitors) = (0, 0, 0);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
             let operation = format!("{method} {path}");
-            let bodies =
-                attacks(&operation, &internal).unwrap_or_else(|| panic!("add attacks for {operation}"));
+            let bodies = match is_monitor_request(&operation) {
+                true => monitor_attacks(&operation, &internal),
+                false => {
+                    attacks(&operation, &internal).unwrap_or_else(|| panic!("add attacks for {operation}"))
+                }
+            };
             let is_form = path == "/v2/parse";
             for body in bodies {
                 let headers = [
@@ -398,12 +405,19 @@ async fn no_operation_connects_to_an_internal_address() {
                     jobs += 1;
                     wait_for_end(&service, &format!("{path}/{id}")).await;
                 }
+                if let ("post /v2/monitor", Some(id)) =
+                    (operation.as_str(), response.body["data"]["id"].as_str())
+                {
+                    monitors += 1;
+                    run_monitor(&service, id).await;
+                }
             }
             operations += 1;
         }
     }
     assert!(operations >= 3, "{operations}");
     assert!(jobs >= 6, "{jobs} jobs were started");
+    assert!(monitors >= 4, "{monitors} monitors were created");
     assert_eq!(canary.connections(), 0);
 }
 
