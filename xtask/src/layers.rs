@@ -117,6 +117,8 @@ const LAYERS: &[Layer] = &[
             "websvc-model",
             "websvc-engine",
             "websvc-jobs",
+            "websvc-webhook",
+            "websvc-notify",
         ],
     ),
     layer("websvc-server", JOBS_AND_BELOW),

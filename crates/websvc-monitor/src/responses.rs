@@ -44,6 +44,7 @@ pub fn monitor(record: &MonitorRecord) -> Option<Monitor> {
         judge_enabled: definition.judge_enabled(),
         created_at: timestamp(record.created_at_ms),
         updated_at: timestamp(record.updated_at_ms),
+        feed_url: None,
         email_recipient_subscriptions: None,
     })
 }

@@ -188,6 +188,13 @@ pub(crate) static ROUTES: &[Route] = &[
     monitor(Method::POST, "/v2/monitor/{id}/run", MonitorOperation::Run),
     monitor(Method::GET, "/v2/monitor/{id}/checks", MonitorOperation::Checks),
     monitor(Method::GET, "/v2/monitor/{id}/checks/{checkId}", MonitorOperation::Check),
+    // The handler checks the token of the URL.
+    route(
+        Method::GET,
+        "/v2/monitor/{id}/feed",
+        Operation::Monitor(MonitorOperation::Feed),
+        AccessLevel::Public,
+    ),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -446,6 +453,9 @@ mod tests {
             public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
         let (dashboard, others): (Vec<&str>, Vec<&str>) =
             others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
+        let (feeds, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|path| path.ends_with("/feed"));
+        assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
         assert_eq!(dashboard.len(), 14);

@@ -1,5 +1,6 @@
 //! `/v2/monitor`: monitors, which check pages, sites and searches again and again (operations.md, section 3).
 
+mod feed;
 mod list;
 
 use http::{Request, StatusCode};
@@ -38,6 +39,7 @@ pub(crate) enum MonitorOperation {
     Run,
     Checks,
     Check,
+    Feed,
 }
 
 impl MonitorOperation {
@@ -52,6 +54,7 @@ impl MonitorOperation {
             Self::Run => "monitor-run",
             Self::Checks => "monitor-checks",
             Self::Check => "monitor-check",
+            Self::Feed => "monitor-feed",
         }
     }
 }
@@ -71,6 +74,7 @@ pub(crate) async fn monitor(
         MonitorOperation::Run => run(&context, request).await,
         MonitorOperation::Checks => list::checks(&context, &request).await,
         MonitorOperation::Check => list::check(&context, &request).await,
+        MonitorOperation::Feed => feed::feed(&context, &request).await,
     }
 }
 
@@ -78,6 +82,7 @@ async fn create(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    let base_url = context.state.base_url(&request);
     let body = super::read_body(request).await?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
@@ -93,7 +98,9 @@ async fn create(
     let key = context.caller.as_ref().map(|caller| caller.key_id.clone());
     let monitors = &context.state.monitors;
     match monitors.create(context.team_name(), key, definition, &plan).await? {
-        CreateMonitorOutcome::Created(record) => respond(context, &record, warnings),
+        CreateMonitorOutcome::Created(record) => {
+            respond(context, base_url.as_deref(), &record, warnings).await
+        }
         CreateMonitorOutcome::TooMany => {
             let max = monitors.config().limits.max_monitors;
             let text = format!("Rate limit exceeded: limit of {max} monitors per team reached");
@@ -103,8 +110,9 @@ async fn create(
 }
 
 async fn get(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let base_url = context.state.base_url(request);
     let record = find(context, request).await?;
-    respond(context, &record, Vec::new())
+    respond(context, base_url.as_deref(), &record, Vec::new()).await
 }
 
 async fn update(
@@ -112,6 +120,7 @@ async fn update(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let id = id(&request)?;
+    let base_url = context.state.base_url(&request);
     let body = super::read_body(request).await?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
@@ -134,7 +143,7 @@ async fn update(
         };
         let updated = context.state.monitors.update(&record, update.definition, &plan, status).await?;
         if let Some(record) = updated {
-            return respond(context, &record, warnings);
+            return respond(context, base_url.as_deref(), &record, warnings).await;
         }
     }
     Err(ApiError::new(
@@ -229,8 +238,9 @@ fn urls(plan: &MonitorPlan) -> Vec<String> {
     urls
 }
 
-fn respond(
+async fn respond(
     context: &RequestContext<'_>,
+    base_url: Option<&str>,
     record: &MonitorRecord,
     mut warnings: Vec<String>,
 ) -> Result<HttpResponse, ApiError> {
@@ -238,8 +248,10 @@ fn respond(
     warnings.extend(definition.iter().flat_map(websvc_monitor::notification_warnings));
     context.trail.set_target(|| format!("monitor {}", record.id));
     let data = wire(record)?;
+    let feed_url = feed::url(context, base_url, record).await?;
     let subscriptions: Vec<EmailSubscription> = Vec::new();
-    let data = Monitor { email_recipient_subscriptions: Some(subscriptions), ..data };
+    let data =
+        Monitor { feed_url: Some(feed_url), email_recipient_subscriptions: Some(subscriptions), ..data };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     Ok(json(StatusCode::OK, &MonitorResponse { success: true, data, warning }))
 }

@@ -7,6 +7,15 @@ use crate::sql::params;
 use crate::store::Store;
 
 impl Store {
+    /// Returns a monitor of any team.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn monitor_by_id(&self, id: &str) -> Result<Option<MonitorRecord>, StoreError> {
+        let sql = format!("SELECT {MONITOR_COLUMNS} FROM monitors WHERE id = ?1 AND deleted_at IS NULL");
+        self.database().read(|connection| connection.query_optional(&sql, params![id], monitor_record))
+    }
+
     /// Returns a monitor of a team.
     ///
     /// # Errors

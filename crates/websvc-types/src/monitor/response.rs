@@ -47,6 +47,11 @@ pub struct Monitor {
     pub created_at: String,
     /// Time of the last change of the monitor, ISO 8601.
     pub updated_at: String,
+    /// URL of the Atom feed of the checks that found something. It contains a token, with which the feed can be
+    /// read without a key. Absent in lists of monitors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub feed_url: Option<String>,
     /// Subscriptions of the email addresses. Absent in lists of monitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<EmailSubscription>")]

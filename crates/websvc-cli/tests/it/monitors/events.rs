@@ -79,6 +79,40 @@ async fn wait_until(test: &MonitorTest, path: &str, is_expected: impl Fn(&Value)
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn feed_has_the_checks_that_found_something_and_needs_its_token() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    let url = test.service.get(&monitor).await.body["data"]["feedUrl"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix(&test.service.address).unwrap().to_owned();
+    assert_eq!(test.service.text(&path).await.matches("<entry>").count(), 0);
+    test.run(&monitor).await;
+    // A check without changes adds no entry.
+    test.run(&monitor).await;
+    test.shop.set_tea(&["Sencha costs <b>14</b> euros."]);
+    test.run(&monitor).await;
+    let (media_type, feed) = test.service.file(&path).await;
+    let feed = String::from_utf8(feed).unwrap();
+    assert_eq!(media_type, "application/atom+xml; charset=utf-8");
+    assert_eq!(feed.matches("<entry>").count(), 2, "{feed}");
+    assert!(feed.contains("Sencha costs"), "{feed}");
+    assert!(feed.contains(&url.replace('&', "&amp;")), "the feed names itself: {feed}");
+    let (without_token, token) = path.split_once("?token=").unwrap();
+    let other = test.create(json!({})).await;
+    for wrong in [
+        without_token.to_owned(),
+        format!("{without_token}?token={}", token.replace(|c: char| c.is_ascii_digit(), "a")),
+        format!("{other}/feed?token={token}"),
+    ] {
+        let response = test.service.send(http::Method::GET, &wrong, &[("authorization", "")], "").await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["error"]),
+            (404, &json!("Feed not found")),
+            "{wrong}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn notifications_that_are_not_sent_are_reported() {
     let test = MonitorTest::new().await;
     let notification = json!({ "email": { "enabled": true, "recipients": ["anna@tea.test"] } });

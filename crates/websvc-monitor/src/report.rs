@@ -1,0 +1,127 @@
+//! The report of a check, from which messages to people are made.
+
+use uuid::Uuid;
+use websvc_notify::{
+    CheckReport, CheckStatus as ReportStatus, FieldChange, JudgedChange, JudgedKind, Judgment, PageCounts,
+    PageReport, PageStatus,
+};
+use websvc_store::{CheckPageRecord, CheckPageStatus, CheckRecord, CheckStatus, Store, StoreError};
+use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgment, MonitorPageDiff};
+
+use crate::clock::from_ms;
+use crate::page::PageFields;
+
+/// Maximum number of pages of each status in a report, and their size in bytes. Messages show fewer.
+const MAX_PAGES: u64 = 20;
+const MAX_PAGES_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Statuses of pages that people want to know of, the most important first.
+const REPORTED: [CheckPageStatus; 4] =
+    [CheckPageStatus::Changed, CheckPageStatus::New, CheckPageStatus::Removed, CheckPageStatus::Error];
+
+/// Returns the report of a check that has ended; `None` for one that is not finished. Blocks.
+pub(crate) fn check_report(
+    store: &Store,
+    record: &CheckRecord,
+    name: &str,
+) -> Result<Option<CheckReport>, StoreError> {
+    let (Some(status), Some(finished_at_ms)) = (report_status(record.status), record.finished_at_ms) else {
+        return Ok(None);
+    };
+    let (Ok(monitor_id), Ok(check_id)) = (Uuid::parse_str(&record.monitor_id), Uuid::parse_str(&record.id))
+    else {
+        return Ok(None);
+    };
+    let mut pages = Vec::new();
+    for status in REPORTED {
+        let found = store.check_pages(record.number, Some(status), 0, MAX_PAGES, MAX_PAGES_BYTES)?;
+        pages.extend(found.pages.into_iter().map(page_report));
+    }
+    let summary = record.summary;
+    Ok(Some(CheckReport {
+        monitor_id,
+        monitor_name: name.to_owned(),
+        check_id,
+        status,
+        finished_at: from_ms(finished_at_ms),
+        counts: PageCounts {
+            new: summary.new,
+            changed: summary.changed,
+            removed: summary.removed,
+            error: summary.error,
+            same: summary.same,
+        },
+        pages,
+        error: record.error.clone(),
+        dashboard_url: None,
+    }))
+}
+
+fn report_status(status: CheckStatus) -> Option<ReportStatus> {
+    match status {
+        CheckStatus::Queued | CheckStatus::Running => None,
+        CheckStatus::Completed => Some(ReportStatus::Completed),
+        CheckStatus::Partial => Some(ReportStatus::Partial),
+        CheckStatus::Failed => Some(ReportStatus::Failed),
+        CheckStatus::SkippedOverlap => Some(ReportStatus::SkippedOverlap),
+        CheckStatus::SkippedNoCredits => Some(ReportStatus::SkippedNoCredits),
+    }
+}
+
+fn page_report(record: CheckPageRecord) -> PageReport {
+    let fields: PageFields = serde_json::from_slice(&record.document).unwrap_or_default();
+    let diff = fields.diff.unwrap_or_default();
+    PageReport {
+        url: record.url,
+        title: fields.metadata.and_then(|metadata| metadata.title),
+        status: match record.status {
+            CheckPageStatus::Same => PageStatus::Same,
+            CheckPageStatus::New => PageStatus::New,
+            CheckPageStatus::Changed => PageStatus::Changed,
+            CheckPageStatus::Removed => PageStatus::Removed,
+            CheckPageStatus::Error => PageStatus::Error,
+        },
+        judgment: fields.judgment.map(judgment),
+        fields: changed_fields(&diff),
+        diff: diff.text,
+        error: fields.error,
+    }
+}
+
+/// Returns the changed fields of a diff. That of a text alone has the parsed text there.
+fn changed_fields(diff: &MonitorPageDiff) -> Vec<FieldChange> {
+    let fields = diff.json.iter().flatten().filter_map(|(path, change)| {
+        let (previous, current) = (change.get("previous")?, change.get("current")?);
+        Some(FieldChange { path: path.clone(), previous: previous.clone(), current: current.clone() })
+    });
+    fields.collect()
+}
+
+fn judgment(judgment: MonitorJudgment) -> Judgment {
+    let MonitorJudgment { meaningful, confidence: _, reason, meaningful_changes, fields: _ } = judgment;
+    let changes = meaningful_changes.into_iter().map(|change| {
+        let MeaningfulChange { kind, before, after, reason } = change;
+        let kind = match kind {
+            MeaningfulChangeKind::Added => JudgedKind::Added,
+            MeaningfulChangeKind::Removed => JudgedKind::Removed,
+            MeaningfulChangeKind::Changed => JudgedKind::Changed,
+        };
+        JudgedChange { kind, before, after, reason }
+    });
+    Judgment { is_meaningful: meaningful, reason, changes: changes.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn fields_are_read_from_the_diff_of_data_only() {
+        let diff = |json: Value| MonitorPageDiff { text: None, json: json.as_object().cloned() };
+        let fields = changed_fields(&diff(json!({ "a.b": { "previous": 1, "current": 2 } })));
+        assert_eq!((fields[0].path.as_str(), &fields[0].current), ("a.b", &json!(2)));
+        assert!(changed_fields(&diff(json!({ "files": [] }))).is_empty());
+    }
+}
