@@ -160,8 +160,11 @@ impl CheckRun {
         let results = self.monitors.with_store(move |store, _| {
             let mut results = Vec::new();
             for document in documents {
-                let Ok(document) = serde_json::from_slice::<JobDocument>(&document) else { continue };
-                let Some(url) = source_url(&document) else { continue };
+                let document = serde_json::from_slice::<JobDocument>(&document).ok();
+                let Some((url, document)) = document.and_then(|page| Some((source_url(&page)?, page))) else {
+                    tracing::error!(monitor, target, "a scraped page of a check could not be read");
+                    continue;
+                };
                 let baseline = store.baseline(monitor, &target, &url)?;
                 results.push(PageResult::of_document(url, document, baseline.as_ref(), mode));
             }

@@ -151,11 +151,7 @@ impl CheckRun {
             decided.set_status(MonitorSearchStatus::Alert);
             return Ok(());
         };
-        let Some(charge) = credits::judge(&self.monitors, &self.record, &decided.result.url).await? else {
-            decided.set_skipped("the team has no credits left to judge the result".to_owned());
-            return Ok(());
-        };
-        let markdown = match self.scrape(&decided.result.url).await? {
+        let markdown = match self.scrape(decided).await? {
             Ok(markdown) => markdown,
             Err(reason) => {
                 decided.set_skipped(format!("the result could not be scraped: {reason}"));
@@ -166,8 +162,8 @@ impl CheckRun {
         match judge_result(model, &goal, &page).await {
             Ok(decision) => {
                 decided.set_decision(decision);
-                decided.charge = Some(charge);
                 let price = self.engine().judge_price();
+                decided.charge.iter_mut().for_each(|(_, usage)| usage.items.push(credits::judgment(price)));
                 let result = &mut self.progress.targets[index].result;
                 *result.results_judged.get_or_insert(0) += 1;
                 *result.judge_credits.get_or_insert(0) += price;
@@ -177,23 +173,28 @@ impl CheckRun {
         Ok(())
     }
 
-    /// Returns the markdown of a result, or the reason why there is none. The page is charged like any scrape.
-    async fn scrape(&mut self, url: &str) -> Result<Result<String, String>, Stop> {
+    /// Returns the markdown of a result, or the reason why there is none. The charge of the scrape becomes that of the
+    /// result, with which it is stored, so that a check that is interrupted does not pay twice. The hold covers the
+    /// judgment, too.
+    async fn scrape(&self, decided: &mut DecidedResult) -> Result<Result<String, String>, Stop> {
+        let url = &decided.result.url;
         let Ok(parsed) = Url::parse(url) else { return Ok(Err("its URL is not valid".to_owned())) };
         let options = ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
         let plan = match check_scrape_options(options, &self.policy().await?) {
             Ok(Checked { plan, warnings: _ }) => plan,
             Err(rejection) => return Ok(Err(rejection.to_string())),
         };
-        let hold = credits::hold(&self.monitors, &self.record, self.engine().max_page_credits(&plan)).await?;
-        let Some(hold) = hold else { return Ok(Err("the team has no credits left".to_owned())) };
+        let engine = self.engine();
+        let max_credits = engine.max_page_credits(&plan).saturating_add(engine.judge_price());
+        let Some(hold) = credits::hold(&self.monitors, &self.record, max_credits).await? else {
+            return Ok(Err("the team has no credits left".to_owned()));
+        };
         let started = Instant::now();
         let files = FilePublisher::inline();
         let outcome =
-            self.engine().scrape(&parsed, &plan, &self.record.team, &files, started + SCRAPE_TIMEOUT).await;
+            engine.scrape(&parsed, &plan, &self.record.team, &files, started + SCRAPE_TIMEOUT).await;
         let usage = credits::usage(&self.record, url, outcome.bill.items(), started.elapsed());
-        self.progress.credits += usage.price();
-        self.monitors.run_blocking(move |_| Ok(hold.settle(usage))).await?;
+        decided.charge = Some((hold, usage));
         Ok(match outcome.page {
             Ok(page) => page.markdown.ok_or_else(|| "it has no text".to_owned()),
             Err(error) => Err(error.to_string()),

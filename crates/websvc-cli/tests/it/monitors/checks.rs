@@ -133,6 +133,27 @@ async fn search_results_alert_once_without_a_judge() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn judged_search_result_costs_its_scrape_and_its_judgment() {
+    let answer = json!({ "decision": "alert", "concept": "tea", "rationale": "a price", "eventKey": "tea" });
+    let test = MonitorTest::with(move |_| FakeModel::json(&answer), &with_model()).await;
+    let documents =
+        json!({ "documents": [{ "url": TEA, "title": "Tea prices", "content": "The tea prices." }] });
+    let upload = test.service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(upload.status, 200, "{}", upload.body);
+    test.service.search_until_found("tea").await;
+    let target = json!({ "type": "search", "queries": ["tea prices"], "searchWindow": "7d" });
+    let monitor = test.create(json!({ "goal": "Prices of teas", "targets": [target] })).await;
+    let first = test.run(&monitor).await;
+    check_summary(&first, &json!({ "totalPages": 1, "new": 1 }));
+    // 2 for the search, 1 for the scrape, 1 for the judgment.
+    assert_eq!(first["actualCredits"], 4, "{first}");
+    assert_eq!(first["pages"][0]["metadata"]["rationale"], "a price");
+    let second = test.run(&monitor).await;
+    check_summary(&second, &json!({ "totalPages": 1, "same": 1 }));
+    assert_eq!(second["actualCredits"], 2, "{second}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
     let answer =
         json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [] });
