@@ -92,7 +92,7 @@ pub use map_plan::MapPlan;
 pub use monitor::{
     CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, MonitorUpdate,
     MonitorWebhookPlan, ScrapeTargetPlan, SearchTargetPlan, check_create_monitor, check_monitor_retention,
-    check_update_monitor,
+    check_monitor_schedule, check_update_monitor, parse_monitor_schedule,
 };
 pub use page::{FilePlan, PagePlan, check_scrape};
 pub use path_filter::PathFilter;

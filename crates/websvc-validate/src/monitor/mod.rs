@@ -21,11 +21,14 @@ pub use plan::{CrawlTargetPlan, MonitorPlan, MonitorTargetPlan, ScrapeTargetPlan
 pub(crate) use python_spelling::convert as convert_python_spelling;
 pub(crate) use update::check as update;
 pub use webhook::MonitorWebhookPlan;
+use websvc_schedule::Schedule;
 use websvc_types::limits::{
     MONITOR_GOAL_MAX_CHARS, MONITOR_NAME_MAX_CHARS, MONITOR_NAME_MIN_CHARS, MONITOR_RETENTION_DEFAULT_DAYS,
     MONITOR_RETENTION_MAX_DAYS, MONITOR_RETENTION_MIN_DAYS,
 };
-use websvc_types::monitor::{CreateMonitorRequest, UpdateMonitorRequest};
+use websvc_types::monitor::{
+    CreateMonitorRequest, MonitorRequestSchedule, MonitorSchedule, UpdateMonitorRequest,
+};
 use websvc_types::{Violation, ViolationCode};
 
 use crate::bounds;
@@ -60,6 +63,29 @@ pub fn check_monitor_retention(policy: &Policy) -> Result<(), Rejection> {
                    pages to compare them";
     let (path, code) = (String::new(), ViolationCode::NotSupported);
     Err(Rejection::Invalid(vec![Violation { path, code, message: message.to_owned() }]))
+}
+
+/// Checks the schedule of a new monitor without its other fields, for a preview.
+///
+/// # Errors
+/// [`Rejection`] lists every rule that the schedule breaks, with paths in a request that creates a monitor.
+pub fn check_monitor_schedule(
+    schedule: MonitorRequestSchedule,
+    context: &MonitorContext<'_>,
+) -> Result<Schedule, Rejection> {
+    let mut report = Report::default();
+    let schedule = schedule::check_new(&mut report, schedule, context);
+    let Checked { plan, warnings: _ } = report.finish(schedule)?;
+    schedule::parse_stored(&plan.cron, &plan.timezone)
+}
+
+/// Reads the schedule of a stored monitor again.
+///
+/// # Errors
+/// [`Rejection`] if this version knows no such schedule or time zone.
+pub fn parse_monitor_schedule(schedule: &MonitorSchedule) -> Result<Schedule, Rejection> {
+    let MonitorSchedule { cron, timezone } = schedule;
+    schedule::parse_stored(cron, timezone)
 }
 
 /// Checks a new monitor.
