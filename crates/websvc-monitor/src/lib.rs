@@ -31,6 +31,6 @@ mod webhook;
 pub use clock::Clock;
 pub use config::MonitorsConfig;
 pub use error::MonitorsError;
-pub use monitors::{Monitors, RunOutcome};
+pub use monitors::{CreditEstimate, Monitors, RunOutcome};
 pub use notification::notification_warnings;
 pub use responses::{check, check_page, definition, monitor};

@@ -65,6 +65,15 @@ pub enum RunOutcome {
     NotFound,
 }
 
+/// Estimate of the credits of a monitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditEstimate {
+    /// Credits of a check.
+    pub check: u64,
+    /// Credits of all checks of 30 days.
+    pub month: u64,
+}
+
 impl Monitors {
     /// Creates the handle. No check starts before [`run`](Self::run).
     #[must_use]
@@ -133,6 +142,15 @@ impl Monitors {
             .await?;
         self.inner.schedule_wakeup.notify_one();
         Ok(outcome)
+    }
+
+    /// Estimates the credits of a monitor that is not stored.
+    #[must_use]
+    pub fn estimate(&self, definition: MonitorDefinition, plan: &MonitorPlan) -> CreditEstimate {
+        let now = self.inner.config.clock.now();
+        let StoredDefinition { definition: _, check_credits: check, month_credits: month } =
+            StoredDefinition::new(&self.inner.engine, definition, plan, now);
+        CreditEstimate { check, month }
     }
 
     /// Returns a monitor of a team.
