@@ -255,6 +255,18 @@ pub(crate) static ROUTES: &[Route] = &[
     dashboard(Method::GET, "/dashboard/requests", dashboard::Operation::Requests, AccessLevel::Admin),
     dashboard(Method::GET, "/dashboard/system", dashboard::Operation::System, AccessLevel::Admin),
     dashboard(Method::POST, "/dashboard/render", dashboard::Operation::Render, AccessLevel::Admin),
+    dashboard(
+        Method::POST,
+        "/dashboard/monitor/preview",
+        dashboard::Operation::MonitorPreview,
+        AccessLevel::Admin,
+    ),
+    dashboard(
+        Method::POST,
+        "/dashboard/monitor/schedules",
+        dashboard::Operation::MonitorSchedules,
+        AccessLevel::Admin,
+    ),
     file(STYLE),
     file(SCRIPTS[0]),
     file(SCRIPTS[1]),
@@ -269,6 +281,15 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
     file(SCRIPTS[12]),
+    file(SCRIPTS[13]),
+    file(SCRIPTS[14]),
+    file(SCRIPTS[15]),
+    file(SCRIPTS[16]),
+    file(SCRIPTS[17]),
+    file(SCRIPTS[18]),
+    file(SCRIPTS[19]),
+    file(SCRIPTS[20]),
+    file(SCRIPTS[21]),
 ];
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
@@ -458,7 +479,7 @@ mod tests {
         assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-        assert_eq!(dashboard.len(), 14);
+        assert_eq!(dashboard.len(), 23);
         assert_eq!(docs.len(), 7);
     }
 }

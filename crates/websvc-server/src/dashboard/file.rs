@@ -32,13 +32,22 @@ macro_rules! file {
 /// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 13] = [
+pub(crate) const SCRIPTS: [File; 22] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "api.js"),
+    file!(JAVASCRIPT, "check.js"),
+    file!(JAVASCRIPT, "dialog.js"),
+    file!(JAVASCRIPT, "diff.js"),
     file!(JAVASCRIPT, "dom.js"),
     file!(JAVASCRIPT, "form.js"),
     file!(JAVASCRIPT, "keys.js"),
     file!(JAVASCRIPT, "live.js"),
+    file!(JAVASCRIPT, "monitor.js"),
+    file!(JAVASCRIPT, "monitor_actions.js"),
+    file!(JAVASCRIPT, "monitor_form.js"),
+    file!(JAVASCRIPT, "monitor_target.js"),
+    file!(JAVASCRIPT, "monitor_text.js"),
+    file!(JAVASCRIPT, "monitors.js"),
     file!(JAVASCRIPT, "playground.js"),
     file!(JAVASCRIPT, "requests.js"),
     file!(JAVASCRIPT, "results.js"),

@@ -22,7 +22,7 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use crate::blocking::run_blocking;
-use crate::handler::read_body;
+use crate::handler::{monitor_preview, monitor_schedules, read_body};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -46,6 +46,8 @@ pub(crate) enum Operation {
     SetTeam,
     System,
     Render,
+    MonitorPreview,
+    MonitorSchedules,
 }
 
 impl Operation {
@@ -64,7 +66,9 @@ impl Operation {
             | Self::Usage
             | Self::Requests
             | Self::System
-            | Self::Render => None,
+            | Self::Render
+            | Self::MonitorPreview
+            | Self::MonitorSchedules => None,
         }
     }
 }
@@ -89,6 +93,8 @@ pub(crate) async fn perform(
         Operation::SetTeam => teams::set(&context, request).await,
         Operation::System => system::system(&context).await,
         Operation::Render => markdown::render(request).await,
+        Operation::MonitorPreview => monitor_preview(&context, request).await,
+        Operation::MonitorSchedules => monitor_schedules(&context, request).await,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod feed;
 mod list;
+mod preview;
 
 use http::{Request, StatusCode};
 use uuid::Uuid;
@@ -18,6 +19,8 @@ use websvc_validate::{
     Checked, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy, RetentionMode,
     read_create_monitor, read_run_monitor, read_update_monitor,
 };
+
+pub(crate) use preview::{preview, schedules};
 
 use super::search::policy_with_patterns;
 use crate::audit_trail::AuditedRequest;

@@ -93,6 +93,43 @@ export function showError(text) {
   document.getElementById("alert").textContent = text;
 }
 
+let notice = "";
+
+/** Sets the status message of the page that is opened next. */
+export const setNotice = (text) => { notice = text; };
+
+/** Returns the status message for a page that is opened now. */
+export function takeNotice() {
+  const text = notice;
+  notice = "";
+  return text;
+}
+
+/**
+ * Replaces the content of an element. If a part with a `data-focus` has the keyboard focus, its successor with the same one
+ * gets it.
+ */
+export function replaceContent(element, ...children) {
+  const key = element.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
+  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  if (key) [...element.querySelectorAll("[data-focus]")].find((other) => other.dataset.focus === key)?.focus();
+}
+
+/** Returns buttons for the pages of a list; nothing if there is one page. */
+export function pager(offset, size, hasMore, goTo, [previous, next]) {
+  if (!offset && !hasMore) return null;
+  return el("div", { class: "buttons" },
+    offset ? el("button", { type: "button", "data-focus": "previous", onclick: () => goTo(Math.max(0, offset - size)) }, previous) : null,
+    hasMore ? el("button", { type: "button", "data-focus": "next", onclick: () => goTo(offset + size) }, next) : null);
+}
+
+/** Returns a text that is cut off after `max` characters, with a button that shows the rest. */
+export function boundedText(text, max) {
+  if (text.length <= max) return [text];
+  const more = el("button", { type: "button", class: "small", onclick: () => more.replaceWith(text.slice(max)) }, `Show all ${formatCount(text.length)} characters`);
+  return [text.slice(0, max), " ", more];
+}
+
 export const formatTime = (value) => (value ? new Date(value).toLocaleString() : "never");
 
 export const formatCount = (value) => Number(value).toLocaleString();

@@ -1,6 +1,7 @@
 // The API keys: creating, listing and revoking them.
 
 import { request } from "./api.js";
+import { confirmAction } from "./dialog.js";
 import { badge, checkboxGroup, copyButton, el, field, formatTime, showError, showStatus, table } from "./dom.js";
 
 /** Shows the page. */
@@ -60,26 +61,14 @@ function keyForm(scopes, newKey, onCreated) {
 
 /** Returns a button that revokes a key after a confirmation. */
 function revokeButton(key, onRevoked) {
-  return el("button", { type: "button", class: "danger small", "aria-label": `Revoke ${key.id}`, onclick: (event) => {
-    const opener = event.currentTarget;
-    const onClose = () => { dialog.remove(); (opener.isConnected ? opener : document.getElementById("main")).focus(); };
-    const dialog = el("dialog", { "aria-labelledby": "revoke-title", "aria-describedby": "revoke-text", onclose: onClose },
-      el("h2", { id: "revoke-title" }, `Revoke the key ${key.id}?`),
-      el("p", { id: "revoke-text" }, `Requests with this key (team ${key.team}${key.name ? `, ${key.name}` : ""}) will be rejected, and its sessions of this dashboard end. This cannot be undone.`),
-      el("div", { class: "buttons" },
-        el("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-        el("button", { type: "button", class: "danger", onclick: async () => {
-          try {
-            await request("DELETE", `/dashboard/keys/${encodeURIComponent(key.id)}`);
-            await onRevoked();
-            dialog.close();
-            showStatus(`Key ${key.id} was revoked`);
-          } catch (error) {
-            dialog.close();
-            showError(error.message);
-          }
-        } }, "Revoke")));
-    document.body.append(dialog);
-    dialog.showModal();
-  } }, "Revoke");
+  return el("button", { type: "button", class: "danger small", "aria-label": `Revoke ${key.id}`, onclick: (event) => confirmAction(event.currentTarget, {
+    title: `Revoke the key ${key.id}?`,
+    text: `Requests with this key (team ${key.team}${key.name ? `, ${key.name}` : ""}) will be rejected, and its sessions of this dashboard end. This cannot be undone.`,
+    label: "Revoke",
+    onConfirm: async () => {
+      await request("DELETE", `/dashboard/keys/${encodeURIComponent(key.id)}`);
+      await onRevoked();
+      return `Key ${key.id} was revoked`;
+    },
+  }) }, "Revoke");
 }

@@ -1,6 +1,6 @@
 // Automatic refresh of a page while it is visible.
 
-import { el, field } from "./dom.js";
+import { el, field, showError } from "./dom.js";
 
 const MAX_INTERVAL_MS = 60_000;
 
@@ -30,6 +30,11 @@ export function poll(action, interval, onResult) {
   document.addEventListener("visibilitychange", onVisibilityChange);
   schedule();
   return () => { isStopped = true; clearTimeout(timer); document.removeEventListener("visibilitychange", onVisibilityChange); };
+}
+
+/** Repeats an action while a condition holds and the page is visible. Returns a function that stops it. */
+export function refreshWhile(isActive, action) {
+  return poll(async () => { if (isActive()) await action(); }, 2000, (error) => { if (error) showError(`The page could not be refreshed: ${error.message}`); });
 }
 
 /** Returns a checkbox that starts and stops the refresh, with its errors, and a function that stops it. */

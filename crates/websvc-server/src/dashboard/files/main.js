@@ -1,8 +1,9 @@
 // The frame of the dashboard: signing in and out, and the navigation between pages.
 
 import { request, setOnSessionEnd, setSession } from "./api.js";
-import { el, field, showError, showStatus } from "./dom.js";
+import { el, field, showError, showStatus, takeNotice } from "./dom.js";
 import { playground } from "./playground.js";
+import { monitors } from "./monitors.js";
 import { usage } from "./usage.js";
 import { requests } from "./requests.js";
 import { keys } from "./keys.js";
@@ -11,6 +12,7 @@ import { system } from "./system.js";
 
 const PAGES = [
   { path: "playground", title: "Playground", show: playground },
+  { path: "monitors", title: "Monitors", show: monitors },
   { path: "usage", title: "Usage", show: usage },
   { path: "requests", title: "Requests", show: requests },
   { path: "keys", title: "Keys", show: keys },
@@ -85,7 +87,7 @@ function start() {
 
 async function showPage(isNavigation = false) {
   if (!session) return;
-  const path = location.hash.replace(/^#\//, "");
+  const [path, ...parts] = location.hash.replace(/^#\//, "").split("/");
   const page = PAGES.find((other) => other.path === path) ?? PAGES[0];
   if (leavePage) leavePage();
   leavePage = null;
@@ -97,9 +99,9 @@ async function showPage(isNavigation = false) {
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   const container = el("div", { "aria-busy": "true" }, el("h1", {}, page.title));
   main.replaceChildren(container);
-  showStatus("");
+  showStatus(takeNotice());
   try {
-    const leave = (await page.show(container, session)) ?? null;
+    const leave = (await page.show(container, session, parts)) ?? null;
     // The user may have opened another page in the meantime.
     if (container.isConnected) leavePage = leave;
     else leave?.();
