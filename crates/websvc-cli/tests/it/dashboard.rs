@@ -3,15 +3,17 @@
 mod accessibility;
 mod code;
 mod keyboard;
+mod monitors;
 mod service;
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use websvc_browser::{Browser, BrowserConfig, Matches, RenderRequest, RenderedPage, Step, Viewport};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{FakeModel, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::harness::{Service, Site, skip};
@@ -28,11 +30,18 @@ globalThis.until = async (name, find) => {
 globalThis.button = (text, within = document) => [...within.querySelectorAll("button")].find((element) => element.textContent === text);
 globalThis.visit = async (page, ready) => { location.hash = `#/${page}`; return until(page, () => document.querySelector("h1")?.textContent.toLowerCase() === page && document.querySelector(ready)); };
 globalThis.labelled = (text) => { const label = [...document.querySelectorAll("label")].find((element) => element.textContent === text); return label && document.getElementById(label.htmlFor); };
+globalThis.fill = (input, text) => { input.value = text; input.dispatchEvent(new Event("input", { bubbles: true })); };
+globalThis.heading = (text) => until(text, () => document.querySelector("h1")?.textContent === text);
 globalThis.statusText = () => document.querySelector("#status").textContent;
 void 0;
 "##;
 
+/// The language model of the tests that configure one.
+const MODEL: &str = "http://model.test/v1";
+
 struct DashboardTest {
+    /// The HTML of `http://shop.test/tea`, which a test changes.
+    tea: Arc<Mutex<String>>,
     browser: Browser,
     service: Service,
     site: Site,
@@ -42,11 +51,16 @@ struct DashboardTest {
 
 /// Starts a service with an admin key and a page whose title and text contain markup, and a browser to view it.
 async fn start(test: &str) -> Option<DashboardTest> {
-    start_with_pages(test, 0).await
+    start_with(test, &[]).await
 }
 
 /// Does the same, with a browser of the service that renders up to `pages` pages at once.
 async fn start_with_pages(test: &str, pages: usize) -> Option<DashboardTest> {
+    start_with(test, &[("WEBSVC__BROWSER__CONCURRENCY", &pages.to_string())]).await
+}
+
+/// Does the same, with settings of the service.
+async fn start_with(test: &str, settings: &[(&str, &str)]) -> Option<DashboardTest> {
     let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from) else {
         skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
         return None;
@@ -55,11 +69,16 @@ async fn start_with_pages(test: &str, pages: usize) -> Option<DashboardTest> {
         "<title>Tea &lt;img src=x onerror={SCRIPT}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
          &lt;script&gt;{SCRIPT}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
     );
-    let world = TestWeb::builder().page("http://tea.test/", Page::html(html)).start().await;
+    let tea = Arc::new(Mutex::new(String::new()));
+    let shown = Arc::clone(&tea);
+    let world = TestWeb::builder()
+        .page("http://tea.test/", Page::html(html))
+        .page_with(monitors::TEA, move |_| Page::html(shown.lock().unwrap().clone()));
+    let world = FakeModel::with_responder(monitors::extracted_price).serve(world, MODEL).start().await;
     let site = Site::new(&world);
     let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC__BROWSER__PATH", &path).env("WEBSVC__BROWSER__CONCURRENCY", pages.to_string());
+    command.env("WEBSVC__BROWSER__PATH", &path).envs(settings.iter().copied());
     let mut service = Service::start(&mut command);
     service.key.clone_from(&key);
     let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={SCRIPT}>"), "body": "brewing"});
@@ -67,7 +86,7 @@ async fn start_with_pages(test: &str, pages: usize) -> Option<DashboardTest> {
     service.search_until_found("brewing").await;
     let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
     let browser = Browser::new(BrowserConfig { path: Some(path), ..BrowserConfig::default() }, client);
-    Some(DashboardTest { browser, service, site, key, _world: world })
+    Some(DashboardTest { tea, browser, service, site, key, _world: world })
 }
 
 impl DashboardTest {

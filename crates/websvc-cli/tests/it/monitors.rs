@@ -164,7 +164,7 @@ fn with_model() -> [(&'static str, &'static str); 2] {
 }
 
 /// Waits until a check has ended, and returns it with its pages.
-async fn wait_for_end(service: &Service, check: &str) -> Value {
+pub(crate) async fn wait_for_end(service: &Service, check: &str) -> Value {
     let polling = async {
         loop {
             let Response { status, body, .. } = service.get(check).await;

@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
+use http::Method;
 use serde_json::{Value, json};
 use websvc_browser::{Extent, Screenshot, Step};
 
-use super::{DashboardTest, start};
+use super::{DashboardTest, MODEL, monitors, start_with};
 use crate::harness::skip;
 
 /// The variable with the directory for the screenshots.
@@ -47,8 +48,11 @@ const FOREIGN: [(&str, &str, &str); 3] = [
     ),
 ];
 
+/// The name of the monitor that the views show.
+const MONITOR: &str = "Prices of teas whose name is longer than the window of a telephone is wide";
+
 /// The views in the order in which the browser opens them: a name, and the script that opens the view.
-const VIEWS: [(&str, &str); 11] = [
+const VIEWS: [(&str, &str); 17] = [
     ("playground", "await visit('playground', 'input[type=search]')"),
     (
         "results",
@@ -90,6 +94,28 @@ const VIEWS: [(&str, &str); 11] = [
         "no-results",
         "await visit('playground', 'input[type=search]'); const query = document.querySelector('input[type=search]'); \
          query.value = 'zyzzyva'; query.form.requestSubmit(); await until('no results', () => document.querySelector('[aria-label=Response] h2'))",
+    ),
+    ("monitors", "await visit('monitors', 'a.name')"),
+    (
+        "monitor",
+        "document.querySelector('a.name').click(); await until('the history', () => document.querySelector('.strip'))",
+    ),
+    (
+        "check",
+        "globalThis.monitorHash = location.hash; document.querySelector('[aria-label=Checks] td a').click(); \
+         await until('the changes', () => document.querySelector('.diff')); document.querySelector('.data').open = true",
+    ),
+    ("check-side-by-side", "document.querySelectorAll('[name=diff-view]')[1].click()"),
+    (
+        "monitor-form",
+        "location.hash = monitorHash + '/edit'; await until('the form', () => document.querySelector('.target')); \
+         await until('the runs', () => document.querySelector('.live strong')); \
+         await until('the estimate', () => /About/.test(document.querySelector('.estimate').textContent))",
+    ),
+    (
+        "monitor-errors",
+        "fill(labelled('Name'), ''); fill(labelled('URLs'), 'ftp://shop.test/'); fill(labelled('Cron expression'), '* * * * *'); \
+         document.querySelector('form').requestSubmit(); await until('an alert', () => document.querySelector('#alert').textContent)",
     ),
 ];
 
@@ -153,13 +179,43 @@ async fn add_content(dashboard: &DashboardTest) {
     }
 }
 
+/// Adds monitors: one with changes of text and data, and a paused one.
+async fn add_monitors(dashboard: &DashboardTest) {
+    let formats = json!([{ "type": "json", "prompt": "the price" }, { "type": "changeTracking", "modes": ["git-diff"] }]);
+    let target = json!({ "type": "scrape", "urls": [monitors::TEA, "http://tea.test/gone"], "scrapeOptions": { "formats": formats } });
+    let search = json!({ "type": "search", "queries": ["tea harvest", "tea prices"] });
+    let paused = dashboard
+        .create_monitor(
+            json!({ "name": "News", "targets": [search], "judgeEnabled": false, "retentionDays": 7 }),
+        )
+        .await;
+    let headers = [("content-type", "application/json")];
+    let body = json!({ "status": "paused" }).to_string();
+    assert_eq!(dashboard.service.send(Method::PATCH, &paused, &headers, body).await.status, 200);
+    let monitor = dashboard
+        .create_monitor(json!({
+            "name": MONITOR, "targets": [target], "goal": "Tell me when the price of Sencha changes.",
+            "webhook": "http://shop.test/hook", "notification": { "email": { "enabled": true, "recipients": ["anna@tea.test"] } },
+        }))
+        .await;
+    let rest = ["Rooibos is out of stock.", "All teas are shipped within two days."];
+    dashboard.set_tea(&["Sencha costs 12 euros per 100 grams.", rest[0], rest[1]]);
+    dashboard.run_monitor(&monitor).await;
+    dashboard.run_monitor(&monitor).await;
+    let long = format!("See https://shop.test/{}", "a-very-long-path/".repeat(20));
+    dashboard.set_tea(&["Sencha costs 14 euros per 100 grams.", "Matcha is new: תה ירוק", rest[1], &long]);
+    dashboard.run_monitor(&monitor).await;
+}
+
 async fn check_variant(test: &str, width: u32, dark: bool) {
-    let Some(dashboard) = start(test).await else { return };
+    let model = [("WEBSVC__LLM__BASE_URL", MODEL), ("WEBSVC__LLM__MODEL", "tiny")];
+    let Some(dashboard) = start_with(test, &model).await else { return };
     let Some(axe) = std::env::var_os("WEBSVC_TEST_AXE") else {
         skip(test, "WEBSVC_TEST_AXE is not set (cargo xtask test)");
         return;
     };
     add_content(&dashboard).await;
+    add_monitors(&dashboard).await;
     check(&dashboard, &std::fs::read_to_string(axe).unwrap(), width, dark).await;
 }
 

@@ -107,6 +107,61 @@ async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
 }
 
 #[tokio::test]
+async fn keyboard_alone_operates_monitors_with_visible_focus() {
+    let test = "keyboard_alone_operates_monitors_with_visible_focus";
+    let Some(dashboard) = start(test).await else { return };
+    dashboard.set_tea(&["Sencha costs 12 euros."]);
+    let monitor = dashboard.create_monitor(json!({})).await;
+    dashboard.run_monitor(&monitor).await;
+    dashboard.set_tea(&["Sencha costs 14 euros."]);
+    dashboard.run_monitor(&monitor).await;
+    let mut steps = vec![wait("input[type=password]"), write(&dashboard.key), press("Enter")];
+    steps.extend([
+        script(TOOLS),
+        wait("input[type=search]"),
+        script("until('the focus', () => document.activeElement.type === 'search')"),
+    ]);
+    steps.extend(press_and_record("Shift+Tab", 7));
+    steps.extend([press("Enter"), wait("a.name")]);
+    steps.extend(press_and_record("Tab", 5));
+    // The focus stays on the button that now does the opposite.
+    steps.extend([press("Enter"), script("until('the pause', () => statusText().includes('was paused'))")]);
+    steps.push(script(FOCUS));
+    steps.extend([
+        press("Enter"),
+        script("until('the end of the pause', () => statusText().includes('was resumed'))"),
+    ]);
+    steps.push(script(FOCUS));
+    steps.extend(press_and_record("Tab", 2));
+    steps.extend([press("Enter"), wait("dialog[open]"), script(FOCUS), press("Escape")]);
+    steps.push(script("until('the end of the dialog', () => !document.querySelector('dialog'))"));
+    steps.extend(press_and_record("Shift+Tab", 4));
+    steps.extend([press("Enter"), wait("[aria-label=Checks] td a")]);
+    steps.extend(press_and_record("Tab", 6));
+    // The next one is the link of the last check, which is named by its time.
+    steps.extend([press("Tab"), press("Enter"), wait(".diff")]);
+    steps.extend(press_and_record("Tab", 4));
+    steps.extend([press("ArrowRight"), wait(".diff.side")]);
+    steps.extend(press_and_record("Tab", 1));
+    let rendered = dashboard.open("/", steps).await;
+    let focused: Vec<&str> = rendered
+        .returns
+        .iter()
+        .filter_map(|returned| returned.value.as_str())
+        .map(|text| text.split(" (1)").next().unwrap())
+        .collect();
+    let expected = [
+        ["Sign out", "System", "Teams", "Keys", "Requests", "Usage", "Monitors"].as_slice(),
+        &["New monitor", "Monitors", "Tea", "Run now Tea", "Pause Tea"],
+        &["Resume Tea", "Pause Tea", "Edit Tea", "Delete Tea", "Cancel"],
+        &["Edit Tea", "Pause Tea", "Run now Tea", "Tea"],
+        &["Monitors", "Run now Tea", "Pause Tea", "Edit Tea", "Delete Tea", "History of the checks"],
+        &["Monitors", "Tea", "Status", "Inline", "changed http://shop.test/tea"],
+    ];
+    assert_eq!(focused, expected.concat());
+}
+
+#[tokio::test]
 async fn skip_link_works_and_sign_out_ends_the_session() {
     let test = "skip_link_works_and_sign_out_ends_the_session";
     let Some(dashboard) = start(test).await else { return };

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Service, Site, tea_world};
+use crate::harness::{Response, Service, Site, tea_world};
 
 const ADMIN: &str = "the-admin-key-of-these-tests";
 
@@ -138,6 +138,70 @@ async fn system_shows_metrics_of_sources_cache_and_scanner() {
     );
     assert!(cache["maxBytes"].as_u64().unwrap() >= cache["bytes"].as_u64().unwrap(), "{body}");
     assert_eq!((&body["threat"]["scanner"], &body["browser"]), (&Value::Null, &Value::Null), "{body}");
+}
+
+async fn post_as_admin(service: &Service, path: &str, body: impl ToString) -> Response {
+    let bearer = format!("Bearer {ADMIN}");
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    service.send(Method::POST, path, &headers, body.to_string()).await
+}
+
+#[tokio::test]
+async fn monitor_preview_has_next_runs_credits_and_violations_of_the_schedule() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let service = serve(&site);
+    let path = "/dashboard/monitor/preview";
+    let schedule = json!({ "text": "every 30 minutes", "timezone": "Europe/Berlin" });
+    let preview = post_as_admin(&service, path, json!({ "schedule": schedule })).await.body;
+    assert_eq!(preview["schedule"]["words"], "Every 30 minutes (Europe/Berlin)", "{preview}");
+    assert_eq!(preview["schedule"]["nextRuns"].as_array().unwrap().len(), 3, "{preview}");
+    assert_eq!((&preview["estimatedCreditsPerMonth"], &preview["errors"]), (&Value::Null, &json!([])));
+    let target = json!({ "type": "scrape", "urls": ["http://tea.test/"] });
+    let complete = json!({ "name": "Tea", "schedule": schedule, "targets": [target] });
+    let preview = post_as_admin(&service, path, complete).await.body;
+    assert_eq!(preview["estimatedCreditsPerCheck"], 1, "{preview}");
+    assert_eq!(preview["estimatedCreditsPerMonth"], 1440, "{preview}");
+    for (schedule, path_of_error) in [
+        (json!({ "text": "every 7 minutes" }), "/schedule/text"),
+        (json!({ "cron": "0 9 * * *", "timezone": "Mars/Base" }), "/schedule/timezone"),
+        (json!({ "cron": "* * * * *" }), "/schedule"),
+        (json!({}), "/schedule"),
+    ] {
+        let preview = post_as_admin(&service, path, json!({ "schedule": schedule })).await.body;
+        assert_eq!(preview["schedule"], Value::Null, "{preview}");
+        assert_eq!(preview["errors"][0]["path"], path_of_error, "{preview}");
+    }
+    assert_eq!(post_as_admin(&service, path, json!({ "schedule": 7 })).await.status, 400);
+    assert_eq!(
+        service.post(path, json!({ "schedule": {} }).to_string()).await.status,
+        403,
+        "not an admin key"
+    );
+}
+
+#[tokio::test]
+async fn stored_schedules_are_described_in_words() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let service = serve(&site);
+    let path = "/dashboard/monitor/schedules";
+    let schedule = json!({ "cron": "30 8 * * 1-5", "timezone": "UTC" });
+    let unknown = json!({ "cron": "@daily", "timezone": "UTC" });
+    let described = post_as_admin(&service, path, json!({ "schedules": [schedule, unknown] })).await.body;
+    assert_eq!(
+        described["schedules"][0]["words"], "Every weekday (Monday to Friday) at 08:30 (UTC)",
+        "{described}"
+    );
+    assert_eq!(described["schedules"][1], Value::Null, "{described}");
+    let schedules = vec![schedule; 101];
+    let rejected = post_as_admin(&service, path, json!({ "schedules": schedules })).await;
+    assert_eq!(rejected.status, 400);
+    assert!(
+        rejected.body["error"].as_str().unwrap().contains("at most 100 items, not 101"),
+        "{}",
+        rejected.body
+    );
 }
 
 #[tokio::test]

@@ -53,9 +53,15 @@ export async function check(container, monitorId, checkId) {
     startTime = formatTime(response.data.startedAt ?? response.data.createdAt);
     for (const option of filter.options) option.textContent = `${option.value || "all"} (${formatCount(option.value ? summary[option.value] : summary.totalPages)})`;
     replaceContent(overview, ...checkOverview(response.data));
-    const current = JSON.stringify([response.data.status, response.data.summary, filter.value]);
+    const current = stateOf(response.data);
     if (current !== state) showPages(response);
     state = current;
+  };
+  const stateOf = ({ status, summary }) => JSON.stringify([status, summary, filter.value]);
+  const refresh = async () => {
+    // The pages with their changes may be megabytes, and are read only when there are new ones.
+    const { data } = await request("GET", `${path}?limit=1`);
+    if (stateOf(data) !== state) await show();
   };
   const run = (action) => action().catch((error) => showError(error.message));
   filter.addEventListener("change", () => run(show));
@@ -63,7 +69,7 @@ export async function check(container, monitorId, checkId) {
   setHeading(container, `Check of ${startTime}`, [["Monitors", "#/monitors"], [monitor.name, monitorPath(monitorId)]]);
   const choose = (choice) => { isSideBySide = choice; for (const view of views) if (view.element.isConnected) view.show(choice); };
   container.append(overview, el("h2", {}, "Pages"), el("div", { class: "row pickers" }, field("Status", filter), viewSwitch(choose)), list, more);
-  return refreshWhile(() => isRunning, show);
+  return refreshWhile(() => isRunning, refresh);
 }
 
 /** Returns the choice between the two views of a diff. */

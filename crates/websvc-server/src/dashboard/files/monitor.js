@@ -15,11 +15,11 @@ const SHOWN_ITEMS = 10;
 /** Shows the page, and returns a function that stops its refresh. */
 export async function monitorPage(container, id) {
   const [overview, settings, history] = [el("div", { class: "compact" }), el("section", { class: "card", "aria-label": "Settings" }), el("section", { "aria-label": "Checks" })];
-  let [offset, isRunning, shown] = [0, false, null];
+  let [offset, runningId, shown] = [0, null, null];
   const show = async () => {
     const [{ data: monitor }, { data: checks }] = await Promise.all([
       request("GET", apiPath(id)), request("GET", `${apiPath(id)}/checks?limit=${PAGE_SIZE + 1}&offset=${offset}`)]);
-    isRunning = Boolean(monitor.currentCheckId);
+    runningId = monitor.currentCheckId;
     const current = JSON.stringify([offset, monitor, checks]);
     if (current === shown) return monitor;
     const [described] = await describeSchedules([monitor.schedule]);
@@ -34,7 +34,10 @@ export async function monitorPage(container, id) {
   const { name } = await show();
   setHeading(container, name, [["Monitors", "#/monitors"]]);
   container.append(overview, history, settings);
-  return refreshWhile(() => isRunning, show);
+  return refreshWhile(() => runningId, async () => {
+    const { data: monitor } = await request("GET", apiPath(id));
+    if (monitor.currentCheckId !== runningId) await show();
+  });
 }
 
 function overviewMetrics(monitor) {

@@ -10,6 +10,7 @@ export function monitorActions(monitor, onChange, onDelete) {
   const { id, name } = monitor;
   const isPaused = monitor.status === "paused";
   const action = (text, key, message, run) => el("button", { type: "button", class: "small", "data-focus": `${key} ${id}`, "aria-label": `${text} ${name}`, onclick: async (event) => {
+    if (event.currentTarget.hasAttribute("aria-busy")) return;
     event.currentTarget.setAttribute("aria-busy", "true");
     try {
       await run();
