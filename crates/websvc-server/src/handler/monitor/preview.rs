@@ -4,15 +4,14 @@ use http::{Request, StatusCode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-use websvc_monitor::CreditEstimate;
+use websvc_monitor::{CreditEstimate, Monitors};
 use websvc_schedule::Schedule;
 use websvc_transport::ServerBody;
 use websvc_types::limits::MONITOR_LIST_LIMIT_MAX;
 use websvc_types::monitor::{MonitorRequestSchedule, MonitorSchedule};
 use websvc_types::{ErrorCode, Violation};
 use websvc_validate::{
-    Checked, MonitorContext, MonitorDefinition, Policy, Rejection, check_monitor_schedule,
-    parse_monitor_schedule, read_create_monitor,
+    Checked, MonitorContext, Rejection, check_monitor_schedule, parse_monitor_schedule, read_create_monitor,
 };
 
 use super::clock;
@@ -65,12 +64,6 @@ struct SchedulesResponse {
     schedules: Vec<Option<ScheduleText>>,
 }
 
-/// Parts of a preview that were read from a body. The definition is absent while the request is incomplete.
-struct Draft {
-    schedule: Result<ScheduleText, Vec<Violation>>,
-    definition: Option<MonitorDefinition>,
-}
-
 /// `POST /dashboard/monitor/preview`: the schedule and the estimated credits of a request that would create a monitor.
 ///
 /// # Errors
@@ -80,54 +73,44 @@ pub(crate) async fn preview(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = read_body(request).await?;
-    let partial: PartialRequest = serde_json::from_slice(&body)
-        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
-    let read_policy = policy.clone();
+    let monitors = context.state.monitors.clone();
     let reading = context.state.admission.decode_with_patterns(body, move |body| {
         let mut new_id = || Uuid::new_v4().to_string();
-        let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
-        let schedule = draft_schedule(partial.schedule, &context, now)?;
-        let definition = read_create_monitor(body, context).ok().map(|checked| checked.plan);
-        Ok(Draft { schedule, definition })
+        let context = MonitorContext { policy: &policy, now, min_interval, new_id: &mut new_id };
+        let (schedule, errors) = match check_monitor_schedule(read_schedule(body)?, &context) {
+            Ok(schedule) => (Some(describe(&schedule, now)), Vec::new()),
+            Err(Rejection::Invalid(violations)) => (None, violations),
+            Err(other) => return Err(other),
+        };
+        let estimate = estimate(&monitors, body, context);
+        Ok(PreviewResponse {
+            schedule,
+            estimated_credits_per_check: estimate.map(|estimate| estimate.check),
+            estimated_credits_per_month: estimate.map(|estimate| estimate.month),
+            errors,
+        })
     });
-    let Draft { schedule, definition } = reading.await?;
-    let estimate = definition.and_then(|definition| estimate(context, definition, &policy));
-    let (schedule, errors) = match schedule {
-        Ok(schedule) => (Some(schedule), Vec::new()),
-        Err(errors) => (None, errors),
-    };
-    let response = PreviewResponse {
-        schedule,
-        estimated_credits_per_check: estimate.map(|estimate| estimate.check),
-        estimated_credits_per_month: estimate.map(|estimate| estimate.month),
-        errors,
-    };
-    Ok(json(StatusCode::OK, &response))
+    Ok(json(StatusCode::OK, &reading.await?))
 }
 
-/// Returns the schedule as text, or its violations.
-fn draft_schedule(
-    schedule: MonitorRequestSchedule,
-    context: &MonitorContext<'_>,
-    now: Timestamp,
-) -> Result<Result<ScheduleText, Vec<Violation>>, Rejection> {
-    match check_monitor_schedule(schedule, context) {
-        Ok(schedule) => Ok(Ok(describe(&schedule, now))),
-        Err(Rejection::Invalid(violations)) => Ok(Err(violations)),
-        Err(other) => Err(other),
-    }
+/// Reads the schedule of a request whose other fields may be absent or wrong.
+///
+/// # Errors
+/// The body is not JSON, or the schedule has another type.
+fn read_schedule(body: &[u8]) -> Result<MonitorRequestSchedule, Rejection> {
+    serde_json::from_slice(body).map(|PartialRequest { schedule }| schedule).map_err(|error| {
+        Rejection::Json { line: error.line(), column: error.column(), message: error.to_string() }
+    })
 }
 
-/// Estimates the credits of a monitor; `None` if the team may not create it.
-fn estimate(
-    context: &RequestContext<'_>,
-    definition: MonitorDefinition,
-    policy: &Policy,
-) -> Option<CreditEstimate> {
+/// Estimates the credits of a monitor; `None` while the request is incomplete, or if the team may not send it.
+fn estimate(monitors: &Monitors, body: &[u8], context: MonitorContext<'_>) -> Option<CreditEstimate> {
+    let policy = context.policy;
+    let Checked { plan: definition, warnings: _ } = read_create_monitor(body, context).ok()?;
     let Checked { plan, warnings: _ } = definition.plan(policy).ok()?;
-    Some(context.state.monitors.estimate(definition, &plan))
+    Some(monitors.estimate(definition, &plan))
 }
 
 /// `POST /dashboard/monitor/schedules`: stored schedules in words, with their next runs.

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use websvc_types::monitor::{CreateMonitorRequest, UpdateMonitorRequest};
+use websvc_types::monitor::{CreateMonitorRequest, MonitorSchedule, UpdateMonitorRequest};
 use websvc_types::{ViolationCode, schema};
 use websvc_validate::{
     Checked, FeaturePolicy, MonitorContext, MonitorDefinition, MonitorUpdate, Policy, Rejection,
-    check_monitor_retention, read_create_monitor, read_run_monitor, read_update_monitor,
+    check_monitor_retention, check_monitor_schedule, parse_monitor_schedule, read_create_monitor,
+    read_run_monitor, read_update_monitor,
 };
 
 use crate::support::Expected;
@@ -133,4 +134,22 @@ fn run_accepts_an_empty_body_and_the_name_of_the_client() {
         read_run_monitor(b"{\"force\": true}", &Policy::default()),
         &[("/force", ViolationCode::UnknownField)],
     );
+}
+
+#[test]
+fn schedule_alone_is_checked_like_that_of_a_monitor() {
+    let check = |schedule: Value| {
+        let schedule = serde_json::from_value(schedule).expect("a schedule");
+        with_context(&Policy::default(), |context| check_monitor_schedule(schedule, &context))
+    };
+    let schedule =
+        check(json!({ "text": "every day at 9:00", "timezone": "Europe/Berlin" })).expect("a schedule");
+    assert_eq!(schedule.to_string(), "Every day at 09:00 (Europe/Berlin)");
+    rejected(check(json!({ "cron": "* * * * *" })), &[("/schedule", ViolationCode::TooSmall)]);
+    rejected(check(json!({ "text": "sometimes" })), &[("/schedule/text", ViolationCode::InvalidFormat)]);
+    rejected(check(json!({})), &[("/schedule", ViolationCode::Missing)]);
+    let stored = |cron: &str| MonitorSchedule { cron: cron.to_owned(), timezone: "UTC".to_owned() };
+    // A stored schedule may be more frequent than new ones.
+    assert!(parse_monitor_schedule(&stored("* * * * *")).is_ok());
+    assert!(parse_monitor_schedule(&stored("@daily")).is_err());
 }
