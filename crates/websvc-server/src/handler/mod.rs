@@ -27,7 +27,7 @@ pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use job::{JobOperation, JobStart, Version, job, receive as receive_job, start as start_job};
 pub(crate) use map::{map, map_v1, respond_to_map};
 pub(crate) use metrics::metrics;
-pub(crate) use monitor::{MonitorOperation, monitor};
+pub(crate) use monitor::{MonitorOperation, MonitorRequest, monitor, respond_to_monitor};
 pub(crate) use parse::{parse, parse_formats};
 pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
 pub(crate) use search::{forced_retention, respond_to_search, search};
