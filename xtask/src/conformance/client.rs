@@ -9,6 +9,7 @@ use std::process::Command;
 use super::folder;
 use super::report::{CheckOutcome, Report, ScriptLine};
 use super::service::Service;
+use super::site::Site;
 use crate::cache::Cache;
 use crate::{npm, python};
 
@@ -56,7 +57,7 @@ impl Client {
     }
 
     /// Runs the checks of the client against a service.
-    pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) {
+    pub(super) fn run(&self, service: &Service, site: &Site, scratch: &Path, report: &mut Report) {
         let (program, script) = match &self.script {
             Ok(script) => script,
             Err(reason) => {
@@ -67,7 +68,9 @@ impl Client {
         };
         let mut command = Command::new(program);
         command.arg(script).arg(&service.address).args(service.mode.key());
-        let command = isolate(&mut command, scratch).env("WEBSVC_MCP", service.mcp_command());
+        let command = isolate(&mut command, scratch)
+            .env("WEBSVC_MCP", service.mcp_command())
+            .env("WEBSVC_SITE", site.folder());
         run_script(self.name, command, service, report);
     }
 }
