@@ -102,7 +102,7 @@ pub(crate) async fn check(service: &Service) -> Outcome {
     let often = MonitorSchedule { cron: "* * * * *".to_owned(), timezone: None };
     ensure_failed(
         client.create_monitor(CreateMonitorRequest { schedule: often, ..request }).await,
-        "/schedule/cron",
+        "at least 5 minutes apart",
     )?;
     ensure(client.delete_monitor(&created.id).await?, &"deleted")?;
     ensure_failed(client.get_monitor(&created.id).await, "Monitor not found")
