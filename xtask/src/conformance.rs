@@ -96,12 +96,12 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
         None => build()?,
     };
     let scratch = scratch()?;
-    let site = Site::start(&folder().join("site"))?;
+    let site = Site::start(&folder().join("site"), scratch.join("site"))?;
     let mut report = Report::default();
     for mode in [AuthMode::Off, AuthMode::On] {
         let service = Service::start(&binary, &scratch, &site, mode)?;
         for client in &clients {
-            client.run(&service, &scratch, &mut report);
+            client.run(&service, &site, &scratch, &mut report);
         }
         // Last, because schemathesis adds documents to the index.
         if let Some(tools) = &tools {

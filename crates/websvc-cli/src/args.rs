@@ -19,7 +19,9 @@ pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, T
 pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
-pub(crate) use monitor::{CreateMonitor, Monitor, MonitorCommand};
+pub(crate) use monitor::{
+    CreateMonitor, EditMonitor, Monitor, MonitorCommand, MonitorSettings, ScheduleArgs,
+};
 pub(crate) use parse::Parse;
 pub(crate) use store::{MigrateStore, StoreCommand};
 pub(crate) use webhooks::WebhooksCommand;

@@ -14,7 +14,7 @@ use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{MonitorPlan, PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
-use crate::change_tracking::{TrackingContext, track_changes};
+use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
 use crate::mirror::Mirror;
@@ -88,6 +88,8 @@ pub struct Engine {
     model: Option<Arc<dyn Model>>,
     /// The compiled path patterns, shared by all crawls and maps.
     path_patterns: PathPatterns,
+    /// The time at which versions of scraped pages are stored.
+    snapshot_write_mode: SnapshotWriteMode,
 }
 
 impl Engine {
@@ -99,8 +101,14 @@ impl Engine {
             sources.map(|source| Arc::new(InstrumentedSource::new(source, stages.clone()))).collect();
         config.sources =
             instrumented.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
-        let path_patterns = PathPatterns::default();
-        Self { config: Arc::new(config), instrumented, scraper: None, model: None, path_patterns }
+        Self {
+            config: Arc::new(config),
+            instrumented,
+            scraper: None,
+            model: None,
+            path_patterns: PathPatterns::default(),
+            snapshot_write_mode: SnapshotWriteMode::default(),
+        }
     }
 
     /// Returns the compiled path patterns, which all crawls and maps share.
@@ -124,6 +132,13 @@ impl Engine {
         let model =
             self.config.model.clone().map(|model| Arc::new(LimitedModel::half_of(model)) as Arc<dyn Model>);
         Self { scraper: Some(self.config.scraper.with_background_limits(limits)), model, ..self.clone() }
+    }
+
+    /// Returns an engine whose caller stores the versions of scraped pages for later comparisons: see
+    /// [`Page::snapshot`]. A page that the caller never stores is as if it had not been scraped.
+    #[must_use]
+    pub fn with_snapshots_in_pages(&self) -> Self {
+        Self { snapshot_write_mode: SnapshotWriteMode::WithPage, ..self.clone() }
     }
 
     /// Returns an engine for one page that checks each redirect against `rule`. Rules with the same `name` must give
@@ -251,6 +266,7 @@ impl Engine {
                 scraper: &scraper,
                 model: self.completion_model(),
                 limits: self.config.snapshots,
+                write_mode: self.snapshot_write_mode,
                 team,
                 url,
                 deadline,

@@ -93,7 +93,7 @@ impl Jobs {
     /// Creates the handle. Jobs make no progress before [`run`](Self::run).
     #[must_use]
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
-        let engine = engine.with_background_limits(config.background_limits);
+        let engine = engine.with_background_limits(config.background_limits).with_snapshots_in_pages();
         let poll = store.is_shared().then_some(POLL_INTERVAL);
         Self {
             inner: Arc::new(Inner {

@@ -12,8 +12,8 @@ use websvc_engine::Bill;
 use websvc_engine::crawl::{RobotsStatus, RobotsTxt, SitemapReader};
 use websvc_scrape::{OutLinks, tls_policy};
 use websvc_store::{
-    CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, UrlCompletion, UrlOutcome, Usage,
-    UsageRetention,
+    CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, PreparedSnapshot, UrlCompletion,
+    UrlOutcome, Usage, UsageRetention,
 };
 use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
@@ -116,6 +116,8 @@ struct ScrapeOutcome {
     out_links: Option<Box<OutLinks>>,
     /// The URL after redirects.
     final_url: Option<Url>,
+    /// The version of the page for later comparisons.
+    snapshot: Option<Box<PreparedSnapshot>>,
 }
 
 /// Scrapes a page and stores its outcome.
@@ -248,7 +250,8 @@ async fn finish_page(
     let ScrapedPage { lease, url, mut scraped, charge } = page;
     let Some((crawl, robots)) = context.crawl.as_ref().zip(robots) else {
         let more_work = more_work(&scraped.outcome, &[]);
-        let completion = UrlCompletion { charge, ..UrlCompletion::new(lease, scraped.outcome) };
+        let ScrapeOutcome { outcome, snapshot, .. } = scraped;
+        let completion = UrlCompletion { snapshot, charge, ..UrlCompletion::new(lease, outcome) };
         return Ok((complete(jobs, kind, completion).await?, more_work));
     };
     let start_redirect = start_redirect(crawl, &lease, &url, &scraped);
@@ -408,7 +411,7 @@ async fn finish_crawled_page(
     let (completed, more_work) = jobs
         .run_blocking(move |inner| {
             let CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge } = page;
-            let ScrapeOutcome { outcome, out_links, final_url, .. } = scraped;
+            let ScrapeOutcome { outcome, out_links, final_url, snapshot, .. } = scraped;
             let out_links = out_links.as_deref();
             let mut found =
                 out_links.map(|links| crawl.new_from_links(links, lease.url.depth)).unwrap_or_default();
@@ -416,7 +419,8 @@ async fn finish_crawled_page(
             let aliases = crawl.aliases(&lease.url.key, final_url.as_ref(), out_links);
             let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
             let more_work = more_work(&outcome, &found);
-            let completion = UrlCompletion { lease, outcome, aliases, start_redirect, found, charge };
+            let completion =
+                UrlCompletion { lease, outcome, aliases, start_redirect, found, snapshot, charge };
             let completed = write(inner, completion)?;
             if matches!(completed, CompletionOutcome::Recorded { .. }) {
                 crawl.mark_stored(keys.into_iter());

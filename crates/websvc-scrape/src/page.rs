@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use websvc_store::PreparedSnapshot;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
@@ -43,6 +44,8 @@ pub struct Page {
     pub artifacts: Option<Box<RenderArtifacts>>,
     /// The document for the index, if the page may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
+    /// The version for later comparisons, if the caller stores it with the page.
+    pub snapshot: Option<Box<PreparedSnapshot>>,
     /// Time that the fetch or rendering took; zero if the page came from the cache.
     pub elapsed: Duration,
     /// The delay that the host requests by `Retry-After`.

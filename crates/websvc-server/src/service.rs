@@ -35,7 +35,7 @@ use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
 use crate::route::{self, AccessLevel, Operation, Route};
-pub(crate) use internal_request::{InternalCaller, InternalOperation};
+pub(crate) use internal_request::{InternalCaller, InternalRequest};
 pub(crate) use state::{RequestContext, ServiceState};
 
 /// The parts and settings of a [`Service`].

@@ -85,7 +85,7 @@ pub use monitor::{
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
-pub use page_snapshot::{PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
+pub use page_snapshot::{PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
 pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,

@@ -3,6 +3,9 @@
 //! They are not a cache: a snapshot cannot be fetched again, so it is written durably, is never shared between teams, and is
 //! removed only because it was not used for long, because of the quota of its team, or with its team. No other row depends
 //! on a snapshot, so writes take no lock of the database; of two scrapes of a page, the last one wins.
+//!
+//! The snapshot of a page of a job is written in the transaction that completes the page. A page that is read again,
+//! because the process ended before that, must not be compared with itself.
 
 use std::time::Duration;
 
@@ -22,6 +25,13 @@ const ROW_OVERHEAD_BYTES: usize = 256;
 const BATCH_ROWS: u32 = 64;
 /// Maximum size of a markdown. A larger one in the database is damage, which must not cause a huge allocation.
 const MAX_MARKDOWN_BYTES: u64 = 1 << 28;
+
+/// Counts the snapshots of a team that exceed its quota, without the one of a history, those with the oldest use first.
+const COUNT_EXCESS: &str = "SELECT count(*) FROM ( \
+     SELECT sum(bytes) OVER newest AS bytes, row_number() OVER newest AS pages \
+     FROM page_snapshots WHERE team = ?1 AND id <> ?2 \
+     WINDOW newest AS (ORDER BY used_at DESC, id DESC ROWS UNBOUNDED PRECEDING) \
+     ) AS totals WHERE bytes > CAST(?3 AS BIGINT) OR pages > ?4";
 
 /// The history that a snapshot belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +96,61 @@ pub enum PutSnapshotOutcome {
     TeamDeleted,
 }
 
+/// A snapshot with its markdown compressed, to be written with the completion of a page: see
+/// [`UrlCompletion::snapshot`](crate::UrlCompletion::snapshot).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreparedSnapshot {
+    key: SnapshotKey,
+    options: [u8; 32],
+    taken_at_ms: u64,
+    /// Size of the markdown before compression.
+    length: u64,
+    /// Size that counts against the quota.
+    bytes: u64,
+    compressed: Vec<u8>,
+    limits: SnapshotLimits,
+}
+
+impl PreparedSnapshot {
+    /// Compresses a snapshot. Returns the outcome of storing it if it is too large.
+    fn new(
+        key: &SnapshotKey,
+        snapshot: &PageSnapshot,
+        limits: &SnapshotLimits,
+    ) -> Result<Self, PutSnapshotOutcome> {
+        let PageSnapshot { markdown, options, taken_at_ms } = snapshot;
+        let compressed = zstd::bulk::compress(markdown.as_bytes(), COMPRESSION_LEVEL)
+            .expect("compressing into memory cannot fail");
+        let tag_bytes = key.tag.as_ref().map_or(0, String::len);
+        let bytes = (compressed.len() + key.url.len() + tag_bytes + ROW_OVERHEAD_BYTES) as u64;
+        let (length, limit) = (markdown.len() as u64, limits.max_bytes_per_team);
+        if bytes > limit || length > MAX_MARKDOWN_BYTES || limits.max_pages_per_team == 0 {
+            return Err(PutSnapshotOutcome::TooLarge { bytes, limit });
+        }
+        let (key, options, taken_at_ms, limits) = (key.clone(), *options, *taken_at_ms, *limits);
+        Ok(Self { key, options, taken_at_ms, length, bytes, compressed, limits })
+    }
+
+    /// Writes the snapshot in a transaction, in place of the last one of its history, and deletes others of the team
+    /// while its quota is exceeded.
+    pub(crate) fn write(&self, transaction: &Transaction<'_>) -> sql::Result<PutSnapshotOutcome> {
+        let Self { key, options, taken_at_ms, length, bytes, compressed, limits } = self;
+        if !team_exists(transaction, &key.team)? {
+            return Ok(PutSnapshotOutcome::TeamDeleted);
+        }
+        let sql = "INSERT INTO page_snapshots (id, team, url, tag, options, taken_at, used_at, length, bytes, markdown) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9) \
+                   ON CONFLICT (id) DO UPDATE SET team = excluded.team, url = excluded.url, tag = excluded.tag, \
+                       options = excluded.options, taken_at = excluded.taken_at, used_at = excluded.used_at, \
+                       length = excluded.length, bytes = excluded.bytes, markdown = excluded.markdown";
+        transaction.execute(
+            sql,
+            params![key.id(), key.team, key.url, key.tag, options, taken_at_ms, length, bytes, compressed],
+        )?;
+        Ok(PutSnapshotOutcome::Stored { evicted: enforce_quota(transaction, &key.team, limits)? })
+    }
+}
+
 impl SnapshotKey {
     /// Returns the ID of the row. The key itself may be longer than an entry of an index.
     fn id(&self) -> [u8; 32] {
@@ -131,32 +196,36 @@ impl Store {
         snapshot: &PageSnapshot,
         limits: &SnapshotLimits,
     ) -> Result<PutSnapshotOutcome, StoreError> {
-        let PageSnapshot { markdown, options, taken_at_ms } = snapshot;
-        let compressed = zstd::bulk::compress(markdown.as_bytes(), COMPRESSION_LEVEL)
-            .expect("compressing into memory cannot fail");
-        let tag_bytes = key.tag.as_ref().map_or(0, String::len);
-        let bytes = (compressed.len() + key.url.len() + tag_bytes + ROW_OVERHEAD_BYTES) as u64;
-        let limit = limits.max_bytes_per_team;
-        if bytes > limit || markdown.len() as u64 > MAX_MARKDOWN_BYTES || limits.max_pages_per_team == 0 {
-            return Ok(PutSnapshotOutcome::TooLarge { bytes, limit });
-        }
-        let sql = "INSERT INTO page_snapshots (id, team, url, tag, options, taken_at, used_at, length, bytes, markdown) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9) \
-                   ON CONFLICT (id) DO UPDATE SET team = excluded.team, url = excluded.url, tag = excluded.tag, \
-                       options = excluded.options, taken_at = excluded.taken_at, used_at = excluded.used_at, \
-                       length = excluded.length, bytes = excluded.bytes, markdown = excluded.markdown";
-        let id = key.id();
-        self.database().write_rows(Durability::Power, |transaction| {
-            if !team_exists(transaction, &key.team)? {
-                return Ok(PutSnapshotOutcome::TeamDeleted);
+        match PreparedSnapshot::new(key, snapshot, limits) {
+            Ok(prepared) => {
+                self.database().write_rows(Durability::Power, |transaction| prepared.write(transaction))
             }
-            let length = markdown.len() as u64;
-            transaction.execute(
-                sql,
-                params![id, key.team, key.url, key.tag, options, taken_at_ms, length, bytes, compressed],
-            )?;
-            Ok(PutSnapshotOutcome::Stored { evicted: enforce_quota(transaction, &key.team, limits)? })
-        })
+            Err(outcome) => Ok(outcome),
+        }
+    }
+
+    /// Prepares the snapshot of a history to be written later, with the completion of its page. Returns the outcome that
+    /// writing it would have now, and the snapshot if it can be written.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn prepare_page_snapshot(
+        &self,
+        key: &SnapshotKey,
+        snapshot: &PageSnapshot,
+        limits: &SnapshotLimits,
+    ) -> Result<(PutSnapshotOutcome, Option<PreparedSnapshot>), StoreError> {
+        let prepared = match PreparedSnapshot::new(key, snapshot, limits) {
+            Ok(prepared) => prepared,
+            Err(outcome) => return Ok((outcome, None)),
+        };
+        let evicted = self.database().read(|connection| {
+            let max_bytes = limits.max_bytes_per_team - prepared.bytes;
+            let max_pages = limits.max_pages_per_team - 1;
+            let values = params![key.team, key.id(), max_bytes, max_pages];
+            connection.query_row(COUNT_EXCESS, values, |row| row.get(0))
+        })?;
+        Ok((PutSnapshotOutcome::Stored { evicted }, Some(prepared)))
     }
 
     /// Records that the snapshot of a history was used at `now_ms` (milliseconds since the Unix epoch).

@@ -1,6 +1,9 @@
 // Shared code of the JavaScript check scripts: arguments and one line of output per check.
 
+import { randomUUID } from "node:crypto";
+import { utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 export const [address, key] = process.argv.slice(2);
 export const page = "http://tea.test/green.html";
@@ -26,3 +29,34 @@ export async function check(name, run) {
     console.log(`failed ${name}: ${String(error.message ?? error).replaceAll("\n", " ")}`);
   }
 }
+
+/** A page of the site that changes, on a host of its own, so that maps and searches of the other host do not find it. */
+export class WatchedPage {
+  #path;
+  #modified = Date.now() / 1000 - 1000;
+
+  constructor() {
+    const name = `watched-${randomUUID()}.html`;
+    this.url = `http://lamp.test/${name}`;
+    this.#path = join(process.env.WEBSVC_SITE, name);
+  }
+
+  /** Writes the page. The server compares times of whole seconds, so each version is ten seconds newer. */
+  write(price) {
+    writeFileSync(this.#path, `<title>Lamp</title><main><h1>Lamp</h1><p>It costs ${price} euros.</p></main>`);
+    this.#modified += 10;
+    utimesSync(this.#path, this.#modified, this.#modified);
+  }
+}
+
+/** Waits until a check of a monitor has ended. `get` requests the check. */
+export async function waitForCheck(get) {
+  for (;;) {
+    const result = await get();
+    if (!["queued", "running"].includes(result.status)) return result;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** The lines of a diff that changed. */
+export const changedLines = (diff) => diff.text.split("\n").filter((line) => /^[+-][^+-]/.test(line));

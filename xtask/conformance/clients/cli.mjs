@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { address, announce, check, key, page } from "./checks.mjs";
+import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-cli");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-cli/package.json")), bin.firecrawl);
@@ -118,6 +118,48 @@ await check("parse", async () => {
   const { status, stdout, stderr } = await runJson("parse", key, "tea.html");
   assert.equal(status, 0, stderr);
   assert.match(stdout, /# Tea[^]*Of leaves/);
+});
+
+/** Runs a command for monitors that must succeed, and returns the response. Without authentication it still wants a key. */
+async function monitor(...options) {
+  const { status, stdout, stderr } = await execute("monitor", key ?? "fc-any", ...options);
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+await check("monitor", async () => {
+  const watched = new WatchedPage();
+  const urls = `${watched.url},${page}`;
+  const options = ["--schedule", "every day at 9:00", "--timezone", "Europe/Berlin", "--scrape-urls", urls];
+  const { data: created } = await monitor("create", "--name", "Lamp", ...options, "--retention-days", "7");
+  const { id } = created;
+  assert.deepEqual([created.schedule, created.retentionDays], [{ cron: "0 9 * * *", timezone: "Europe/Berlin" }, 7]);
+  assert.equal((await monitor("list", "--limit", "1")).data[0].id, id);
+  assert.equal((await monitor("get", id)).data.name, "Lamp");
+  // A time zone alone keeps the times.
+  const { data: updated } = await monitor("update", id, "--name", "Lamps", "--timezone", "Asia/Tokyo");
+  assert.deepEqual([updated.name, updated.schedule], ["Lamps", { cron: "0 9 * * *", timezone: "Asia/Tokyo" }]);
+  const runs = [];
+  for (const price of [12, 14]) {
+    watched.write(price);
+    const { id: run } = await monitor("run", id);
+    runs.push(await waitForCheck(async () => (await monitor("check", id, run)).data));
+  }
+  assert.deepEqual(runs.map(({ summary }) => [summary.new, summary.changed, summary.same]), [[2, 0, 0], [0, 1, 1]]);
+  const changed = await monitor("check", id, runs[1].id, "--page-status", "changed");
+  assert.deepEqual(changedLines(changed.data.pages[0].diff), ["-It costs 12 euros.", "+It costs 14 euros."]);
+  const part = await monitor("check", id, runs[1].id, "--limit", "1");
+  assert.equal(part.next, `${address}/v2/monitor/${id}/checks/${runs[1].id}?skip=1&limit=1`);
+  assert.equal((await monitor("check", id, runs[1].id, "--limit", "1", "--skip", "1")).next, undefined);
+  const checks = await monitor("checks", id, "--limit", "1", "--offset", "1");
+  assert.deepEqual(checks.data.map((check) => check.id), [runs[0].id]);
+  await monitor("update", id, "--state", "paused");
+  const paused = await execute("monitor", key ?? "fc-any", "run", id);
+  assert.equal(paused.status, 1, paused.stdout);
+  assert.match(paused.stderr, /paused/);
+  assert.equal((await monitor("delete", id)).success, true);
+  const deleted = await execute("monitor", key ?? "fc-any", "get", id);
+  assert.match(deleted.stderr, /Monitor not found/);
 });
 
 await check("usage", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import Firecrawl from "@mendable/firecrawl-js";
-import { address, announce, check, key, page } from "./checks.mjs";
+import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
 
 const client = (apiKey) => new Firecrawl({ apiKey, apiUrl: address });
 const hasError = (status, text) => (error) => {
@@ -173,6 +173,49 @@ if (hasWebSocket) {
     assert.match(String(failed?.error), /Job not found/);
   });
 }
+
+await check("monitor", async () => {
+  const sdk = client(key);
+  const watched = new WatchedPage();
+  const created = await sdk.createMonitor({
+    name: "Lamp",
+    schedule: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" },
+    targets: [{ type: "scrape", urls: [watched.url, page] }],
+    retentionDays: 7,
+  });
+  const { id } = created;
+  assert.deepEqual(created.schedule, { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" });
+  assert.deepEqual([created.status, created.retentionDays, created.lastRunAt], ["active", 7, null]);
+  assert.ok(Number.isInteger(created.estimatedCreditsPerMonth) && created.nextRunAt.endsWith("Z"));
+  assert.equal((await sdk.listMonitors({ limit: 1 }))[0].id, id);
+  assert.deepEqual(await sdk.listMonitors({ limit: 1, offset: 1000 }), []);
+  assert.equal((await sdk.getMonitor(id)).name, "Lamp");
+  const schedule = { text: "every 30 minutes" };
+  const updated = await sdk.updateMonitor(id, { name: "Lamps", schedule, goal: "prices", judgeEnabled: false });
+  assert.deepEqual([updated.name, updated.goal, updated.schedule.cron], ["Lamps", "prices", "*/30 * * * *"]);
+  const runs = [];
+  for (const price of [12, 14]) {
+    watched.write(price);
+    const { id: run, trigger } = await sdk.runMonitor(id);
+    assert.equal(trigger, "manual");
+    // With one page per request the client has to follow `next`.
+    runs.push(await waitForCheck(() => sdk.getMonitorCheck(id, run, { limit: 1 })));
+  }
+  const [first, second] = runs;
+  assert.deepEqual([first.status, first.summary.new, first.pages.length], ["completed", 2, 2]);
+  assert.deepEqual([second.summary.changed, second.summary.same, second.pages.length], [1, 1, 2]);
+  const { pages } = await sdk.getMonitorCheck(id, second.id, { status: "changed" });
+  assert.deepEqual(pages.map(({ url, status }) => [url, status]), [[watched.url, "changed"]]);
+  assert.deepEqual(changedLines(pages[0].diff), ["-It costs 12 euros.", "+It costs 14 euros."]);
+  assert.equal(pages[0].diff.json.files.length, 1);
+  const checks = await sdk.listMonitorChecks(id, { limit: 1, offset: 1 });
+  assert.deepEqual(checks.map((check) => check.id), [first.id]);
+  await sdk.updateMonitor(id, { status: "paused" });
+  await assert.rejects(sdk.runMonitor(id), hasError(409, /paused/));
+  await assert.rejects(sdk.createMonitor({ name: "Lamp", schedule: { text: "sometimes" }, targets: created.targets }), hasError(400, /schedule/));
+  assert.equal(await sdk.deleteMonitor(id), true);
+  await assert.rejects(sdk.getMonitor(id), hasError(404, /Monitor not found/));
+});
 
 await check("a value over its limit is a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));

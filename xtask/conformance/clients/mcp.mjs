@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { address, announce, check, key, page } from "./checks.mjs";
+import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-mcp");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-mcp/package.json")), bin["firecrawl-mcp"]);
@@ -165,6 +165,47 @@ await check("parse", () =>
     writeFileSync(filePath, "<main><h1>Tea</h1><p>Of leaves.</p></main>");
     const text = await server.use("firecrawl_parse", { filePath, formats: ["markdown"] });
     assert.match(text, /# Tea[^]*Of leaves/);
+  }),
+);
+
+await check("monitor", () =>
+  withServer(key, async (server) => {
+    const use = async (name, options) => JSON.parse(await server.use(`firecrawl_monitor_${name}`, options));
+    const watched = new WatchedPage();
+    const options = { pages: [watched.url, page], goal: "The price changes.", email: "lamp@lamp.test", webhookUrl: "http://lamp.test/hook" };
+    const { data: created } = await use("create", options);
+    const { id } = created;
+    assert.deepEqual([created.name, created.goal], [`Monitor ${watched.url}`, "The price changes."]);
+    assert.deepEqual(created.schedule, { cron: "*/30 * * * *", timezone: "UTC" });
+    assert.equal(created.webhook.url, "http://lamp.test/hook");
+    assert.deepEqual(created.notification.email.recipients, ["lamp@lamp.test"]);
+    const body = { name: "Cron", schedule: { cron: "0 9 * * *" }, targets: [{ type: "crawl", url: "http://tea.test/" }] };
+    const { data: advanced } = await use("create", { body });
+    assert.equal((await use("list", { limit: 1 })).data[0].id, advanced.id);
+    assert.equal((await use("delete", { id: advanced.id })).success, true);
+    assert.equal((await use("get", { id })).data.status, "active");
+    // Without a language model each change would be reported as not judged.
+    const { data: updated } = await use("update", { id, body: { name: "Lamps", judgeEnabled: false, webhook: null } });
+    assert.deepEqual([updated.name, updated.webhook], ["Lamps", null]);
+    const runs = [];
+    for (const price of [12, 14]) {
+      watched.write(price);
+      const { id: checkId } = await use("run", { id });
+      runs.push(await waitForCheck(async () => (await use("check", { id, checkId })).data));
+    }
+    assert.deepEqual(runs.map(({ summary }) => [summary.new, summary.changed, summary.same]), [[2, 0, 0], [0, 1, 1]]);
+    const changed = await use("check", { id, checkId: runs[1].id, pageStatus: "changed" });
+    assert.deepEqual(changedLines(changed.data.pages[0].diff), ["-It costs 12 euros.", "+It costs 14 euros."]);
+    const part = await use("check", { id, checkId: runs[1].id, limit: 1 });
+    assert.match(part.next, /skip=1&limit=1$/);
+    const checks = await use("checks", { id, limit: 1, status: "completed" });
+    assert.deepEqual(checks.data.map((check) => check.id), [runs[1].id]);
+    await use("update", { id, body: { status: "paused" } });
+    const paused = await server.call("firecrawl_monitor_run", { id });
+    assert.ok(paused.failed && /paused/.test(paused.text), paused.text);
+    assert.equal((await use("delete", { id })).success, true);
+    const deleted = await server.call("firecrawl_monitor_get", { id });
+    assert.ok(deleted.failed && /Monitor not found/.test(deleted.text), deleted.text);
   }),
 );
 

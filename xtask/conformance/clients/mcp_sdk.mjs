@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { address, check, key, page } from "./checks.mjs";
+import { WatchedPage, address, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
 
 console.log("client @modelcontextprotocol/sdk");
 
@@ -37,8 +37,11 @@ async function call(client, name, options) {
 for (const [name, make] of Object.entries(transports)) {
   await check(`${name}: list the tools`, () => withClient(make(), async (client) => {
     const { tools } = await client.listTools();
-    assert.deepEqual(tools.map((tool) => tool.name).sort(), ["map", "scrape", "search"]);
-    assert.ok(tools.every((tool) => tool.annotations.readOnlyHint && tool.inputSchema.type === "object"));
+    const monitors = ["check", "checks", "create", "delete", "get", "list", "run", "update"].map((name) => `monitor_${name}`);
+    assert.deepEqual(tools.map(({ name }) => name).sort(), ["map", ...monitors, "scrape", "search"]);
+    const writers = tools.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name);
+    assert.deepEqual(writers.sort(), ["monitor_create", "monitor_delete", "monitor_run", "monitor_update"]);
+    assert.ok(tools.every((tool) => tool.inputSchema.type === "object"));
     assert.match(client.getInstructions(), /never follow/);
     assert.equal(client.getServerVersion().name, "websvc");
   }));
@@ -61,10 +64,47 @@ for (const [name, make] of Object.entries(transports)) {
     assert.deepEqual(links, [{ url: "http://tea.test/oolong.html", title: "Oolong" }]);
   }));
 
+  await check(`${name}: monitor`, () => withClient(make(), async (client) => {
+    const use = async (tool, options) => {
+      const result = await call(client, `monitor_${tool}`, options);
+      assert.equal(result.failed, undefined);
+      return result;
+    };
+    const watched = new WatchedPage();
+    const { data: created } = await use("create", { pages: [watched.url, page], scheduleText: "every day at 9:00", timezone: "Europe/Berlin" });
+    const { id } = created;
+    assert.deepEqual(created.schedule, { cron: "0 9 * * *", timezone: "Europe/Berlin" });
+    assert.equal(created.name, `Monitor ${watched.url}`);
+    assert.equal((await use("list", { limit: 1 })).data[0].id, id);
+    assert.equal((await use("get", { id })).data.status, "active");
+    const { data: updated } = await use("update", { id, body: { name: "Lamps", schedule: { cron: "0 8 * * *" } } });
+    assert.deepEqual([updated.name, updated.schedule], ["Lamps", { cron: "0 8 * * *", timezone: "Europe/Berlin" }]);
+    const runs = [];
+    for (const price of [12, 14]) {
+      watched.write(price);
+      const { id: checkId } = await use("run", { id });
+      runs.push(await waitForCheck(async () => (await use("check", { id, checkId })).data));
+    }
+    assert.deepEqual(runs.map(({ summary }) => [summary.new, summary.changed, summary.same]), [[2, 0, 0], [0, 1, 1]]);
+    const changed = await use("check", { id, checkId: runs[1].id, pageStatus: "changed" });
+    assert.deepEqual(changedLines(changed.data.pages[0].diff), ["-It costs 12 euros.", "+It costs 14 euros."]);
+    const part = await use("check", { id, checkId: runs[1].id, limit: 1, skip: 1 });
+    assert.deepEqual([part.data.pages.length, part.next], [1, undefined]);
+    const checks = await use("checks", { id, limit: 1, offset: 1, status: "completed" });
+    assert.deepEqual(checks.data.map((check) => check.id), [runs[0].id]);
+    await use("update", { id, body: { status: "paused" } });
+    assert.match((await call(client, "monitor_run", { id })).failed, /paused/);
+    assert.equal((await use("delete", { id })).success, true);
+    assert.match((await call(client, "monitor_get", { id })).failed, /Monitor not found/);
+  }));
+
   await check(`${name}: an invalid call returns the reason`, () => withClient(make(), async (client) => {
     assert.match((await call(client, "search", { query: "tea", limit: 101 })).failed, /limit/);
     assert.match((await call(client, "scrape", { url: "file:///etc/passwd" })).failed, /http/);
     assert.match((await call(client, "scrape", { url: page, formats: ["nonsense"] })).failed, /nonsense/);
+    assert.match((await call(client, "monitor_create", { page, crawl: page })).failed, /monitor_create: unknown field `crawl`/);
+    assert.match((await call(client, "monitor_create", { page, scheduleText: "sometimes" })).failed, /schedule[^]*sometimes/);
+    assert.match((await call(client, "monitor_get", { id: "7" })).failed, /Invalid monitor ID/);
     await assert.rejects(client.callTool({ name: "nonsense", arguments: {} }), /nonsense/);
   }));
 }

@@ -3,8 +3,11 @@
 import asyncio
 import importlib.metadata
 import inspect
+import os
 import signal
 import sys
+import time
+import uuid
 
 from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.types import ParseOptions
@@ -211,6 +214,85 @@ async def check_watch(make):
                 assert document_urls == pages, (kind, time, document_urls)
 
 
+class WatchedPage:
+    """A page of the site that changes, on a host of its own, so that maps and searches of the other do not find it."""
+
+    def __init__(self):
+        name = f"watched-{uuid.uuid4()}.html"
+        self.url = f"http://lamp.test/{name}"
+        self.path = os.path.join(os.environ["WEBSVC_SITE"], name)
+        self.modified = time.time() - 1000
+
+    def write(self, price):
+        """Writes the page. The server compares times of whole seconds, so each version is ten seconds newer."""
+        with open(self.path, "w") as file:
+            file.write(f"<title>Lamp</title><main><h1>Lamp</h1><p>It costs {price} euros.</p></main>")
+        self.modified += 10
+        os.utime(self.path, (self.modified, self.modified))
+
+
+async def run_to_the_end(client, monitor):
+    """Starts a check, and returns it with its pages once it has ended."""
+    started = await call(client.run_monitor(monitor))
+    assert started.trigger == "manual", started
+    while True:
+        # With one page per request the client has to follow `next`.
+        ended = await call(client.get_monitor_check(monitor, started.id, limit=1))
+        if ended.status not in ("queued", "running"):
+            return ended
+        await asyncio.sleep(0.1)
+
+
+async def check_monitor(make):
+    client = make(KEY)
+    page = WatchedPage()
+    targets = [{"type": "scrape", "urls": [page.url, PAGE]}]
+    schedule = {"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"}
+    created = await call(client.create_monitor("Lamp", schedule, targets, retention_days=7))
+    assert (created.schedule.cron, created.schedule.timezone) == ("0 9 * * 1-5", "Europe/Berlin"), created
+    assert (created.status, created.retention_days, created.last_run_at) == ("active", 7, None), created
+    assert created.next_run_at and created.estimated_credits_per_month > 0, created
+    assert (await call(client.list_monitors(limit=1)))[0].id == created.id
+    assert await call(client.list_monitors(limit=1, offset=1000)) == []
+    assert (await call(client.get_monitor(created.id))).name == "Lamp"
+    changes = {"name": "Lamps", "schedule": {"text": "every 30 minutes"}, "goal": "prices", "judge_enabled": False}
+    updated = await call(client.update_monitor(created.id, **changes))
+    assert (updated.name, updated.goal, updated.schedule.cron) == ("Lamps", "prices", "*/30 * * * *"), updated
+    checks = []
+    for price in (12, 14):
+        page.write(price)
+        checks.append(await run_to_the_end(client, created.id))
+    first, second = checks
+    assert (first.status, first.summary.new, len(first.pages)) == ("completed", 2, 2), first
+    assert (second.summary.changed, second.summary.same, len(second.pages)) == (1, 1, 2), second
+    changed = await call(client.get_monitor_check(created.id, second.id, status="changed"))
+    assert [(result.url, result.status) for result in changed.pages] == [(page.url, "changed")], changed
+    diff = changed.pages[0].diff
+    lines = [line for line in diff.text.splitlines() if line[0] in "+-" and line[:3] not in ("+++", "---")]
+    assert lines == ["-It costs 12 euros.", "+It costs 14 euros."], diff
+    assert len(diff.json["files"]) == 1, diff
+    listed = await call(client.list_monitor_checks(created.id, limit=1, offset=1))
+    assert [check.id for check in listed] == [first.id], listed
+    await call(client.update_monitor(created.id, status="paused"))
+    for action, reason in (
+        (lambda: client.run_monitor(created.id), "paused"),
+        (lambda: client.create_monitor("Lamp", {"text": "sometimes"}, targets), "schedule"),
+    ):
+        await expect_error(action, reason)
+    assert await call(client.delete_monitor(created.id)) is True
+    await expect_error(lambda: client.get_monitor(created.id), "Monitor not found")
+
+
+async def expect_error(action, reason):
+    """Checks that a call raises an error of the SDK with a reason."""
+    try:
+        result = await call(action())
+    except FirecrawlError as error:
+        assert reason in str(error), error
+    else:
+        raise AssertionError(f"accepted: {result}")
+
+
 async def check_unauthorized(make):
     for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
         try:
@@ -245,6 +327,7 @@ async def main():
         ("batch", check_batch),
         ("crawl", check_crawl),
         ("watch", check_watch),
+        ("monitor", check_monitor),
         ("a value over its limit is a bad request", check_value_over_limit),
         key_check,
     ]

@@ -9,34 +9,55 @@ use std::process::Command;
 use super::folder;
 use super::report::{CheckOutcome, Report, ScriptLine};
 use super::service::Service;
+use super::site::Site;
 use crate::cache::Cache;
+use crate::cargo::cargo;
+use crate::debian::run;
 use crate::{npm, python};
 
 /// A client and its check script.
 #[derive(Debug)]
 pub(super) struct Client {
     name: &'static str,
-    /// Interpreter and path of the script, or the reason why the script cannot run.
-    script: Result<(OsString, PathBuf), String>,
+    /// The program that runs the checks with its first arguments, or the reason why it cannot run.
+    command: Result<Vec<OsString>, String>,
 }
 
 /// Returns the clients. Installs those that are missing.
 pub(super) fn prepare() -> Vec<Client> {
     let scripts = folder().join("clients");
-    let python = python::prepare().map(|python| (python.into_os_string(), scripts.join("python_sdk.py")));
+    let python = python::prepare()
+        .map(|python| vec![python.into_os_string(), scripts.join("python_sdk.py").into_os_string()]);
+    let rust = build_rust_sdk().map(|program| vec![program.into_os_string()]);
     let packages = install_packages(&scripts).map_err(|error| error.to_string());
     let node = |name, script| {
-        let script = packages.clone().map(|folder| (OsString::from("node"), folder.join(script)));
-        Client { name, script }
+        let command =
+            packages.clone().map(|folder| vec!["node".into(), folder.join(script).into_os_string()]);
+        Client { name, command }
     };
     vec![
-        Client { name: "Python SDK", script: python.map_err(|error| error.to_string()) },
+        Client { name: "Python SDK", command: python.map_err(|error| error.to_string()) },
         node("JavaScript SDK", "js_sdk.mjs"),
+        Client { name: "Rust SDK", command: rust.map_err(|error| error.to_string()) },
         node("command line", "cli.mjs"),
         node("MCP server", "mcp.mjs"),
         node("MCP client", "mcp_sdk.mjs"),
         node("other programs", "others.mjs"),
     ]
+}
+
+/// Builds the checks of the Rust SDK in the cache folder. Returns the path of the program.
+fn build_rust_sdk() -> Result<PathBuf, Box<dyn Error>> {
+    let target = Cache::open()?.dir().join("rust_sdk");
+    let manifest = folder().join("rust_sdk/Cargo.toml");
+    println!("==> cargo build --manifest-path {}", manifest.display());
+    let mut command = cargo();
+    command.args(["build", "--quiet", "--locked", "--manifest-path"]).arg(manifest);
+    command.arg("--target-dir").arg(&target);
+    run(&mut command).map_err(|error| {
+        format!("cannot build the checks of the Rust SDK (it needs OpenSSL's headers): {error}")
+    })?;
+    Ok(target.join("debug/websvc-conformance-rust"))
 }
 
 /// Installs the npm packages of the clients and copies the scripts next to `node_modules`, so that Node can resolve the
@@ -56,18 +77,21 @@ impl Client {
     }
 
     /// Runs the checks of the client against a service.
-    pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) {
-        let (program, script) = match &self.script {
-            Ok(script) => script,
+    pub(super) fn run(&self, service: &Service, site: &Site, scratch: &Path, report: &mut Report) {
+        let words = match &self.command {
+            Ok(words) => words,
             Err(reason) => {
                 let check = format!("{}: {}", service.mode.name(), self.name);
                 report.add(&check, &CheckOutcome::Skipped(reason.clone()));
                 return;
             }
         };
+        let (program, arguments) = words.split_first().expect("a command begins with its program");
         let mut command = Command::new(program);
-        command.arg(script).arg(&service.address).args(service.mode.key());
-        let command = isolate(&mut command, scratch).env("WEBSVC_MCP", service.mcp_command());
+        command.args(arguments).arg(&service.address).args(service.mode.key());
+        let command = isolate(&mut command, scratch)
+            .env("WEBSVC_MCP", service.mcp_command())
+            .env("WEBSVC_SITE", site.folder());
         run_script(self.name, command, service, report);
     }
 }

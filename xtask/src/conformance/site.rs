@@ -1,7 +1,8 @@
 //! The loopback website that the service crawls and scrapes.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::Result;
@@ -11,14 +12,21 @@ use crate::Result;
 pub(super) struct Site {
     server: Child,
     port: u16,
+    /// The folder of its pages, to which check scripts add pages that change.
+    folder: PathBuf,
 }
 
 impl Site {
-    /// Serves the files of a folder.
-    pub(super) fn start(folder: &Path) -> Result<Self> {
+    /// Serves copies of the files of a folder from a new folder.
+    pub(super) fn start(files: &Path, folder: PathBuf) -> Result<Self> {
+        fs::create_dir(&folder)?;
+        for file in fs::read_dir(files)? {
+            let file = file?;
+            fs::copy(file.path(), folder.join(file.file_name()))?;
+        }
         let mut server = Command::new("python3")
             .args(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory"])
-            .arg(folder)
+            .arg(&folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -27,10 +35,15 @@ impl Site {
         BufReader::new(server.stdout.as_mut().expect("the standard output is piped"))
             .read_line(&mut first_line)?;
         // Created before the port is known, so that the server is stopped if parsing it fails.
-        let mut site = Self { server, port: 0 };
+        let mut site = Self { server, port: 0, folder };
         site.port = parse_port(&first_line)
             .ok_or_else(|| format!("python3 -m http.server did not start: {first_line:?}"))?;
         Ok(site)
+    }
+
+    /// Returns the folder of the pages.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns the socket address of the server.

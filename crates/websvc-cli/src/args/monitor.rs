@@ -2,7 +2,10 @@
 
 use clap::{ArgGroup, Args, Subcommand};
 use url::Url;
-use websvc_types::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN};
+use websvc_types::limits::{
+    MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN, MONITOR_RETENTION_MAX_DAYS,
+    MONITOR_RETENTION_MIN_DAYS,
+};
 
 use super::Remote;
 
@@ -34,7 +37,10 @@ impl Monitor {
 #[derive(Debug, Subcommand)]
 pub(crate) enum MonitorCommand {
     /// Create a monitor of pages, a site or searches
-    Create(CreateMonitor),
+    Create(Box<CreateMonitor>),
+    /// Change the name, the schedule, the goal or the notifications of a monitor
+    #[command(alias = "update")]
+    Edit(Box<EditMonitor>),
     /// List the monitors of the team
     List,
     /// Show a monitor and its last checks
@@ -94,15 +100,8 @@ pub(crate) struct CreateMonitor {
     /// Name of the monitor
     #[arg(long)]
     pub(crate) name: String,
-    /// Schedule in words, such as "every day at 9:00" or "every 30 minutes"
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) every: Option<String>,
-    /// Schedule as a cron expression with five fields, such as "0 9 * * 1-5"
-    #[arg(long, value_name = "EXPRESSION")]
-    pub(crate) cron: Option<String>,
-    /// Time zone of the schedule, such as Europe/Berlin [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    pub(crate) timezone: Option<String>,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
     /// Check this page; repeat for several
     #[arg(long = "url", value_name = "URL")]
     pub(crate) urls: Vec<String>,
@@ -112,10 +111,92 @@ pub(crate) struct CreateMonitor {
     /// Check the results of this search; repeat for several
     #[arg(long = "search", value_name = "QUERY")]
     pub(crate) searches: Vec<String>,
+    #[command(flatten)]
+    pub(crate) settings: MonitorSettings,
+}
+
+/// The options of `websvc monitor edit` of which at least one is required.
+const CHANGES: [&str; 13] = [
+    "name",
+    "every",
+    "cron",
+    "timezone",
+    "goal",
+    "no_goal",
+    "webhook",
+    "no_webhook",
+    "emails",
+    "no_email",
+    "slack",
+    "no_slack",
+    "retention",
+];
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("times").args(["every", "cron"])))]
+#[command(group(ArgGroup::new("changes").required(true).multiple(true).args(CHANGES)))]
+pub(crate) struct EditMonitor {
+    /// ID of the monitor
+    pub(crate) id: String,
+    /// New name of the monitor
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    #[command(flatten)]
+    pub(crate) settings: MonitorSettings,
+    /// Remove the goal; changes are then not judged
+    #[arg(long, conflicts_with = "goal")]
+    pub(crate) no_goal: bool,
+    /// Remove the webhook
+    #[arg(long, conflicts_with = "webhook")]
+    pub(crate) no_webhook: bool,
+    /// Send no more emails
+    #[arg(long, conflicts_with = "emails")]
+    pub(crate) no_email: bool,
+    /// Send no more messages to Slack
+    #[arg(long, conflicts_with = "slack")]
+    pub(crate) no_slack: bool,
+}
+
+/// Times of the checks.
+#[derive(Debug, Args)]
+pub(crate) struct ScheduleArgs {
+    /// Schedule in words, such as "every day at 9:00" or "every 30 minutes"
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) every: Option<String>,
+    /// Schedule as a cron expression with five fields, such as "0 9 * * 1-5"
+    #[arg(long, value_name = "EXPRESSION")]
+    pub(crate) cron: Option<String>,
+    /// Time zone of the schedule, such as Europe/Berlin [default of a new monitor: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) timezone: Option<String>,
+}
+
+/// Options that a new monitor may have, and that can be changed.
+#[derive(Debug, Args)]
+pub(crate) struct MonitorSettings {
     /// Changes that matter, in words; a language model judges each change
     #[arg(long, value_name = "TEXT")]
     pub(crate) goal: Option<String>,
     /// Send the events of the monitor to this URL
     #[arg(long, value_name = "URL")]
     pub(crate) webhook: Option<String>,
+    /// Send an email about changes to this address; repeat for several
+    #[arg(long = "email", value_name = "ADDRESS")]
+    pub(crate) emails: Vec<String>,
+    /// Add the changed lines to emails
+    #[arg(long, requires = "emails")]
+    pub(crate) email_diffs: bool,
+    /// Send a message about changes to this incoming webhook of Slack or a compatible service
+    #[arg(long, value_name = "URL")]
+    pub(crate) slack: Option<String>,
+    /// Days for which checks are stored, 1 to 365 [default of a new monitor: 30]
+    #[arg(
+        long,
+        value_name = "DAYS",
+        value_parser = clap::value_parser!(u32)
+            .range(i64::from(MONITOR_RETENTION_MIN_DAYS)..=i64::from(MONITOR_RETENTION_MAX_DAYS))
+    )]
+    pub(crate) retention: Option<u32>,
 }

@@ -1,9 +1,7 @@
-//! `websvc mcp`: serves search and scraping as MCP tools on stdin and stdout.
+//! `websvc mcp`: serves search, scraping and monitors as MCP tools on stdin and stdout.
 
 use anyhow::Result;
-use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig,
-};
+use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
 
 use super::serve::origin;
 use crate::CommandContext;
@@ -13,12 +11,12 @@ use crate::app::{self, IndexMode};
 pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
     // This process may run for days. A server that starts later must be able to write the index.
     let app = app::open(&context.config, &context.data_dir, IndexMode::Read)?;
-    // The service requires jobs, but no tool starts one.
+    // Their work is that of a server with the same data: no tool starts a job, and monitors only change in the database.
     let jobs =
         Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
         jobs,
-        monitors: MonitorsConfig::default(),
+        monitors: app::monitors_config(&context.config),
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

@@ -1,20 +1,20 @@
-//! `websvc monitor`: creates, shows, runs and deletes monitors of a running server.
+//! `websvc monitor`: creates, shows, changes, runs and deletes monitors of a running server.
 
 mod check;
 mod diff;
 mod names;
+mod request;
 mod text;
 
 use anyhow::Result;
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
 use websvc::types::monitor::{
-    CrawlTarget, CreateMonitorRequest, MonitorListResponse, MonitorRequestSchedule, MonitorResponse,
-    MonitorStateRequest, MonitorTarget, MonitorWebhook, ScrapeTarget, SearchTarget, UpdateMonitorRequest,
+    self as wire, MonitorListResponse, MonitorResponse, MonitorStateRequest, UpdateMonitorRequest,
 };
 use websvc::{Client, ListRange};
 
 use super::search::client;
-use crate::args::{CreateMonitor, Monitor, MonitorCommand};
+use crate::args::{Monitor, MonitorCommand};
 use crate::output;
 
 /// Number of checks that `websvc monitor show` lists.
@@ -27,17 +27,24 @@ pub(crate) async fn monitor(arguments: Monitor) -> Result<()> {
     let json = arguments.json;
     match arguments.command {
         MonitorCommand::Create(create) => {
-            print_monitor(&client.create_monitor(&create_request(create)).await?, json)
+            let response = client.create_monitor(&request::create_request(*create)).await?;
+            print_monitor(&response, text::summary_lines, json)
+        }
+        MonitorCommand::Edit(edit) => {
+            let (id, request) = request::update_request(*edit);
+            print_monitor(&client.update_monitor(&id, &request).await?, text::detail_lines, json)
         }
         MonitorCommand::List => list(&client, json).await,
         MonitorCommand::Show { id } => show(&client, &id, json).await,
         MonitorCommand::Run { id, wait: false } => check::start(&client, &id, json).await,
         MonitorCommand::Run { id, wait: true } => check::run(&remote, &id, json).await,
         MonitorCommand::Pause { id } => {
-            print_monitor(&set_state(&client, &id, MonitorStateRequest::Paused).await?, json)
+            let response = set_state(&client, &id, MonitorStateRequest::Paused).await?;
+            print_monitor(&response, text::summary_lines, json)
         }
         MonitorCommand::Resume { id } => {
-            print_monitor(&set_state(&client, &id, MonitorStateRequest::Active).await?, json)
+            let response = set_state(&client, &id, MonitorStateRequest::Active).await?;
+            print_monitor(&response, text::summary_lines, json)
         }
         MonitorCommand::Delete { id } => {
             let response = client.delete_monitor(&id).await?;
@@ -48,42 +55,24 @@ pub(crate) async fn monitor(arguments: Monitor) -> Result<()> {
     }
 }
 
-fn create_request(arguments: CreateMonitor) -> CreateMonitorRequest {
-    let CreateMonitor { name, every, cron, timezone, urls, crawl, searches, goal, webhook } = arguments;
-    let mut targets = Vec::new();
-    if !urls.is_empty() {
-        targets.push(MonitorTarget::Scrape(ScrapeTarget { urls, ..ScrapeTarget::default() }));
-    }
-    if let Some(url) = crawl {
-        targets.push(MonitorTarget::Crawl(CrawlTarget { url, ..CrawlTarget::default() }));
-    }
-    if !searches.is_empty() {
-        targets.push(MonitorTarget::Search(SearchTarget { queries: searches, ..SearchTarget::default() }));
-    }
-    CreateMonitorRequest {
-        name,
-        schedule: MonitorRequestSchedule { cron, text: every, timezone },
-        targets,
-        webhook: webhook.map(MonitorWebhook::Url),
-        goal,
-        ..CreateMonitorRequest::default()
-    }
-}
-
 async fn set_state(client: &Client, id: &str, state: MonitorStateRequest) -> Result<MonitorResponse> {
     let request = UpdateMonitorRequest { status: Some(state), ..UpdateMonitorRequest::default() };
     Ok(client.update_monitor(id, &request).await?)
 }
 
-/// Prints a monitor that was created or changed.
-fn print_monitor(response: &MonitorResponse, json: bool) -> Result<()> {
+/// Prints a monitor that was created or changed, in these lines.
+fn print_monitor(
+    response: &MonitorResponse,
+    lines: fn(&wire::Monitor) -> Vec<String>,
+    json: bool,
+) -> Result<()> {
     if json {
         return output::json(response);
     }
     if let Some(warning) = &response.warning {
         output::note(&format!("warning: {}", output::printable(warning)));
     }
-    print_lines(&text::summary_lines(&response.data))
+    print_lines(&lines(&response.data))
 }
 
 /// Prints all monitors of the team. Their number is limited, so they are collected to align the table.
@@ -131,7 +120,6 @@ fn print_lines(lines: &[String]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use serde_json::json;
 
     use super::*;
     use crate::args::{Cli, Command};
@@ -141,58 +129,6 @@ mod tests {
         match cli.command {
             Command::Monitor(monitor) => Ok(monitor),
             other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn options_become_the_request() {
-        let arguments = [
-            "create",
-            "--name",
-            "Tea",
-            "--every",
-            "daily",
-            "--timezone",
-            "Asia/Tokyo",
-            "--url",
-            "a.test",
-            "--url",
-            "b.test",
-            "--crawl",
-            "c.test",
-            "--search",
-            "tea",
-            "--goal",
-            "prices",
-            "--webhook",
-            "http://hook.test",
-        ];
-        let MonitorCommand::Create(create) = parse(&arguments).unwrap().command else { panic!() };
-        let expected = json!({
-            "name": "Tea",
-            "schedule": { "text": "daily", "timezone": "Asia/Tokyo" },
-            "targets": [
-                { "type": "scrape", "urls": ["a.test", "b.test"] },
-                { "type": "crawl", "url": "c.test" },
-                { "type": "search", "queries": ["tea"] },
-            ],
-            "webhook": "http://hook.test",
-            "goal": "prices",
-        });
-        assert_eq!(serde_json::to_value(create_request(create)).unwrap(), expected);
-    }
-
-    #[test]
-    fn monitor_needs_one_schedule_and_a_target() {
-        let create = ["create", "--name", "Tea"];
-        for (options, is_valid) in [
-            (["--every", "daily", "--url", "a.test"].as_slice(), true),
-            (&["--cron", "0 0 * * *", "--search", "tea"], true),
-            (&["--every", "daily"], false),
-            (&["--url", "a.test"], false),
-            (&["--every", "daily", "--cron", "0 0 * * *", "--url", "a.test"], false),
-        ] {
-            assert_eq!(parse(&[&create, options].concat()).is_ok(), is_valid, "{options:?}");
         }
     }
 

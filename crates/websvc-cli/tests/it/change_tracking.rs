@@ -1,5 +1,6 @@
 //! Tests of the format `changeTracking`: statuses, diffs, separate histories, and what is never stored.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
@@ -10,6 +11,7 @@ use crate::batch::{read_all, start_at, wait_for_end};
 use crate::harness::{KEY, Response, Service, Site};
 
 const URL: &str = "http://shop.test/tea";
+const SITEMAP: &str = "http://shop.test/sitemap.xml";
 const MODEL: &str = "http://model.test/v1";
 
 /// A page whose content a test changes.
@@ -281,6 +283,55 @@ async fn history_survives_a_killed_process() {
     let test = TrackingTest { page, world, site, service };
     assert_eq!(test.status(git_diff()).await, "changed");
     assert_eq!(test.world.count(URL), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_of_a_killed_job_is_compared_with_the_version_before_the_job() {
+    let page = ChangingPage::new(&["Sencha costs 12 euros."]);
+    let is_released = Arc::new(AtomicBool::new(false));
+    let (served, flag) = (page.clone(), Arc::clone(&is_released));
+    // The start page of a crawl is completed after its sitemaps were read, so the first process never completes it.
+    let sitemap = move |_: &_| match flag.load(Ordering::SeqCst) {
+        true => Page::text("").status(404),
+        false => Page::unresponsive(),
+    };
+    let world = TestWeb::builder().page_with(URL, move |_| served.current()).page_with(SITEMAP, sitemap);
+    let world = world.start().await;
+    let site = Site::new(&world);
+    let service = serve(&site, &[]);
+    let formats = json!(["markdown", git_diff()]);
+    let scrape = json!({ "url": URL, "formats": formats });
+    let first = service.post("/v2/scrape", scrape.to_string()).await.body;
+    assert_eq!(first["data"]["changeTracking"]["changeStatus"], "new", "{first}");
+    page.set(&["Sencha costs 13 euros."]);
+    let crawl = json!({ "url": URL, "scrapeOptions": { "formats": formats } });
+    let path = start_at(&service, "/v2/crawl", crawl).await;
+    world.wait_for_request(SITEMAP).await;
+    service.kill();
+    drop(service);
+    assert_eq!(world.count(URL), 2, "the page was read before the process ended");
+    is_released.store(true, Ordering::SeqCst);
+    let service = serve(&site, &[]);
+    let ended = wait_for_end(&service, &path).await;
+    assert_eq!((&ended["status"], world.count(URL)), (&json!("completed"), 3), "{ended}");
+    let changes = &ended["data"][0]["changeTracking"];
+    assert_eq!(changes["changeStatus"], "changed", "{ended}");
+    assert!(changes["diff"]["text"].as_str().unwrap().contains("-Sencha costs 12 euros."), "{changes}");
+    let next = service.post("/v2/scrape", scrape.to_string()).await.body;
+    assert_eq!(next["data"]["changeTracking"]["changeStatus"], "same", "the version of the job is stored");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_history_is_a_warning_of_a_page_of_a_job() {
+    let settings = [("WEBSVC__CHANGE_TRACKING__MAX_PAGES_PER_TEAM", "1")];
+    let test = TrackingTest::with(|_| FakeModel::bad_request("no model"), &settings).await;
+    assert_eq!(test.status(tagged(Some("t"))).await, "new");
+    let batch = json!({ "urls": [URL], "formats": ["markdown", git_diff()] });
+    let path = start_at(&test.service, "/v2/batch/scrape", batch).await;
+    let ended = wait_for_end(&test.service, &path).await;
+    let warning = ended["data"][0]["warning"].as_str().unwrap_or_else(|| panic!("{ended}"));
+    assert!(warning.contains("history of the team is full"), "{warning}");
+    assert_eq!(test.status(tagged(Some("t"))).await, "new", "the older version was deleted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

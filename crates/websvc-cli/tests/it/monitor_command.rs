@@ -124,6 +124,57 @@ async fn monitor_is_created_shown_paused_resumed_and_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn monitor_is_edited_and_its_new_times_are_shown() {
+    let test = CommandTest::new().await;
+    let id = test.create().await;
+    let edit = [
+        "edit",
+        &id,
+        "--name",
+        "Tea prices",
+        "--every",
+        "every day at 9:00",
+        "--timezone",
+        "Asia/Tokyo",
+        "--webhook",
+        "http://hook.test/in?token=secret",
+        "--email",
+        "tea@shop.test",
+        "--retention",
+        "7",
+        "--goal",
+        "Price changes",
+    ];
+    let edited = test.succeed(&edit).await;
+    let lines = [
+        "Name       Tea prices\n",
+        "Schedule   Every day at 09:00 (Asia/Tokyo)\n",
+        "Goal       Price changes\n",
+        "Webhook    http://hook.test/in\n",
+        "Email      tea@shop.test\n",
+        "Retention  7 days\n",
+    ];
+    check_contains(&edited, &lines);
+    assert!(!edited.contains("secret"), "{edited}");
+    let runs = edited.lines().find_map(|line| line.strip_prefix("Next runs  ")).unwrap();
+    assert_eq!(runs.matches(" 09:00").count(), 3, "{runs}");
+    let changed =
+        test.json(&["update", &id, "--timezone", "UTC", "--no-goal", "--no-webhook", "--no-email"]).await;
+    let monitor = &changed["data"];
+    assert_eq!(monitor["schedule"], serde_json::json!({ "cron": "0 9 * * *", "timezone": "UTC" }));
+    let rest = [&monitor["name"], &monitor["goal"], &monitor["webhook"], &monitor["retentionDays"]];
+    assert_eq!(rest, [&Value::from("Tea prices"), &Value::Null, &Value::Null, &Value::from(7)]);
+    assert_eq!(monitor["targets"][0]["urls"], serde_json::json!([TEA]));
+    assert!(!test.succeed(&["show", &id]).await.contains("Email"));
+    let failed = test.fail(&["edit", &id, "--every", "now and then"]).await;
+    check_contains(&failed, &["400", "/schedule/text", "now and then"]);
+    let usage = test.run(&["edit", &id]).await;
+    let (_, stderr) = stdout_and_stderr(&usage);
+    assert_eq!(usage.status.code(), Some(2), "{stderr}");
+    check_contains(&stderr, &["--name", "--no-goal", "--retention"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn check_is_followed_and_its_changes_are_printed_as_a_diff() {
     let test = CommandTest::new().await;
     let id = test.create().await;

@@ -4,6 +4,7 @@ mod checks;
 mod events;
 mod requests;
 mod runs;
+mod tools;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

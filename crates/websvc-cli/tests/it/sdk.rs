@@ -84,6 +84,60 @@ async fn official_python_sdk_sees_changes_at_once() {
             "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
         );
     };
+    let world = changing_world().await;
+    let service = Service::for_world(&world);
+    let expected = "new True\nchanged False\n['-Tea costs 1 euros.', '+Tea costs 2 euros.']\n";
+    check(&python, WATCHING, &service, expected);
+}
+
+/// A script that monitors a page, with every operation of the SDK.
+const MONITORING: &str = r##"
+import sys
+from firecrawl import Firecrawl
+
+app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
+
+def run(monitor):
+    check = app.run_monitor(monitor.id)
+    while check.status in ("queued", "running"):
+        check = app.get_monitor_check(monitor.id, check.id)
+    return check
+
+targets = [{"type": "scrape", "urls": ["http://prices.test/"]}]
+schedule = {"text": "every day at 9:00", "timezone": "Europe/Berlin"}
+monitor = app.create_monitor("Prices", schedule, targets, retention_days=7)
+print(monitor.schedule.cron, monitor.schedule.timezone, monitor.retention_days, monitor.next_run_at is None)
+print(run(monitor).pages[0].status)
+changed = run(monitor)
+page = changed.pages[0]
+print(page.status, [line for line in page.diff.text.splitlines()[3:] if line[0] in "+-"], len(page.diff.json["files"]))
+print(changed.summary.changed, changed.billing_status, [check.id for check in app.list_monitor_checks(monitor.id)][0] == changed.id)
+updated = app.update_monitor(monitor.id, name="Tea", status="paused")
+print(updated.name, updated.status, app.get_monitor(monitor.id).next_run_at, len(app.list_monitors()))
+print(app.delete_monitor(monitor.id), app.list_monitors())
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_sdk_monitors_a_page() {
+    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
+        return skip(
+            "official_python_sdk_monitors_a_page",
+            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
+        );
+    };
+    let world = changing_world().await;
+    let service = Service::for_world(&world);
+    let expected = "0 9 * * * Europe/Berlin 7 False\n\
+                    new\n\
+                    changed ['-Tea costs 1 euros.', '+Tea costs 2 euros.'] 1\n\
+                    1 confirmed True\n\
+                    Tea paused None 1\n\
+                    True []\n";
+    check(&python, MONITORING, &service, expected);
+}
+
+/// Serves a page that differs at each visit.
+async fn changing_world() -> TestWeb {
     let visits = AtomicU32::new(0);
     let page = move |_: &_| {
         let price = visits.fetch_add(1, Ordering::Relaxed) + 1;
@@ -91,10 +145,7 @@ async fn official_python_sdk_sees_changes_at_once() {
             "<title>Prices</title><main><h1>Prices</h1><p>Tea costs {price} euros.</p></main>"
         ))
     };
-    let world = TestWeb::builder().page_with("http://prices.test/", page).start().await;
-    let service = Service::for_world(&world);
-    let expected = "new True\nchanged False\n['-Tea costs 1 euros.', '+Tea costs 2 euros.']\n";
-    check(&python, WATCHING, &service, expected);
+    TestWeb::builder().page_with("http://prices.test/", page).start().await
 }
 
 /// Runs a script, and compares its output.

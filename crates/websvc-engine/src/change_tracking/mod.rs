@@ -14,7 +14,9 @@ use url::Url;
 use websvc_model::Model;
 use websvc_scrape::{Page, Scraper};
 use websvc_stage::Stage;
-use websvc_store::{PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits, Store, StoreError};
+use websvc_store::{
+    PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits, Store, StoreError,
+};
 use websvc_types::changes::{ChangeStatus, PageChanges, PageVisibility};
 use websvc_types::format::{ChangeMode, ChangeTracking};
 use websvc_validate::ScrapePlan;
@@ -30,6 +32,16 @@ const FORMAT: &str = "changeTracking";
 /// The HTTP statuses of a page that does not exist any more.
 const REMOVED: [u16; 2] = [404, 410];
 
+/// The time at which the version of a page is stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum SnapshotWriteMode {
+    /// At once.
+    #[default]
+    Immediate,
+    /// When the caller stores the page. If it never does, the next scrape is compared with the version before.
+    WithPage,
+}
+
 /// The dependencies of the comparison of one page.
 #[derive(Clone, Copy)]
 pub(crate) struct TrackingContext<'a> {
@@ -37,6 +49,7 @@ pub(crate) struct TrackingContext<'a> {
     pub(crate) scraper: &'a Scraper,
     pub(crate) model: Option<&'a dyn Model>,
     pub(crate) limits: SnapshotLimits,
+    pub(crate) write_mode: SnapshotWriteMode,
     pub(crate) team: &'a str,
     /// The URL as it was requested.
     pub(crate) url: &'a Url,
@@ -48,19 +61,20 @@ pub(crate) fn has_json_mode(options: &ChangeTracking) -> bool {
     options.modes.as_ref().is_some_and(|modes| modes.contains(&ChangeMode::Json))
 }
 
-/// Compares a page with its last scrape if the plan says so, and stores it. Problems become warnings of the page. The
+/// Compares a page with its last scrape if the plan says so, and stores it or adds its version to the page. Problems become warnings of the page. The
 /// generated formats of the page must be complete.
 pub(crate) async fn track_changes(context: TrackingContext<'_>, plan: &ScrapePlan, page: &mut Page) {
     let Some(options) = plan.change_tracking() else { return };
-    let TrackingContext { scraper, model, limits: _, team, url, deadline } = context;
+    let TrackingContext { scraper, model, limits: _, write_mode: _, team, url, deadline } = context;
     let mut session = ModelSession { model, stages: scraper.stages(), deadline, warnings: Vec::new() };
     // The metadata has the URL without user name and password, which must not be stored.
     let url = page.metadata.source_url.clone().unwrap_or_else(|| url.to_string());
     let key = SnapshotKey { team: team.to_owned(), url, tag: options.tag.clone() };
     let tracking = Tracking { context, key, options_hash: options_hash(plan) };
     match tracking.changes(&mut session, options, page).await {
-        Ok(Tracked { changes, by_model }) => {
+        Ok(Tracked { changes, by_model, snapshot }) => {
             page.generated.change_tracking = Some(changes);
+            page.snapshot = snapshot;
             if by_model {
                 page.generated.by_model.push(FORMAT);
             }
@@ -77,10 +91,13 @@ struct Tracking<'a> {
     options_hash: [u8; 32],
 }
 
-/// The changes of a page, and whether a language model described them.
+/// The changes of a page.
 struct Tracked {
     changes: PageChanges,
+    /// True if a language model described them.
     by_model: bool,
+    /// The version to be stored with the page.
+    snapshot: Option<Box<PreparedSnapshot>>,
 }
 
 impl Tracking<'_> {
@@ -100,7 +117,8 @@ impl Tracking<'_> {
         let key = self.key.clone();
         let previous = self.run_store(move |store| store.page_snapshot(&key)).await?;
         if is_removed {
-            return Ok(Tracked { changes: self.removed(session, previous).await, by_model: false });
+            let changes = self.removed(session, previous).await;
+            return Ok(Tracked { changes, by_model: false, snapshot: None });
         }
         if previous.as_ref().is_some_and(|previous| previous.options != self.options_hash) {
             let text = "the last scrape had other options, so the markdown may differ for that reason";
@@ -112,8 +130,9 @@ impl Tracking<'_> {
         let comparing = run_blocking(self.context.deadline, move || compare(previous, markdown, wants_diff));
         let comparison =
             session.stages.run(Stage::Compare, comparing).await.map_err(|error| error.to_string())?;
-        self.store(session, &comparison.current).await;
-        Ok(finish(session, options, comparison, is_diff_wanted).await)
+        let snapshot = self.store(session, &comparison.current).await;
+        let (changes, by_model) = finish(session, options, comparison, is_diff_wanted).await;
+        Ok(Tracked { changes, by_model, snapshot })
     }
 
     /// Returns the changes of a page that does not exist any more. Its snapshot stays, so that a page that returns is
@@ -128,32 +147,44 @@ impl Tracking<'_> {
         changes(previous.map(|previous| iso_time(previous.taken_at_ms)), ChangeStatus::Removed)
     }
 
-    /// Stores the page for the next comparison. If that fails, adds a warning.
-    async fn store(&self, session: &mut ModelSession<'_>, markdown: &str) {
-        let (key, limits) = (self.key.clone(), self.context.limits);
+    /// Stores the page for the next comparison, or returns its version to be stored with the page. If that fails, adds a
+    /// warning.
+    async fn store(&self, session: &mut ModelSession<'_>, markdown: &str) -> Option<Box<PreparedSnapshot>> {
+        let (key, limits, write_mode) = (self.key.clone(), self.context.limits, self.context.write_mode);
         let snapshot = PageSnapshot {
             markdown: markdown.to_owned(),
             options: self.options_hash,
             taken_at_ms: self.context.scraper.now_ms(),
         };
-        let storing = self.run_store(move |store| store.put_page_snapshot(&key, &snapshot, &limits));
-        let problem = match storing.await {
-            Ok(PutSnapshotOutcome::Stored { evicted: 0 }) => return,
-            Ok(PutSnapshotOutcome::Stored { evicted }) => {
+        let storing = self.run_store(move |store| match write_mode {
+            SnapshotWriteMode::Immediate => Ok((store.put_page_snapshot(&key, &snapshot, &limits)?, None)),
+            SnapshotWriteMode::WithPage => store.prepare_page_snapshot(&key, &snapshot, &limits),
+        });
+        let (outcome, prepared) = match storing.await {
+            Ok(stored) => stored,
+            Err(reason) => {
+                let problem = format!(
+                    "the page was not stored, the next scrape is compared with an older one: {reason}"
+                );
+                session.warn(FORMAT, &problem);
+                return None;
+            }
+        };
+        let problem = match outcome {
+            PutSnapshotOutcome::Stored { evicted: 0 } => return prepared.map(Box::new),
+            PutSnapshotOutcome::Stored { evicted } => {
                 format!(
                     "the history of the team is full: {evicted} pages that were not scraped for the longest time left it"
                 )
             }
-            Ok(PutSnapshotOutcome::TooLarge { bytes, limit }) => format!(
+            PutSnapshotOutcome::TooLarge { bytes, limit } => format!(
                 "the page has {bytes} bytes, more than the history of the team ({limit} bytes): the next scrape is \
                  compared with an older one"
             ),
-            Ok(PutSnapshotOutcome::TeamDeleted) => "the team was deleted".to_owned(),
-            Err(reason) => {
-                format!("the page was not stored, the next scrape is compared with an older one: {reason}")
-            }
+            PutSnapshotOutcome::TeamDeleted => "the team was deleted".to_owned(),
         };
         session.warn(FORMAT, &problem);
+        prepared.map(Box::new)
     }
 
     /// Runs a task of the store on a blocking thread, until the deadline. Returns the text for the caller if it fails.
@@ -184,17 +215,17 @@ fn changes(previous_scrape_at: Option<String>, change_status: ChangeStatus) -> P
     PageChanges { previous_scrape_at, change_status, visibility, diff: None, json: None }
 }
 
-/// Adds the representations of the changes that the options request.
+/// Returns the changes with the representations that the options request, and whether a language model described them.
 async fn finish(
     session: &mut ModelSession<'_>,
     options: &ChangeTracking,
     comparison: Comparison,
     is_diff_wanted: bool,
-) -> Tracked {
+) -> (PageChanges, bool) {
     let Comparison { previous, current, status, diff, is_diff_truncated } = comparison;
     let previous_scrape_at = previous.as_ref().map(|previous| iso_time(previous.taken_at_ms));
     let mut changes = changes(previous_scrape_at, status);
-    let (Some(previous), Some(diff)) = (previous, diff) else { return Tracked { changes, by_model: false } };
+    let (Some(previous), Some(diff)) = (previous, diff) else { return (changes, false) };
     if is_diff_truncated && is_diff_wanted {
         session.warn(FORMAT, "the diff is incomplete, because the page changed too much");
     }
@@ -204,5 +235,5 @@ async fn finish(
     }
     changes.diff = Some(diff).filter(|_| is_diff_wanted);
     let by_model = changes.json.is_some();
-    Tracked { changes, by_model }
+    (changes, by_model)
 }

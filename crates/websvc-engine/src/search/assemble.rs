@@ -105,6 +105,7 @@ pub fn page_content(page: Page) -> PageContent {
         actions,
         artifacts: _published_before,
         index_copy: _indexed_before,
+        snapshot: _stored_with_pages_of_jobs,
         out_links: _followed_by_crawls,
         elapsed: _for_pace_of_jobs,
         retry_after: _for_backoff_of_jobs,

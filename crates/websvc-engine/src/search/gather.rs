@@ -13,7 +13,7 @@ use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
 use super::find::SearchHits;
-use crate::change_tracking::{TrackingContext, track_changes};
+use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
@@ -108,7 +108,8 @@ async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) ->
             let model = engine.completion_model();
             generated::write(model, scraper.stages(), plan, &mut page, deadline).await;
             let limits = engine.snapshots;
-            let tracking = TrackingContext { scraper, model, limits, team, url: &url, deadline };
+            let write_mode = SnapshotWriteMode::Immediate;
+            let tracking = TrackingContext { scraper, model, limits, write_mode, team, url: &url, deadline };
             track_changes(tracking, plan, &mut page).await;
             scraper.stages().run(Stage::Publish, files.publish(&mut page)).await;
             PageResult::Page(Box::new(page))

@@ -38,6 +38,7 @@ pub(super) async fn scrape(
                 signal: host_signal(&error, context.plan.timeout()),
                 out_links: None,
                 final_url: None,
+                snapshot: None,
             }
         }
     }
@@ -55,6 +56,7 @@ fn to_outcome(mut page: Page, bill: Bill, elapsed: Duration, entry: Option<&List
     // Without a measured network time, the whole time counts.
     let elapsed = if page.elapsed.is_zero() { elapsed } else { page.elapsed };
     let out_links = page.out_links.take();
+    let snapshot = page.snapshot.take();
     let final_url = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
     let warnings = std::mem::take(&mut page.warnings);
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
@@ -64,7 +66,7 @@ fn to_outcome(mut page: Page, bill: Bill, elapsed: Duration, entry: Option<&List
     }
     let outcome = super::copies::document_outcome(&document);
     let elapsed = (!is_cached).then_some(elapsed);
-    ScrapeOutcome { outcome, bill, status: 200, elapsed, signal, out_links, final_url }
+    ScrapeOutcome { outcome, bill, status: 200, elapsed, signal, out_links, final_url, snapshot }
 }
 
 /// Returns the state of the host after a scrape with this time limit failed.

@@ -3,6 +3,7 @@
 mod feed;
 mod list;
 mod preview;
+mod request;
 
 use http::{Request, StatusCode};
 use uuid::Uuid;
@@ -21,6 +22,7 @@ use websvc_validate::{
 };
 
 pub(crate) use preview::{preview, schedules};
+pub(crate) use request::MonitorRequest;
 
 use super::search::policy_with_patterns;
 use crate::audit_trail::AuditedRequest;
@@ -68,25 +70,31 @@ pub(crate) async fn monitor(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    let request = MonitorRequest::read(&context, operation, request).await?;
+    respond_to_monitor(operation, &context, request).await
+}
+
+/// Handles an operation on monitors of any interface.
+pub(crate) async fn respond_to_monitor(
+    operation: MonitorOperation,
+    context: &RequestContext<'_>,
+    request: MonitorRequest,
+) -> Result<HttpResponse, ApiError> {
     match operation {
-        MonitorOperation::Create => create(&context, request).await,
-        MonitorOperation::List => list::monitors(&context, &request).await,
-        MonitorOperation::Get => get(&context, &request).await,
-        MonitorOperation::Update => update(&context, request).await,
-        MonitorOperation::Delete => delete(&context, &request).await,
-        MonitorOperation::Run => run(&context, request).await,
-        MonitorOperation::Checks => list::checks(&context, &request).await,
-        MonitorOperation::Check => list::check(&context, &request).await,
-        MonitorOperation::Feed => feed::feed(&context, &request).await,
+        MonitorOperation::Create => create(context, request).await,
+        MonitorOperation::List => list::monitors(context, &request).await,
+        MonitorOperation::Get => get(context, &request).await,
+        MonitorOperation::Update => update(context, request).await,
+        MonitorOperation::Delete => delete(context, &request).await,
+        MonitorOperation::Run => run(context, request).await,
+        MonitorOperation::Checks => list::checks(context, &request).await,
+        MonitorOperation::Check => list::check(context, &request).await,
+        MonitorOperation::Feed => feed::feed(context, &request).await,
     }
 }
 
-async fn create(
-    context: &RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    let base_url = context.state.base_url(&request);
-    let body = super::read_body(request).await?;
+async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
+    let MonitorRequest { base_url, body, .. } = request;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
     let read_policy = policy.clone();
@@ -112,19 +120,14 @@ async fn create(
     }
 }
 
-async fn get(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
-    let base_url = context.state.base_url(request);
+async fn get(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<HttpResponse, ApiError> {
     let record = find(context, request).await?;
-    respond(context, base_url.as_deref(), &record, Vec::new()).await
+    respond(context, request.base_url.as_deref(), &record, Vec::new()).await
 }
 
-async fn update(
-    context: &RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    let id = id(&request)?;
-    let base_url = context.state.base_url(&request);
-    let body = super::read_body(request).await?;
+async fn update(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
+    let id = request.monitor_id()?;
+    let MonitorRequest { base_url, body, .. } = request;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
     for _ in 0..UPDATE_ATTEMPTS {
@@ -155,11 +158,8 @@ async fn update(
     ))
 }
 
-async fn delete(
-    context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    let id = id(request)?;
+async fn delete(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<HttpResponse, ApiError> {
+    let id = request.monitor_id()?;
     context.trail.set_target(|| format!("monitor {id}"));
     match context.state.monitors.delete(context.team_name(), &id).await? {
         true => Ok(json(StatusCode::OK, &DeleteMonitorResponse { success: true })),
@@ -167,11 +167,10 @@ async fn delete(
     }
 }
 
-async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
-    let id = id(&request)?;
+async fn run(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
+    let id = request.monitor_id()?;
     context.trail.set_target(|| format!("monitor {id}"));
-    let body = super::read_body(request).await?;
-    read_run_monitor(&body, &policy_with_patterns(context)?)?;
+    read_run_monitor(&request.body, &policy_with_patterns(context)?)?;
     match context.state.monitors.run_now(context.team_name(), &id).await? {
         RunOutcome::Started(check) => {
             let data = websvc_monitor::check(&check, &CheckDeliveries::default());
@@ -274,37 +273,17 @@ fn clock(context: &RequestContext<'_>) -> (jiff::Timestamp, std::time::Duration)
     (config.clock.now(), config.min_interval)
 }
 
-/// Returns the monitor that a path names.
+/// Returns the monitor that a request names.
 ///
 /// # Errors
 /// 400 if the ID is not a UUID, 404 if the team has no such monitor.
-async fn find(
-    context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
-) -> Result<MonitorRecord, ApiError> {
-    find_by_id(context, &id(request)?).await
+async fn find(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<MonitorRecord, ApiError> {
+    find_by_id(context, &request.monitor_id()?).await
 }
 
 async fn find_by_id(context: &RequestContext<'_>, id: &str) -> Result<MonitorRecord, ApiError> {
     context.trail.set_target(|| format!("monitor {id}"));
     context.state.monitors.monitor(context.team_name(), id).await?.ok_or_else(not_found)
-}
-
-/// Returns the monitor ID in `/v2/monitor/{id}`.
-fn id(request: &Request<ServerBody>) -> Result<String, ApiError> {
-    segment(request, 2, "Invalid monitor ID")
-}
-
-/// Returns a UUID in the path of a request, by the number of its segment.
-///
-/// # Errors
-/// 400 if it is not a UUID.
-fn segment(request: &Request<ServerBody>, number: usize, text: &'static str) -> Result<String, ApiError> {
-    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
-    match Uuid::parse_str(segments.nth(number).unwrap_or_default()) {
-        Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, text)),
-    }
 }
 
 fn not_found() -> ApiError {

@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::monitor_tools;
+
 pub(super) const SEARCH: &str = "search";
 pub(super) const SCRAPE: &str = "scrape";
 pub(super) const MAP: &str = "map";
@@ -15,7 +17,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
-    vec![
+    let mut tools = vec![
         tool(
             SEARCH,
             "Search the web",
@@ -38,15 +40,27 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
              the best matches come first. Use it to find the page to read.",
             map(),
         ),
-    ]
+    ];
+    tools.extend(monitor_tools::all());
+    tools
 });
 
 fn tool(name: &'static str, title: &str, description: &'static str, schema: Value) -> Tool {
+    let hints = ToolAnnotations::with_title(title).read_only(true).destructive(false).open_world(true);
+    define(name, description, schema, hints)
+}
+
+/// Returns the definition of a tool.
+pub(super) fn define(
+    name: &'static str,
+    description: &'static str,
+    schema: Value,
+    hints: ToolAnnotations,
+) -> Tool {
     let schema: JsonObject = match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     };
-    let hints = ToolAnnotations::with_title(title).read_only(true).destructive(false).open_world(true);
     Tool::new(name, description, Arc::new(schema)).with_annotations(hints)
 }
 

@@ -15,7 +15,7 @@ use super::dispatch::BoxHandlerFuture;
 use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authorize::authorize;
-use crate::handler;
+use crate::handler::{self, MonitorOperation, MonitorRequest};
 use crate::response::ApiError;
 
 /// The caller of internal requests.
@@ -27,21 +27,35 @@ pub(crate) struct InternalCaller {
     pub(crate) address: Option<IpAddr>,
 }
 
-/// An operation that internal requests may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InternalOperation {
-    Search,
-    Scrape,
-    Map,
+/// An operation inside the process, with its input.
+#[derive(Debug)]
+pub(crate) enum InternalRequest {
+    /// With the body of a search.
+    Search(Bytes),
+    /// With the body of a scrape.
+    Scrape(Bytes),
+    /// With the body of a map.
+    Map(Bytes),
+    /// An operation on monitors; the base URL is that of the caller.
+    Monitor(MonitorOperation, Box<MonitorRequest>),
 }
 
-impl InternalOperation {
-    /// Returns the scope that a key needs; the operation has the same name.
-    fn scope(self) -> KeyScope {
+impl InternalRequest {
+    /// Returns the scope that a key needs.
+    fn scope(&self) -> KeyScope {
         match self {
-            Self::Search => KeyScope::Search,
-            Self::Scrape => KeyScope::Scrape,
-            Self::Map => KeyScope::Map,
+            Self::Search(_) => KeyScope::Search,
+            Self::Scrape(_) => KeyScope::Scrape,
+            Self::Map(_) => KeyScope::Map,
+            Self::Monitor(..) => KeyScope::Monitor,
+        }
+    }
+
+    /// Returns the name of the operation in audit events and traces.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Search(_) | Self::Scrape(_) | Self::Map(_) => self.scope().as_str(),
+            Self::Monitor(operation, _) => operation.name(),
         }
     }
 }
@@ -51,18 +65,16 @@ impl Service {
     pub(crate) async fn handle_internal(
         &self,
         caller: &InternalCaller,
-        operation: InternalOperation,
-        body: Bytes,
+        request: InternalRequest,
     ) -> Result<String, ApiError> {
-        let scope = operation.scope();
         let id = Uuid::now_v7().to_string();
-        let span = RequestSpan::within(&id, scope.as_str());
-        let trail = self.internal_trail(caller, scope, &id);
-        let result = match authorize(caller.caller.as_ref(), scope) {
+        let span = RequestSpan::within(&id, request.name());
+        let trail = self.internal_trail(caller, request.name(), &id);
+        let result = match authorize(caller.caller.as_ref(), request.scope()) {
             Ok(()) => {
                 let mut context = RequestContext::new(&self.state, &trail, &id, span.clone());
                 context.caller.clone_from(&caller.caller);
-                span.run(perform(operation, context, caller.base_url.clone(), body)).await
+                span.run(perform(request, context, caller.base_url.clone())).await
             }
             Err(error) => Err(error),
         };
@@ -71,14 +83,9 @@ impl Service {
     }
 
     /// Begins the audit trail of an internal request.
-    fn internal_trail(&self, caller: &InternalCaller, scope: KeyScope, id: &str) -> AuditTrail {
-        let trail = AuditTrail::new(
-            self.state.audit.as_ref(),
-            Some(scope.as_str()),
-            id,
-            caller.address,
-            Instant::now(),
-        );
+    fn internal_trail(&self, caller: &InternalCaller, name: &'static str, id: &str) -> AuditTrail {
+        let (audit, started) = (self.state.audit.as_ref(), Instant::now());
+        let trail = AuditTrail::new(audit, Some(name), id, caller.address, started);
         if let Some(caller) = &caller.caller {
             trail.set_caller(caller);
         }
@@ -88,29 +95,33 @@ impl Service {
 
 /// Runs an operation. The future is boxed, as in [`super::dispatch::perform`].
 fn perform(
-    operation: InternalOperation,
+    request: InternalRequest,
     context: RequestContext<'_>,
     base_url: Option<String>,
-    body: Bytes,
 ) -> BoxHandlerFuture<'_, String> {
-    Box::pin(dispatch(operation, context, base_url, body))
+    Box::pin(dispatch(request, context, base_url))
 }
 
 async fn dispatch(
-    operation: InternalOperation,
+    request: InternalRequest,
     context: RequestContext<'_>,
     base_url: Option<String>,
-    body: Bytes,
 ) -> Result<String, ApiError> {
-    match operation {
-        InternalOperation::Search => to_json(&handler::respond_to_search(context, base_url, body).await?),
-        InternalOperation::Map => to_json(&handler::respond_to_map(context, body, read_map).await?),
-        InternalOperation::Scrape => {
-            let json = handler::respond_to_scrape(context, base_url, body).await?;
-            String::from_utf8(json.into())
-                .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
+    match request {
+        InternalRequest::Search(body) => to_json(&handler::respond_to_search(context, base_url, body).await?),
+        InternalRequest::Map(body) => to_json(&handler::respond_to_map(context, body, read_map).await?),
+        InternalRequest::Scrape(body) => to_text(handler::respond_to_scrape(context, base_url, body).await?),
+        InternalRequest::Monitor(operation, request) => {
+            let request = MonitorRequest { base_url, ..*request };
+            let response = handler::respond_to_monitor(operation, &context, request).await?;
+            to_text(response.body().bytes().cloned().unwrap_or_default())
         }
     }
+}
+
+fn to_text(json: Bytes) -> Result<String, ApiError> {
+    String::from_utf8(json.into())
+        .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
 }
 
 fn to_json<T: Serialize>(response: &T) -> Result<String, ApiError> {

@@ -20,10 +20,18 @@ pub struct CompressedCompletion {
 }
 
 impl UrlCompletion {
-    /// Returns a completion without found URLs and without a charge.
+    /// Returns a completion without found URLs, without a snapshot and without a charge.
     #[must_use]
     pub fn new(lease: JobLease, outcome: UrlOutcome) -> Self {
-        Self { lease, outcome, aliases: Vec::new(), start_redirect: None, found: Vec::new(), charge: None }
+        Self {
+            lease,
+            outcome,
+            aliases: Vec::new(),
+            start_redirect: None,
+            found: Vec::new(),
+            snapshot: None,
+            charge: None,
+        }
     }
 
     /// Compresses the document. This takes CPU time, so it is a step of its own, before the database is locked.
@@ -100,7 +108,7 @@ fn write(
     now_ms: u64,
 ) -> sql::Result<CompletionOutcome> {
     let CompressedCompletion {
-        completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, charge },
+        completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, snapshot, charge },
         document,
     } = completion;
     let Some(leased) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
@@ -126,6 +134,9 @@ fn write(
     let mut has_event = false;
     if let UrlOutcome::Document(json) = outcome {
         store_document(transaction, job, lease, json.len() as u64, document)?;
+        if let Some(snapshot) = snapshot {
+            snapshot.write(transaction)?;
+        }
         if leased.has_webhook {
             has_event =
                 enqueue_of_job(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;

@@ -24,6 +24,7 @@ pub(crate) use owner::even_share;
 
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
+use crate::page_snapshot::PreparedSnapshot;
 use crate::webhook::NewWebhook;
 
 /// Limits of one job, and of all jobs of a team.
@@ -265,6 +266,8 @@ pub struct UrlCompletion {
     pub start_redirect: Option<String>,
     /// URLs found on the page.
     pub found: Vec<JobUrl>,
+    /// The version of the page that later scrapes are compared with. It is stored only with a document.
+    pub snapshot: Option<Box<PreparedSnapshot>>,
     /// Credit hold of the page, and its usage.
     pub charge: Option<(CreditHold, Usage)>,
 }

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use websvc_store::{PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits, Store, TeamChange};
+use websvc_store::{
+    CompletionOutcome, JobLease, JobLimits, PageSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits,
+    Store, TeamChange, UrlCompletion, UrlOutcome,
+};
 
+use crate::jobs::{complete_url, create, document, job};
 use crate::{fresh, noise};
 
 fn key(team: &str, url: &str, tag: Option<&str>) -> SnapshotKey {
@@ -131,4 +135,50 @@ fn later_team_with_the_name_of_a_deleted_one_sees_no_snapshots() {
     assert_eq!(store.evict_page_snapshots(&SnapshotLimits::default(), 2).unwrap(), 1);
     put(&store, &key, &snapshot("new", 2));
     assert_eq!(markdown(&store, &key).as_deref(), Some("new"));
+}
+
+/// Completes a URL together with a snapshot of its page.
+fn complete_with_snapshot(store: &Store, lease: &JobLease, outcome: UrlOutcome, key: &SnapshotKey) -> bool {
+    let limits = SnapshotLimits::default();
+    let (outcome_now, prepared) = store.prepare_page_snapshot(key, &snapshot("read", 5), &limits).unwrap();
+    assert_eq!(outcome_now, PutSnapshotOutcome::Stored { evicted: 0 });
+    let snapshot = prepared.map(Box::new);
+    let completion = UrlCompletion { snapshot, ..UrlCompletion::new(lease.clone(), outcome) };
+    complete_url(store, completion, &JobLimits::default(), 0) != CompletionOutcome::LeaseLost
+}
+
+#[test]
+fn snapshot_of_a_job_is_stored_with_the_document_of_its_page() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", &["a", "out", "lost"]));
+    let leases = store.lease_job_urls(number, 3, 0, Duration::from_secs(60)).unwrap();
+    let keys = ["a", "out", "lost"].map(|name| of_default(&format!("http://a.test/{name}")));
+    assert!(store.release_job_url(&leases[2]).unwrap());
+    store.prepare_page_snapshot(&keys[0], &snapshot("read", 5), &SnapshotLimits::default()).unwrap();
+    assert_eq!(markdown(&store, &keys[0]), None, "a prepared snapshot is not stored");
+    assert!(complete_with_snapshot(&store, &leases[0], document("1"), &keys[0]));
+    assert!(complete_with_snapshot(&store, &leases[1], UrlOutcome::OutOfScope, &keys[1]));
+    assert!(!complete_with_snapshot(&store, &leases[2], document("3"), &keys[2]));
+    let stored = keys.each_ref().map(|key| markdown(&store, key));
+    assert_eq!(stored, [Some("read".to_owned()), None, None]);
+}
+
+#[test]
+fn prepared_snapshot_names_the_outcome_of_storing_it() {
+    let (_dir, store) = fresh();
+    let limits = SnapshotLimits { max_pages_per_team: 2, ..SnapshotLimits::default() };
+    let keys = ["http://a.test/", "http://b.test/", "http://c.test/"].map(of_default);
+    let outcome = |key: &SnapshotKey, limits: &SnapshotLimits| {
+        store.prepare_page_snapshot(key, &snapshot("x", 9), limits).unwrap().0
+    };
+    for (time, key) in (1..).zip(&keys[..2]) {
+        put(&store, key, &snapshot("x", time));
+    }
+    for (key, evicted) in [(&keys[0], 0), (&keys[2], 1)] {
+        let expected = PutSnapshotOutcome::Stored { evicted };
+        assert_eq!(outcome(key, &limits), expected);
+        assert_eq!(store.put_page_snapshot(key, &snapshot("x", 9), &limits).unwrap(), expected);
+    }
+    let small = SnapshotLimits { max_bytes_per_team: 100, ..limits };
+    assert!(matches!(outcome(&keys[0], &small), PutSnapshotOutcome::TooLarge { limit: 100, .. }));
 }

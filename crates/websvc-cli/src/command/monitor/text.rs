@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use websvc::types::monitor::{
-    CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckSummary, MonitorSchedule,
-    MonitorTarget, MonitorTrigger, ScrapeTarget, SearchTarget,
+    CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckSummary, MonitorNotification,
+    MonitorSchedule, MonitorTarget, MonitorTrigger, ScrapeTarget, SearchTarget, SlackNotification,
 };
 use websvc_schedule::{Schedule, Zone};
 use websvc_webhook::redact_url;
@@ -81,11 +81,30 @@ pub(super) fn detail_lines(monitor: &Monitor) -> Vec<String> {
     if let Some(webhook) = &monitor.webhook {
         lines.push(field("Webhook", &printable(&redact_url(&webhook.url))));
     }
+    if let Some(notification) = &monitor.notification {
+        lines.extend(notification_texts(notification).map(|(name, text)| field(name, &text)));
+    }
     lines.push(field("Retention", &format!("{} days", monitor.retention_days)));
     if let Some(credits) = monitor.estimated_credits_per_month {
         lines.push(field("Credits", &format!("about {credits} in 30 days")));
     }
     lines
+}
+
+/// Returns the notifications that are enabled.
+fn notification_texts(notification: &MonitorNotification) -> impl Iterator<Item = (&'static str, String)> {
+    let MonitorNotification { email, slack } = notification;
+    let email = email.as_ref().filter(|email| email.enabled == Some(true)).map(|email| {
+        let recipients = email.recipients.as_deref().unwrap_or_default();
+        let recipients: Vec<String> = recipients.iter().map(|address| printable(address)).collect();
+        if recipients.is_empty() { "members of the team".to_owned() } else { recipients.join(", ") }
+    });
+    let slack = slack.as_ref().filter(|slack| slack.enabled == Some(true)).map(|slack| {
+        let SlackNotification { enabled: _, channel_id, channel_name, webhook_url } = slack;
+        let channel = channel_name.as_deref().or(channel_id.as_deref()).unwrap_or_default();
+        webhook_url.as_deref().map_or_else(|| printable(channel), |url| printable(&redact_url(url)))
+    });
+    email.map(|text| ("Email", text)).into_iter().chain(slack.map(|text| ("Slack", text)))
 }
 
 fn field(name: &str, value: &str) -> String {
@@ -266,6 +285,10 @@ mod tests {
             ],
             "goal": "Prices\nrise", "judgeEnabled": true,
             "webhook": { "url": "http://me:secret@hook.test/in?token=secret" },
+            "notification": {
+                "email": { "enabled": true, "recipients": ["a@a.test", "b\u{7}@a.test"] },
+                "slack": { "enabled": true, "webhookUrl": "http://slack.test/services?token=secret" },
+            },
         })));
         for expected in [
             "Target     page http://tea.test/9",
@@ -274,6 +297,8 @@ mod tests {
             "Target     search tea",
             "Goal       Prices rise",
             "Webhook    http://hook.test/in",
+            "Email      a@a.test, b@a.test",
+            "Slack      http://slack.test/services",
             "Credits    about 60 in 30 days",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected:?} is not in {lines:#?}");

@@ -1,15 +1,14 @@
 //! Lists of monitors, of their checks, and of the pages of a check.
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use websvc_store::{CheckPageStatus, CheckStatus};
-use websvc_transport::ServerBody;
 use websvc_types::limits::{JOB_PAGE_BYTES, MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX};
 use websvc_types::monitor::{
     MonitorCheckDetail, MonitorCheckListResponse, MonitorCheckResponse, MonitorListResponse,
 };
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
-use super::{find, segment, wire};
+use super::{MonitorRequest, find, wire};
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -37,9 +36,9 @@ const PAGE_STATUSES: [CheckPageStatus; 5] = [
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    request: &MonitorRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.uri().query(), &[])?;
+    let page = PageRequest::parse(request.query.as_deref(), &[])?;
     let records = context.state.monitors.list(context.team_name(), page.skip, page.limit).await?;
     let data = records.iter().map(wire).collect::<Result<_, _>>()?;
     Ok(json(StatusCode::OK, &MonitorListResponse { success: true, data }))
@@ -48,9 +47,9 @@ pub(super) async fn monitors(
 /// `GET /v2/monitor/{id}/checks`.
 pub(super) async fn checks(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    request: &MonitorRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.uri().query(), &CHECK_STATUSES.map(CheckStatus::as_str))?;
+    let page = PageRequest::parse(request.query.as_deref(), &CHECK_STATUSES.map(CheckStatus::as_str))?;
     let record = find(context, request).await?;
     let status = CHECK_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let records = context.state.monitors.checks(record.number, status, page.skip, page.limit).await?;
@@ -64,10 +63,10 @@ pub(super) async fn checks(
 /// `GET /v2/monitor/{id}/checks/{check}`.
 pub(super) async fn check(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    request: &MonitorRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.uri().query(), &PAGE_STATUSES.map(CheckPageStatus::as_str))?;
-    let id = segment(request, 4, "Invalid check ID")?;
+    let page = PageRequest::parse(request.query.as_deref(), &PAGE_STATUSES.map(CheckPageStatus::as_str))?;
+    let id = request.check_id()?;
     let record = find(context, request).await?;
     let monitors = &context.state.monitors;
     let check = monitors.check(record.number, &id).await?;
@@ -76,7 +75,7 @@ pub(super) async fn check(
     let found = monitors.check_pages(check.number, status, page.skip, page.limit, JOB_PAGE_BYTES).await?;
     let skip = page.skip + found.pages.len() as u64;
     let next = found.has_more.then(|| {
-        let base_url = context.state.base_url(request).unwrap_or_default();
+        let base_url = request.base_url.as_deref().unwrap_or_default();
         let status = page.status.as_deref().map(|status| format!("&status={status}")).unwrap_or_default();
         let limit = page.limit;
         format!("{base_url}/v2/monitor/{}/checks/{}?skip={skip}&limit={limit}{status}", record.id, check.id)
