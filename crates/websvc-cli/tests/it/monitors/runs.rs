@@ -71,3 +71,29 @@ async fn killed_service_continues_the_check_and_charges_each_page_once() {
     let again = test.run(&monitor).await;
     check_summary(&again, &json!({ "totalPages": 4, "same": 4 }));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_count_the_checks_by_status() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    test.run(&monitor).await;
+    test.run(&monitor).await;
+    let missing = json!([{ "type": "scrape", "urls": ["http://shop.test/missing"] }]);
+    let partial = test.create(json!({ "targets": missing })).await;
+    assert_eq!(test.run(&partial).await["status"], "partial");
+    let line = |(status, count)| format!("websvc_monitor_checks_total{{status=\"{status}\"}} {count}\n");
+    let lines = [("completed", 2), ("partial", 1), ("failed", 0), ("skipped_no_credits", 0)].map(line);
+    // A check is counted after its end is stored.
+    let polling = async {
+        loop {
+            let metrics = test.service.text("/metrics").await;
+            if lines.iter().all(|line| metrics.contains(line)) {
+                return metrics;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let metrics = tokio::time::timeout(super::TIMEOUT, polling).await.expect("the checks are counted");
+    // Requests started these checks, so they had no due time.
+    assert!(metrics.contains("\nwebsvc_monitor_check_start_delay_seconds_count 0\n"), "{metrics}");
+}
