@@ -1,4 +1,7 @@
-//! `websvc demo`: an offline tour: a website, a crawl, the service, and a search over HTTP.
+//! `websvc demo`: an offline tour: a website, a crawl, the service, a search over HTTP, and a monitor of a page that changes.
+
+mod monitor;
+mod price_list;
 
 use std::future::Future;
 use std::net::TcpListener;
@@ -17,6 +20,8 @@ use crate::manual::Manual;
 use crate::output::{self, Style, styled};
 use crate::progress::Progress;
 
+use price_list::PriceList;
+
 const QUERY: &str = "how does a crawl stay polite";
 
 /// Runs `websvc demo`.
@@ -32,6 +37,10 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     step(1, &format!("Serving the manual of websvc as a website at {site}"))?;
     let (stop_site, site_stopped) = stop_channel();
     let serving_site = tokio::spawn(manual.run(site_stopped));
+    let price_list = PriceList::bind().await?;
+    let (page, prices) = (price_list.url(), price_list.prices());
+    let (stop_price_list, price_list_stopped) = stop_channel();
+    let serving_price_list = tokio::spawn(price_list.run(price_list_stopped));
 
     let running = start(&config, &data_dir, None).await?;
     step(2, "Crawling the website into a new index")?;
@@ -51,17 +60,20 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     )?;
     let key = key.secret.expose().to_owned();
     print_response(&search(&address, &key).await?)?;
-    step(5, "The same request from your own program")?;
+    step(5, &format!("POST /v2/monitor: checks {page} {}", monitor::SCHEDULE))?;
+    monitor::show_change(&address, &key, &page, &prices).await?;
+    step(6, "The search from your own program")?;
     print_client_examples(&address, &key)?;
     output::line(&format!("\nThe tour took {:.1} s.", started.elapsed().as_secs_f64()))?;
 
     if !arguments.once {
-        output::line("The service and the website keep running until Ctrl-C.")?;
+        output::line("The service and the websites keep running until Ctrl-C.")?;
         stop_signal()?.await;
     }
-    drop((stop_service, stop_site));
+    drop((stop_service, stop_site, stop_price_list));
     serving.await??;
     serving_site.await??;
+    serving_price_list.await??;
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! `websvc monitor`: creates, shows, runs and deletes monitors of a running server.
 
-mod check;
-mod diff;
+pub(super) mod check;
+pub(super) mod diff;
 mod names;
-mod text;
+pub(super) mod text;
 
 use anyhow::Result;
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
