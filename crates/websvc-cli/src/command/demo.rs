@@ -4,7 +4,7 @@ mod monitor;
 mod price_list;
 
 use std::future::Future;
-use std::net::TcpListener;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -29,7 +29,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let started = Instant::now();
     let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
     let data_dir = DataDir::open(Some(directory.path()))?;
-    config.server.listen = free_address();
+    config.server.listen = Config::default().server.listen;
     config.fetch.allow_networks = vec!["127.0.0.0/8".to_owned()];
 
     let manual = Manual::bind().await?;
@@ -42,7 +42,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let (stop_price_list, price_list_stopped) = stop_channel();
     let serving_price_list = tokio::spawn(price_list.run(price_list_stopped));
 
-    let running = start(&config, &data_dir, None).await?;
+    let running = start_service(config, &data_dir).await?;
     step(2, "Crawling the website into a new index")?;
     index_manual(&running, &site).await?;
 
@@ -77,13 +77,19 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Returns the default address if it is free, else one with a free port.
-fn free_address() -> String {
-    let default = Config::default().server.listen;
-    match TcpListener::bind(&default) {
-        Ok(_free) => default,
-        Err(_taken) => "127.0.0.1:0".to_owned(),
+/// Starts the service at the configured address, or at a free port if another program listens there.
+async fn start_service(mut config: Config, data_dir: &DataDir) -> Result<Running> {
+    match start(&config, data_dir, None).await {
+        Err(error) if is_address_in_use(&error) => {}
+        result => return result,
     }
+    config.server.listen = "127.0.0.1:0".to_owned();
+    start(&config, data_dir, None).await
+}
+
+fn is_address_in_use(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|cause| cause.kind() == ErrorKind::AddrInUse)
 }
 
 /// Returns a handle and a future that completes when the handle is dropped.

@@ -1,9 +1,13 @@
 //! Tests of `websvc demo`.
 
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 use crate::harness::{Service, signal, wait};
+
+/// Address at which the service listens by default.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:3002";
 
 fn demo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_websvc"));
@@ -36,6 +40,18 @@ fn demo_prints_results_a_change_and_example_commands() {
         rest = after;
     }
     assert!(!stdout.contains('\u{1b}'), "colours are for terminals:\n{stdout}");
+}
+
+#[test]
+fn demo_uses_a_free_port_if_the_default_one_is_taken() {
+    // If this fails, another program has taken it.
+    let taken = TcpListener::bind(DEFAULT_ADDRESS);
+    let output = demo(&["--once"]).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+    let line = "Running the service at http://";
+    assert!(stdout.contains(line), "{stdout}");
+    assert!(taken.is_err() || !stdout.contains(&format!("{line}{DEFAULT_ADDRESS}\n")), "{stdout}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
