@@ -87,8 +87,8 @@ impl Jobs {
         })
     }
 
-    /// Returns the pages that were in flight when [`run`](Self::run) was dropped. Otherwise they count as pages that may
-    /// have ended the process, and are given up after several times.
+    /// Returns the pages that were in flight when [`run`](Self::run) or [`run_single`](Self::run_single) was dropped.
+    /// Otherwise they count as pages that may have ended the process, and are given up after several times.
     pub async fn stop(&self) {
         if let Err(error) = self.with_store(|store, _| store.return_leases()).await {
             let error = &error as &dyn std::error::Error;
