@@ -18,7 +18,7 @@ const ADMISSION_TEST: &str = "requests_of_many_teams_are_all_admitted";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 
-/// Runs one part of the benchmark: `relevance`, `scale` or `access`.
+/// Runs one part of the benchmark: `monitors`, `relevance`, `scale` or `access`.
 pub(crate) fn run_part(part: &str) -> Result {
     build_service()?;
     measure(&[part], Vec::new())

@@ -70,14 +70,11 @@ impl PostgresServer {
 
     /// Returns a command of the user that runs the server.
     fn command(&self, program: &str, arguments: &[&str]) -> Result<Command> {
-        let program = self.programs.join(program);
-        let mut command = if is_root()? {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
+        let mut command = command_without_descriptors();
+        if is_root()? {
+            command.args(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+        }
+        command.arg(self.programs.join(program));
         command.args(arguments).current_dir(&self.dir);
         Ok(command)
     }
@@ -99,6 +96,15 @@ impl Drop for PostgresServer {
             println!("warning: {} was not removed: {error}", self.dir.display());
         }
     }
+}
+
+/// Returns a command that runs the program and arguments which are added to it, without the descriptors 3 to 9 that this
+/// process inherited. A server that outlives its caller would otherwise keep a lock that the caller holds, such as
+/// `exec 9>lock` and `flock 9` of a shell.
+fn command_without_descriptors() -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$@\" 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-", "sh"]);
+    command
 }
 
 /// A standby that replicates a server. Dropping this stops it.
@@ -184,4 +190,26 @@ fn is_root() -> Result<bool> {
     use std::os::unix::fs::MetadataExt;
 
     Ok(fs::metadata(Path::new("/proc/self"))?.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_gets_no_descriptors_of_the_caller() {
+        let program = command_without_descriptors();
+        // A shell that has the descriptors 3 and 9 runs the command.
+        let run = |arguments: &[&str]| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "exec 3</dev/null 9</dev/null; exec \"$@\"", "sh"]).args(arguments);
+            let output = shell
+                .args(["sh", "-c", "for n in 0 3 9; do [ -e /proc/self/fd/$n ] && echo $n; done; true"])
+                .output();
+            String::from_utf8(output.unwrap().stdout).unwrap()
+        };
+        assert_eq!(run(&[]), "0\n3\n9\n");
+        let arguments: Vec<_> = program.get_args().map(|argument| argument.to_str().unwrap()).collect();
+        assert_eq!(run(&[&["sh"], arguments.as_slice()].concat()), "0\n");
+    }
 }

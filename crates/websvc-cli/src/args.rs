@@ -40,7 +40,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the service
     Serve(Serve),
-    /// Show what websvc does: crawl its own manual, serve it and search it
+    /// Show what websvc does: crawl its own manual, serve it and search it, and monitor a page that changes
     Demo(Demo),
     /// Search the data on this machine, or through a server
     Search(Search),

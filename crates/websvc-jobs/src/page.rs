@@ -29,7 +29,8 @@ use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 use outcome::scrape;
 
 /// Maximum of leases of a page: the page may be what ended the process. A page that was only queued when the process
-/// ended was leased too, so this allows more than a few restarts. Retries have a counter of their own.
+/// was killed was leased too, so this allows more than a few crashes. A process that stops returns its leases, which then
+/// do not count. Retries have a counter of their own.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// Maximum of retries of a page whose host was overloaded or unresponsive.

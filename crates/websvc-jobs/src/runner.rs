@@ -76,7 +76,7 @@ impl PageTask {
 
 impl Jobs {
     /// Runs jobs and delivers their events until it is dropped. The next run finishes the pages that were in flight
-    /// then.
+    /// then. If the process stops, call [`stop`](Self::stop) afterwards.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
         Box::pin(async move {
             self.join().await;
@@ -85,6 +85,18 @@ impl Jobs {
                 never = deliver(self.clone()) => never,
             }
         })
+    }
+
+    /// Returns the pages that were in flight when [`run`](Self::run) or [`run_single`](Self::run_single) was dropped.
+    /// Otherwise they count as pages that may have ended the process, and are given up after several times.
+    pub async fn stop(&self) {
+        if let Err(error) = self.with_store(|store, _| store.return_leases()).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(
+                error,
+                "the pages in flight were not returned; this run counts as an attempt of each"
+            );
+        }
     }
 
     /// Prepares the store for a job that [`run_single`](Self::run_single) will run. Jobs created afterwards belong to

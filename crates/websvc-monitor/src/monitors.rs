@@ -10,8 +10,8 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
     BillingStatus, CheckDeliveries, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
-    CreateMonitorOutcome, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
-    NewMonitor, StartCheckOutcome, Store, StoreError,
+    CreateMonitorOutcome, FinishedCheck, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate,
+    NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
 };
 use websvc_transport::BoxFuture;
 use websvc_validate::{MonitorDefinition, MonitorPlan};
@@ -20,6 +20,7 @@ use crate::clock::to_ms;
 use crate::config::MonitorsConfig;
 use crate::credits;
 use crate::error::MonitorsError;
+use crate::metrics::{CheckMetrics, Counters};
 use crate::stored::StoredDefinition;
 
 const DAY_MS: u64 = 86_400_000;
@@ -43,6 +44,25 @@ pub(crate) struct Inner {
     pub(crate) schedule_wakeup: Notify,
     /// Wakes the runner when there may be a new check.
     pub(crate) check_wakeup: Notify,
+    pub(crate) counters: Counters,
+}
+
+impl Inner {
+    /// Ends a check, which is stored until `retention_until_ms`. Returns false if it had ended or was deleted, or another
+    /// replica owns it. Blocks.
+    pub(crate) fn finish_check(
+        &self,
+        check: i64,
+        finished: &FinishedCheck,
+        retention_until_ms: u64,
+    ) -> Result<bool, MonitorsError> {
+        let now_ms = self.config.clock.now_ms();
+        let is_ended = self.store.finish_check(check, finished, retention_until_ms, now_ms)?.is_some();
+        if is_ended {
+            self.counters.record_end(finished.status);
+        }
+        Ok(is_ended)
+    }
 }
 
 /// Outcome of starting a check by a request.
@@ -85,6 +105,7 @@ impl Monitors {
             config,
             schedule_wakeup: Notify::new(),
             check_wakeup: Notify::new(),
+            counters: Counters::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -268,6 +289,12 @@ impl Monitors {
     pub async fn metrics(&self) -> Result<MonitorMetrics, MonitorsError> {
         let now_ms = self.inner.config.clock.now_ms();
         self.with_store(move |store, _| store.monitor_metrics(now_ms)).await
+    }
+
+    /// Returns the counts of the checks of this process since its start.
+    #[must_use]
+    pub fn check_metrics(&self) -> CheckMetrics {
+        self.inner.counters.metrics()
     }
 
     /// Returns pages of a check, in the order in which they were done.

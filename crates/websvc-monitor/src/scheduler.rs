@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use websvc_store::{CheckTrigger, MonitorRecord, StartCheckOutcome};
+use websvc_store::{CheckStatus, CheckTrigger, MonitorRecord, StartCheckOutcome};
 
 use crate::credits;
 use crate::error::MonitorsError;
@@ -80,6 +80,7 @@ fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
             }
         }
         StartCheckOutcome::Overlap { current } => {
+            inner.counters.record_end(CheckStatus::SkippedOverlap);
             tracing::info!(
                 monitor = record.id,
                 check = current,

@@ -272,7 +272,7 @@ impl Admission {
         shared: &SharedLimits,
         request: &AdmissionRequest<'_>,
     ) -> (Option<RateLimitStatus>, AdmissionDecision) {
-        shared.refill(&self.state, request).await;
+        shared.refill(request).await;
         let (share, wait) = shared.lease_slots(&self.state, request).await;
         let mut state = self.state.lock();
         if let Some(wait) = wait {

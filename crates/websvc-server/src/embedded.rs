@@ -297,6 +297,7 @@ impl EmbeddedServer {
             never = engine.sweep_deleted_teams() => match never {},
             never = engine.sweep_page_snapshots() => match never {},
         };
+        jobs.stop().await;
         run_blocking(move || Ok(stores.index.flush().and(stores.team_indexes.flush())?)).await?;
         Ok(drained)
     }

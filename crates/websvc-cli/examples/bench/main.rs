@@ -1,5 +1,5 @@
 //! Benchmarks of the service. `cargo xtask bench` compares the service with its parts. The arguments `relevance`, `scale`,
-//! `access`, `crawl`, `memory` and `cluster` select other benchmarks.
+//! `access`, `crawl`, `memory`, `monitors` and `cluster` select other benchmarks.
 //!
 //! Machines are shared and noisy, so compare ratios between rows of one run. With two cores, the process under test is
 //! pinned to the first core, and the load to the second.
@@ -19,6 +19,7 @@ mod crowd;
 mod extraction;
 mod load;
 mod memory;
+mod monitors;
 mod parts;
 mod pdf;
 mod process;
@@ -67,6 +68,11 @@ async fn main() {
             report.print();
         }
         Some("memory") => memory_after_work().await,
+        Some("monitors") => {
+            let mut report = Report::default();
+            monitors::run(&mut report).await;
+            report.print();
+        }
         Some(other) => println!("bench: unknown benchmark \"{other}\""),
         None => parts_and_service().await,
     }

@@ -187,7 +187,8 @@ fn document(number: u64) -> Value {
     })
 }
 
-fn text_of(number: u64) -> String {
+/// Returns the text of the document with a number.
+pub(crate) fn text_of(number: u64) -> String {
     let mut random = Random(number);
     let words = SHORTEST_TEXT + random.below(SPREAD);
     let words: Vec<_> = (0..words).map(|_| random.word(VOCABULARY)).collect();

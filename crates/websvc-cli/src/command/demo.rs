@@ -1,7 +1,10 @@
-//! `websvc demo`: an offline tour: a website, a crawl, the service, and a search over HTTP.
+//! `websvc demo`: an offline tour: a website, a crawl, the service, a search over HTTP, and a monitor of a page that changes.
+
+mod monitor;
+mod price_list;
 
 use std::future::Future;
-use std::net::TcpListener;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -17,6 +20,8 @@ use crate::manual::Manual;
 use crate::output::{self, Style, styled};
 use crate::progress::Progress;
 
+use price_list::PriceList;
+
 const QUERY: &str = "how does a crawl stay polite";
 
 /// Runs `websvc demo`.
@@ -24,7 +29,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let started = Instant::now();
     let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
     let data_dir = DataDir::open(Some(directory.path()))?;
-    config.server.listen = free_address();
+    config.server.listen = Config::default().server.listen;
     config.fetch.allow_networks = vec!["127.0.0.0/8".to_owned()];
 
     let manual = Manual::bind().await?;
@@ -32,8 +37,12 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     step(1, &format!("Serving the manual of websvc as a website at {site}"))?;
     let (stop_site, site_stopped) = stop_channel();
     let serving_site = tokio::spawn(manual.run(site_stopped));
+    let price_list = PriceList::bind().await?;
+    let (page, prices) = (price_list.url(), price_list.prices());
+    let (stop_price_list, price_list_stopped) = stop_channel();
+    let serving_price_list = tokio::spawn(price_list.run(price_list_stopped));
 
-    let running = start(&config, &data_dir, None).await?;
+    let running = start_service(config, &data_dir).await?;
     step(2, "Crawling the website into a new index")?;
     index_manual(&running, &site).await?;
 
@@ -51,27 +60,36 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     )?;
     let key = key.secret.expose().to_owned();
     print_response(&search(&address, &key).await?)?;
-    step(5, "The same request from your own program")?;
+    step(5, &format!("POST /v2/monitor: checks {page} {}", monitor::SCHEDULE))?;
+    monitor::show_change(&address, &key, &page, &prices).await?;
+    step(6, "The search from your own program")?;
     print_client_examples(&address, &key)?;
     output::line(&format!("\nThe tour took {:.1} s.", started.elapsed().as_secs_f64()))?;
 
     if !arguments.once {
-        output::line("The service and the website keep running until Ctrl-C.")?;
+        output::line("The service and the websites keep running until Ctrl-C.")?;
         stop_signal()?.await;
     }
-    drop((stop_service, stop_site));
+    drop((stop_service, stop_site, stop_price_list));
     serving.await??;
     serving_site.await??;
+    serving_price_list.await??;
     Ok(())
 }
 
-/// Returns the default address if it is free, else one with a free port.
-fn free_address() -> String {
-    let default = Config::default().server.listen;
-    match TcpListener::bind(&default) {
-        Ok(_free) => default,
-        Err(_taken) => "127.0.0.1:0".to_owned(),
+/// Starts the service at the configured address, or at a free port if another program listens there.
+async fn start_service(mut config: Config, data_dir: &DataDir) -> Result<Running> {
+    match start(&config, data_dir, None).await {
+        Err(error) if is_address_in_use(&error) => {}
+        result => return result,
     }
+    config.server.listen = "127.0.0.1:0".to_owned();
+    start(&config, data_dir, None).await
+}
+
+fn is_address_in_use(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|cause| cause.kind() == ErrorKind::AddrInUse)
 }
 
 /// Returns a handle and a future that completes when the handle is dropped.

@@ -1,10 +1,10 @@
 //! `websvc monitor`: creates, shows, changes, runs and deletes monitors of a running server.
 
-mod check;
-mod diff;
+pub(super) mod check;
+pub(super) mod diff;
 mod names;
 mod request;
-mod text;
+pub(super) mod text;
 
 use anyhow::Result;
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;

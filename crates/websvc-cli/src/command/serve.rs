@@ -188,6 +188,7 @@ impl Running {
             }
         };
         let (drained, ()) = tokio::join!(serving, delivering);
+        jobs.stop().await;
         let drained = drained?;
         tracing::info!(?drained, "stopped");
         app.close().await?;

@@ -1,11 +1,13 @@
 //! Tests of batch scrapes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, until};
 
 use crate::harness::{Response, Service, Site};
 
@@ -418,4 +420,29 @@ async fn slow_host_does_not_delay_pages_of_other_hosts() {
     let status = poll_until(&service, &path, |status| quick(status) || status["status"] != "scraping").await;
     assert_eq!(status["status"], "scraping", "the quick page completed after the slow host: {status}");
     delete(&service, &path).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_in_flight_at_many_restarts_is_scraped_in_the_end() {
+    const URL: &str = "http://slow.test/";
+    /// More than a page may be in flight when the service is killed.
+    const RESTARTS: usize = 12;
+    let is_fast = Arc::new(AtomicBool::new(false));
+    let speed = Arc::clone(&is_fast);
+    let respond = move |_: &_| match speed.load(Ordering::SeqCst) {
+        true => Page::html("<title>Tea</title><main><h1>Tea</h1><p>Tea costs 5 euros.</p></main>"),
+        false => Page::unresponsive(),
+    };
+    let world = TestWeb::builder().page_with(URL, respond).start().await;
+    let site = Site::new(&world);
+    let mut service = site.serve();
+    let id = start(&service, json!({ "urls": [URL], "formats": ["markdown"] })).await;
+    for restart in 1..=RESTARTS {
+        until("the page was requested", || world.count(URL) == restart).await;
+        assert!(service.stop().success());
+        is_fast.store(restart == RESTARTS, Ordering::SeqCst);
+        service = site.serve();
+    }
+    let status = wait_for_end(&service, &id).await;
+    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(1)), "{status}");
 }

@@ -140,7 +140,7 @@ pub(crate) async fn fail(
     };
     let (number, now_ms) = (record.number, monitors.config().clock.now_ms());
     let until_ms = now_ms.saturating_add(DEFAULT_RETENTION_DAYS * DAY_MS);
-    monitors.with_store(move |store, _| store.finish_check(number, &finished, until_ms, now_ms)).await?;
+    monitors.run_blocking(move |inner| inner.finish_check(number, &finished, until_ms)).await?;
     monitors.inner.jobs.notify_webhooks();
     Ok(())
 }
@@ -165,6 +165,7 @@ impl CheckRun {
                 .collect();
         }
         self.save().await?;
+        self.record_start();
         let plan = Arc::clone(&self.plan);
         loop {
             let (mut is_done, mut has_progress) = (true, false);
@@ -188,6 +189,14 @@ impl CheckRun {
             }
             // Notices a deleted monitor, too.
             self.save().await?;
+        }
+    }
+
+    /// Counts the delay of a scheduled check whose work begins, but not if it continues after an interruption.
+    fn record_start(&self) {
+        if let (Some(due_ms), None) = (self.record.scheduled_for_ms, self.record.started_at_ms) {
+            let delay_ms = self.now_ms().saturating_sub(due_ms);
+            self.monitors.inner.counters.record_start(Duration::from_millis(delay_ms));
         }
     }
 
@@ -313,10 +322,10 @@ impl CheckRun {
         let record = self.record.clone();
         let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
         let now_ms = self.now_ms();
-        let finished = self
+        let is_ended = self
             .monitors
-            .with_store(move |store, _| {
-                let Some(recorded) = store.check_by_number(record.number)? else { return Ok(None) };
+            .run_blocking(move |inner| {
+                let Some(recorded) = inner.store.check_by_number(record.number)? else { return Ok(false) };
                 let status = match (&error, recorded.summary.error) {
                     (Some(_), _) => CheckStatus::Failed,
                     (None, 0) => CheckStatus::Completed,
@@ -330,11 +339,11 @@ impl CheckRun {
                 };
                 let notifications = recorded.notifications;
                 let finished = FinishedCheck { status, error, actual_credits, billing, notifications };
-                store.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms), now_ms)
+                inner.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms))
             })
             .await?;
         self.monitors.inner.jobs.notify_webhooks();
-        if finished.is_none() {
+        if !is_ended {
             return Ok(());
         }
         self.expire_jobs().await?;

@@ -11,6 +11,7 @@ use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_monitor::{Clock, Monitors, MonitorsConfig};
 use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_stage::Distribution;
 use websvc_store::{
     CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, MonitorRecord, SnapshotLimits, Store,
 };
@@ -129,6 +130,17 @@ impl Running {
         tokio::time::timeout(TIMEOUT, polling).await.unwrap_or_else(|_| panic!("{:?}", self.checks(monitor)))
     }
 
+    /// Waits until this many checks with a status are counted.
+    async fn wait_for_count(&self, status: CheckStatus, expected: u64) {
+        let polling = async {
+            while self.monitors.check_metrics().ended.iter().all(|ended| *ended != (status, expected)) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let metrics = || self.monitors.check_metrics();
+        tokio::time::timeout(TIMEOUT, polling).await.unwrap_or_else(|_| panic!("{:?}", metrics()));
+    }
+
     fn monitor(&self, monitor: &MonitorRecord) -> MonitorRecord {
         self.store.monitor(TEAM, &monitor.id).unwrap().unwrap()
     }
@@ -138,6 +150,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
+}
+
+fn to_ms(time: jiff::Timestamp) -> u64 {
+    u64::try_from(time.as_millisecond()).unwrap()
 }
 
 fn count(checks: &[CheckRecord], status: CheckStatus) -> usize {
@@ -161,6 +177,40 @@ async fn check_starts_when_it_is_due_and_not_before() {
     let after = running.monitor(&monitor);
     assert_eq!(after.next_run_ms, Some(due_ms + 86_400_000));
     assert_eq!(after.current_check, None);
+    running.wait_for_count(CheckStatus::Completed, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn delay_of_a_check_is_counted_from_its_due_time_once() {
+    let mut running = Running::start().await;
+    let monitor = running.create("daily").await;
+    let due_ms = monitor.next_run_ms.unwrap();
+    running.stop_monitors();
+    let until_due = Duration::from_millis(due_ms - to_ms(running.clock.now()));
+    running.clock.advance(until_due + Duration::from_secs(100));
+    running.delay_ms.store(60_000, Ordering::SeqCst);
+    running.run_monitors();
+    running.wait(&monitor, |checks| count(checks, CheckStatus::Running) == 1).await;
+    let delayed = |running: &Running| {
+        let Distribution { bounds_us, counts, total_us } = running.monitors.check_metrics().start_delay;
+        let bucket = counts.iter().position(|count| *count > 0).map(|index| bounds_us[index]);
+        (bucket, counts.last().copied().unwrap(), total_us >= 100_000_000)
+    };
+    let polling = async {
+        while delayed(&running).1 == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, polling).await.expect("the delay is counted");
+    let late = (Some(300_000_000), 1, true);
+    assert_eq!(delayed(&running), late);
+    // The work continues, and the check has begun before.
+    running.stop_monitors();
+    running.delay_ms.store(0, Ordering::SeqCst);
+    running.run_monitors();
+    running.clock.advance(Duration::from_secs(3_700));
+    running.wait(&monitor, |checks| count(checks, CheckStatus::Running) == 0).await;
+    assert_eq!(delayed(&running), late);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,6 +243,7 @@ async fn check_that_is_due_while_another_runs_is_skipped() {
     let skipped = checks.iter().find(|check| check.status == CheckStatus::SkippedOverlap).unwrap();
     assert!(skipped.error.is_some() && skipped.finished_at_ms.is_some(), "{skipped:?}");
     assert_eq!(running.monitor(&monitor).last_summary, summary, "a skipped check changes no summary");
+    running.wait_for_count(CheckStatus::SkippedOverlap, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,4 +258,5 @@ async fn check_over_the_time_limit_fails_and_cancels_its_scrapes() {
     let error = checks[0].error.as_deref().unwrap();
     assert!(error.contains("60 minutes"), "{error}");
     assert!(running.store.running_jobs(None).unwrap().is_empty());
+    running.wait_for_count(CheckStatus::Failed, 1).await;
 }

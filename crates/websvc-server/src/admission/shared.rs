@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use websvc_jobs::Jobs;
 use websvc_store::{KeyId, SharedBucketSize, Store, TakenTokens};
 
@@ -43,8 +43,7 @@ impl AccountName<'_> {
 #[derive(Debug)]
 pub(super) struct SharedLimits {
     store: Store,
-    /// Held by the request that takes tokens, so that the others use its tokens.
-    taking: AsyncMutex<()>,
+    tokens: TokenRefill,
     slots: SlotLeases,
 }
 
@@ -53,7 +52,7 @@ impl SharedLimits {
     pub(super) fn of(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
         store.is_shared().then(|| Self {
             store: store.clone(),
-            taking: AsyncMutex::new(()),
+            tokens: TokenRefill { state: Arc::clone(state), taking: Arc::default() },
             slots: SlotLeases::start(store, jobs, state),
         })
     }
@@ -70,43 +69,104 @@ impl SharedLimits {
 
     /// Takes tokens for the accounts of a request that have none. Gives up after [`MAX_WAIT`]: then this replica counts
     /// alone.
-    pub(super) async fn refill(&self, state: &Mutex<AdmissionState>, request: &AdmissionRequest<'_>) {
+    pub(super) async fn refill(&self, request: &AdmissionRequest<'_>) {
         for (account, limit) in request.rate_limits() {
-            if state.lock().needs_tokens(account, limit, Instant::now())
-                && tokio::time::timeout(MAX_WAIT, self.refill_account(state, account, limit)).await.is_err()
+            if self.tokens.is_needed(account, limit)
+                && tokio::time::timeout(MAX_WAIT, self.refill_account(account, limit)).await.is_err()
             {
                 tracing::debug!("rate limit counted by this replica alone: the database is slow");
             }
         }
     }
 
-    /// Takes tokens, one request after the other. The time of the caller includes that of the requests before it.
-    async fn refill_account(&self, state: &Mutex<AdmissionState>, account: AccountName<'_>, limit: u32) {
-        let _taking = self.taking.lock().await;
-        let started = Instant::now();
-        // Another request may have taken tokens meanwhile.
-        if state.lock().needs_tokens(account, limit, started)
-            && let Some(taken) = self.take(account, limit).await
-        {
-            state.lock().add_tokens(account, taken, started);
-        }
+    async fn refill_account(&self, account: AccountName<'_>, limit: u32) {
+        let (store, bucket) = (self.store.clone(), account.key());
+        self.tokens.refill(account, limit, move || take(&store, &bucket, limit)).await;
+    }
+}
+
+/// Takes tokens; returns `None` if the database cannot be reached. Blocks.
+fn take(store: &Store, bucket: &str, limit: u32) -> Option<TakenTokens> {
+    let size = bucket_size(limit);
+    let size = SharedBucketSize { capacity: size.capacity, interval: size.interval };
+    let wanted = (limit / BATCH_PART).max(1);
+    store.take_tokens(bucket, size, wanted).unwrap_or_else(|error| {
+        let error = &error as &dyn std::error::Error;
+        tracing::debug!(error, "rate limit counted by this replica alone");
+        None
+    })
+}
+
+/// The refill of the tokens of this replica, for one account after the other.
+#[derive(Debug)]
+struct TokenRefill {
+    state: Arc<Mutex<AdmissionState>>,
+    /// Held while tokens are taken, so that other requests use them.
+    taking: Arc<AsyncMutex<()>>,
+}
+
+impl TokenRefill {
+    fn is_needed(&self, account: AccountName<'_>, limit: u32) -> bool {
+        self.state.lock().needs_tokens(account, limit, Instant::now())
     }
 
-    /// Takes tokens; returns `None` if the database cannot be reached.
-    async fn take(&self, account: AccountName<'_>, limit: u32) -> Option<TakenTokens> {
-        let (store, bucket) = (self.store.clone(), account.key());
-        let size = bucket_size(limit);
-        let size = SharedBucketSize { capacity: size.capacity, interval: size.interval };
-        let wanted = (limit / BATCH_PART).max(1);
-        let taking = tokio::task::spawn_blocking(move || store.take_tokens(&bucket, size, wanted));
-        match taking.await {
-            Ok(Ok(taken)) => taken,
-            Ok(Err(error)) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::debug!(error, "rate limit counted by this replica alone");
-                None
-            }
-            Err(_runtime_shuts_down) => None,
+    /// Takes tokens for an account with `take`, which may block. The time of the caller includes that of the requests
+    /// before it.
+    ///
+    /// A caller that no longer waits does not interrupt `take`. The tokens are then added for later requests, and none
+    /// takes further ones before.
+    async fn refill(
+        &self,
+        account: AccountName<'_>,
+        limit: u32,
+        take: impl FnOnce() -> Option<TakenTokens> + Send + 'static,
+    ) {
+        let taking = Arc::clone(&self.taking).lock_owned().await;
+        // Another request may have taken tokens meanwhile.
+        if self.is_needed(account, limit) {
+            let (state, account) = (Arc::clone(&self.state), OwnedAccountName::from(account));
+            let taken = tokio::task::spawn_blocking(move || add_taken(&state, &account, take, taking));
+            // The runtime shuts down if this fails.
+            let _ = taken.await;
+        }
+    }
+}
+
+/// Adds the tokens that `take` returns, then lets the next request take some.
+fn add_taken(
+    state: &Mutex<AdmissionState>,
+    account: &OwnedAccountName,
+    take: impl FnOnce() -> Option<TakenTokens>,
+    taking: OwnedMutexGuard<()>,
+) {
+    let started = Instant::now();
+    if let Some(taken) = take() {
+        state.lock().add_tokens(account.borrow(), taken, started);
+    }
+    drop(taking);
+}
+
+/// An [`AccountName`] that another thread can use.
+#[derive(Debug)]
+enum OwnedAccountName {
+    Team(String),
+    Key(KeyId),
+}
+
+impl From<AccountName<'_>> for OwnedAccountName {
+    fn from(account: AccountName<'_>) -> Self {
+        match account {
+            AccountName::Team(team) => Self::Team(team.to_owned()),
+            AccountName::Key(key) => Self::Key(key.clone()),
+        }
+    }
+}
+
+impl OwnedAccountName {
+    fn borrow(&self) -> AccountName<'_> {
+        match self {
+            Self::Team(team) => AccountName::Team(team),
+            Self::Key(key) => AccountName::Key(key),
         }
     }
 }
@@ -154,6 +214,23 @@ mod tests {
         // Without a response of the database, the replica counts alone.
         assert!(matches!(state.enter(&request, later).1, AdmissionDecision::Admitted { .. }));
         assert!(matches!(state.enter(&request, later).1, AdmissionDecision::Rejected(_)));
+    }
+
+    #[tokio::test]
+    async fn tokens_of_a_request_that_gave_up_waiting_are_used_by_the_next_one() {
+        let start = Instant::now();
+        let state = Arc::new(Mutex::new(AdmissionState::new(AdmissionLimits::default(), start)));
+        let tokens = TokenRefill { state: Arc::clone(&state), taking: Arc::default() };
+        let red = AccountName::Team("red");
+        let (respond, response) = std::sync::mpsc::channel();
+        {
+            let refill = std::pin::pin!(tokens.refill(red, 60, move || response.recv().ok()));
+            assert!(futures_util::poll!(refill).is_pending(), "the database has not responded");
+        }
+        respond.send(TakenTokens { granted: 2, until_full: Duration::from_secs(52) }).unwrap();
+        // Waits for the first one, and takes no others.
+        tokens.refill(red, 60, || panic!("the replica has tokens")).await;
+        assert!(!state.lock().needs_tokens(red, 60, start));
     }
 
     #[test]

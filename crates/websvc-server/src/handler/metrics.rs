@@ -55,6 +55,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::path_patterns(&mut out, engine.path_patterns().usage());
     requests::jobs(&mut out, context).await;
     requests::monitors(&mut out, context).await;
+    requests::monitor_checks(&mut out, &state.monitors.check_metrics());
     if let Some(traces) = &state.traces {
         requests::traces(&mut out, traces.metrics());
     }

@@ -212,8 +212,8 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often the URL was leased, including this lease and leases of processes that ended before they
-    /// started the work.
+    /// Returns how often the URL was leased, including this lease and leases of processes that were killed before they
+    /// started the work, but not those that a process [returned](crate::Store::return_leases) when it stopped.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt

@@ -71,6 +71,21 @@ impl Store {
         })
     }
 
+    /// Returns the leases of all jobs of this replica, which stops. Their pages are not what ended it, so these leases do
+    /// not count as [attempts](super::JobLease::attempt).
+    ///
+    /// # Errors
+    /// Failures of the database; then the leases count.
+    pub fn return_leases(&self) -> Result<(), StoreError> {
+        let Some(replica) = self.membership().id() else { return Ok(()) };
+        let sql = "UPDATE job_urls SET state = 'waiting', lease_until = NULL, attempts = attempts - 1 \
+                   WHERE job IN (SELECT number FROM jobs WHERE replica = ?1 AND state = 'running') \
+                   AND state IN ('waiting', 'leased') AND state = 'leased'";
+        self.database()
+            .write(Durability::Process, |transaction| transaction.execute(sql, params![replica]))
+            .map(drop)
+    }
+
     /// Hands a job over to the other replicas: it has no owner and no leases then.
     ///
     /// # Errors

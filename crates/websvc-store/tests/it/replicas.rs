@@ -51,6 +51,42 @@ fn process_that_joins_a_file_owns_all_jobs() {
 }
 
 #[test]
+fn leases_that_a_stopping_process_returns_do_not_count_as_attempts() {
+    let (_dir, store) = crate::engine::fresh();
+    join(&store);
+    let number = create(&store, &job("j", &["a", "b"]));
+    let lease = || {
+        let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+        leases.into_iter().map(|lease| (lease.attempt(), lease)).unzip::<_, _, Vec<_>, Vec<_>>()
+    };
+    for _restart in 0..12 {
+        let (attempts, leases) = lease();
+        assert_eq!(attempts, [1, 1]);
+        store.return_leases().unwrap();
+        assert_eq!(complete(&store, &leases[0], document("late")), CompletionOutcome::LeaseLost);
+    }
+    let (_, leases) = lease();
+    complete(&store, &leases[0], document("text"));
+    // A process that is killed returns nothing.
+    assert!(store.start_job(number).unwrap());
+    assert_eq!(lease().0, [2]);
+    store.return_leases().unwrap();
+    assert_eq!(lease().0, [2]);
+}
+
+#[test]
+fn stopping_replica_returns_only_leases_of_its_own_jobs() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    join(&store);
+    join(&other);
+    let number = create(&store, &job("j", &["a"]));
+    let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+    other.return_leases().unwrap();
+    assert!(matches!(complete(&store, &leases[0], document("text")), CompletionOutcome::Recorded { .. }));
+}
+
+#[test]
 fn job_has_one_owner_until_it_ends_or_is_handed_over() {
     let Some((dir, store)) = on_server() else { return };
     let (_elsewhere, other) = open_elsewhere(&dir);

@@ -131,6 +131,7 @@ impl LocalJob {
         self.task.abort();
         // The task was aborted, so its result is expected.
         let _aborted = (&mut self.task).await;
+        self.jobs.stop().await;
     }
 
     pub(super) async fn close(mut self) -> Result<()> {

@@ -63,7 +63,7 @@ pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
 }
 
 /// Waits for the end of a check and shows its progress.
-async fn wait(client: &Client, id: &str, check_id: &str) -> Result<MonitorCheck> {
+pub(in crate::command) async fn wait(client: &Client, id: &str, check_id: &str) -> Result<MonitorCheck> {
     let mut progress = Progress::start("check");
     let mut interval = MIN_POLL_INTERVAL;
     loop {

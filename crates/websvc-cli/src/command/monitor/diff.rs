@@ -14,14 +14,14 @@ const MAX_VALUE_CHARS: usize = 500;
 
 /// Use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Colors {
+pub(in crate::command) enum Colors {
     On,
     Off,
 }
 
 impl Colors {
     /// Returns the use of colours on stdout.
-    pub(super) fn for_stdout() -> Self {
+    pub(in crate::command) fn for_stdout() -> Self {
         if has_styles() { Self::On } else { Self::Off }
     }
 
@@ -34,7 +34,7 @@ impl Colors {
 }
 
 /// Returns the changes of a page.
-pub(super) fn page_lines(page: &MonitorCheckPage, colors: Colors) -> Vec<String> {
+pub(in crate::command) fn page_lines(page: &MonitorCheckPage, colors: Colors) -> Vec<String> {
     let mut lines = vec![colors.paint(&page_line(page), Style::Bold)];
     if let Some(judgment) = &page.judgment {
         lines.extend(change_lines(judgment));

@@ -58,7 +58,7 @@ pub(super) fn check_table(checks: &[MonitorCheck]) -> Table<6> {
 }
 
 /// Returns a monitor in a few lines: its ID, its schedule in words, and its next runs.
-pub(super) fn summary_lines(monitor: &Monitor) -> Vec<String> {
+pub(in crate::command) fn summary_lines(monitor: &Monitor) -> Vec<String> {
     vec![
         field("ID", &printable(&monitor.id)),
         field("Name", &printable(&monitor.name)),
@@ -172,7 +172,7 @@ fn last_result(monitor: &Monitor) -> String {
 }
 
 /// Returns the state, the result and the cost of a check in one line.
-pub(super) fn check_result(check: &MonitorCheck) -> String {
+pub(in crate::command) fn check_result(check: &MonitorCheck) -> String {
     let credits = check.actual_credits.map(|credits| format!(", {credits} credits")).unwrap_or_default();
     format!("{}: {}{credits}", check_status_name(check.status), summary_text(&check.summary))
 }
@@ -209,7 +209,7 @@ pub(super) fn page_line(page: &MonitorCheckPage) -> String {
 }
 
 /// Returns text in one line of at most `max` characters, without control characters.
-pub(super) fn one_line(text: &str, max: usize) -> String {
+pub(in crate::command) fn one_line(text: &str, max: usize) -> String {
     let line = printable(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(max) {
         Some((end, _)) => format!("{}...", &line[..end]),

@@ -71,3 +71,64 @@ async fn killed_service_continues_the_check_and_charges_each_page_once() {
     let again = test.run(&monitor).await;
     check_summary(&again, &json!({ "totalPages": 4, "same": 4 }));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_count_the_checks_by_status() {
+    let test = MonitorTest::new().await;
+    let monitor = test.create(json!({})).await;
+    test.run(&monitor).await;
+    test.run(&monitor).await;
+    let missing = json!([{ "type": "scrape", "urls": ["http://shop.test/missing"] }]);
+    let partial = test.create(json!({ "targets": missing })).await;
+    assert_eq!(test.run(&partial).await["status"], "partial");
+    let line = |(status, count)| format!("websvc_monitor_checks_total{{status=\"{status}\"}} {count}\n");
+    let lines = [("completed", 2), ("partial", 1), ("failed", 0), ("skipped_no_credits", 0)].map(line);
+    // A check is counted after its end is stored.
+    let polling = async {
+        loop {
+            let metrics = test.service.text("/metrics").await;
+            if lines.iter().all(|line| metrics.contains(line)) {
+                return metrics;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let metrics = tokio::time::timeout(super::TIMEOUT, polling).await.expect("the checks are counted");
+    // Requests started these checks, so they had no due time.
+    assert!(metrics.contains("\nwebsvc_monitor_check_start_delay_seconds_count 0\n"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn checks_that_start_together_cost_no_more_than_the_team_has() {
+    const CREDITS: u64 = 5;
+    const PAGES: u64 = 4;
+    let test = MonitorTest::new().await;
+    test.site.succeed(&["teams", "set", "default", "--credits", &CREDITS.to_string()]);
+    test.shop.respond(slow_page(1));
+    // Each alone costs no more than the team has.
+    let urls: Vec<String> = (0..PAGES).map(|number| format!("{TEA}?n={number}")).collect();
+    let targets = json!([{ "type": "scrape", "urls": urls }]);
+    let monitors = [(); 3].map(|()| test.create(json!({ "targets": targets })));
+    let monitors = futures_util::future::join_all(monitors).await;
+    let runs: Vec<String> = monitors.iter().map(|monitor| format!("{monitor}/run")).collect();
+    let started = futures_util::future::join_all(runs.iter().map(|run| test.service.post(run, ""))).await;
+    let mut checks = Vec::new();
+    for (monitor, response) in monitors.iter().zip(started) {
+        match response.status {
+            StatusCode::OK => {
+                checks.push(format!("{monitor}/checks/{}", response.body["id"].as_str().unwrap()));
+            }
+            // Another check already held credits.
+            status => assert_eq!(status, StatusCode::PAYMENT_REQUIRED, "{}", response.body),
+        }
+    }
+    let mut charged = 0;
+    for check in &checks {
+        let ended = wait_for_end(&test.service, check).await;
+        assert_eq!(ended["reservedCredits"], PAGES, "{ended}");
+        charged += ended["actualCredits"].as_u64().unwrap();
+    }
+    assert_eq!(charged, CREDITS.min(PAGES * checks.len() as u64));
+    let usage = test.service.get("/v2/team/credit-usage").await.body;
+    assert_eq!(usage["data"]["remainingCredits"], CREDITS - charged, "{usage}");
+}

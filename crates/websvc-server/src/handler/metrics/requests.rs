@@ -1,6 +1,7 @@
 //! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks and traces.
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
+use websvc_monitor::CheckMetrics;
 use websvc_stage::{Distribution, Stage, TraceMetrics};
 use websvc_store::{MonitorMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
@@ -105,6 +106,19 @@ pub(super) async fn monitors(out: &mut Metrics, context: &RequestContext<'_>) {
     }
     out.gauge("websvc_monitors_due", "Active monitors whose next check is due and not started.", due);
     out.gauge("websvc_monitor_checks_running", "Checks of monitors that are queued or running.", running);
+}
+
+/// Adds the checks of this process.
+pub(super) fn monitor_checks(out: &mut Metrics, metrics: &CheckMetrics) {
+    let CheckMetrics { ended, start_delay } = metrics;
+    let help = "Checks of monitors that ended, by status.";
+    let family = out.family("websvc_monitor_checks_total", MetricKind::Counter, help);
+    for (status, count) in ended {
+        family.sample(&[("status", status.as_str())], count);
+    }
+    let help = "Time from when scheduled checks of monitors were due until their work began.";
+    let name = "websvc_monitor_check_start_delay_seconds";
+    out.family(name, MetricKind::Histogram, help).distribution(None, start_delay);
 }
 
 pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {
