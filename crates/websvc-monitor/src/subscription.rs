@@ -56,8 +56,9 @@ impl Monitors {
     pub async fn link_recipient(
         &self,
         action: LinkAction,
-        token: &Token,
+        token: &str,
     ) -> Result<Option<LinkRecipient>, MonitorsError> {
+        let Ok(token) = Token::parse(token) else { return Ok(None) };
         let hash = *token.hash().as_bytes();
         let found = self.with_store(move |store, _| store.recipient_by_link(action, &hash)).await?;
         Ok(found.map(link_recipient))
@@ -70,8 +71,9 @@ impl Monitors {
     pub async fn follow_link(
         &self,
         action: LinkAction,
-        token: &Token,
+        token: &str,
     ) -> Result<Option<LinkRecipient>, MonitorsError> {
+        let Ok(token) = Token::parse(token) else { return Ok(None) };
         let (hash, now_ms) = (*token.hash().as_bytes(), self.inner.config.clock.now_ms());
         let found = self.with_store(move |store, _| store.follow_link(action, &hash, now_ms)).await?;
         Ok(found.map(link_recipient))

@@ -5,7 +5,7 @@ mod group;
 use std::borrow::Cow;
 
 use http::Method;
-use websvc_store::{JobKind, KeyScope};
+use websvc_store::{JobKind, KeyScope, LinkAction};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
@@ -160,6 +160,10 @@ pub(crate) struct Route {
     pub(crate) access: AccessLevel,
 }
 
+/// The paths of the links in emails about monitors.
+const CONFIRM: &str = "/v2/monitor/email/confirm";
+const UNSUBSCRIBE: &str = "/v2/monitor/email/unsubscribe";
+
 /// Every route of the service.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, AccessLevel::Key),
@@ -195,6 +199,11 @@ pub(crate) static ROUTES: &[Route] = &[
         Operation::Monitor(MonitorOperation::Feed),
         AccessLevel::Public,
     ),
+    // The token is the permission, because people follow these links without a key.
+    email(Method::GET, CONFIRM, MonitorOperation::EmailPage(LinkAction::Confirm)),
+    email(Method::POST, CONFIRM, MonitorOperation::EmailLink(LinkAction::Confirm)),
+    email(Method::GET, UNSUBSCRIBE, MonitorOperation::EmailPage(LinkAction::Unsubscribe)),
+    email(Method::POST, UNSUBSCRIBE, MonitorOperation::EmailLink(LinkAction::Unsubscribe)),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -281,6 +290,10 @@ const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn monitor(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
     route(method, path, Operation::Monitor(operation), AccessLevel::Key)
+}
+
+const fn email(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
+    route(method, path, Operation::Monitor(operation), AccessLevel::Public)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
@@ -456,6 +469,9 @@ mod tests {
         let (feeds, others): (Vec<&str>, Vec<&str>) =
             others.into_iter().partition(|path| path.ends_with("/feed"));
         assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
+        let (emails, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|path| path.starts_with("/v2/monitor/email/"));
+        assert_eq!(emails, [CONFIRM, CONFIRM, UNSUBSCRIBE, UNSUBSCRIBE]);
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
         assert_eq!(dashboard.len(), 14);

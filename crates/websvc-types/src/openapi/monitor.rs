@@ -30,6 +30,11 @@ const RUN: &[&[Failure]] = &[
     ],
 ];
 
+const EMAIL: &[&[Failure]] = &[
+    WITH_BODY,
+    &[Failure::InvalidBody, Failure::NotFound, Failure::UnknownError, Failure::DatabaseUnavailable],
+];
+
 const CHECK_STATUSES: &[&str] =
     &["queued", "running", "completed", "failed", "partial", "skipped_overlap", "skipped_no_credits"];
 const PAGE_STATUSES: &[&str] = &["same", "new", "changed", "removed", "error"];
@@ -43,6 +48,8 @@ pub(super) fn add(paths: &mut Value) {
         "patch": with_id(update().to_value()),
         "delete": with_id(delete().to_value()),
     });
+    paths[format!("{path}/email/confirm")] = json!({ "post": confirm().to_public_value() });
+    paths[format!("{path}/email/unsubscribe")] = json!({ "post": unsubscribe().to_public_value() });
     let mut run = with_id(run().to_value());
     run["requestBody"]["required"] = json!(false);
     paths[format!("{path}/{{id}}/run")] = json!({ "post": run });
@@ -186,6 +193,44 @@ fn check() -> Operation {
         ),
         failures: READ,
     }
+}
+
+fn confirm() -> Operation {
+    Operation {
+        id: "confirmMonitorEmail",
+        tag: "monitors",
+        summary: "Confirm a recipient of emails by the token of a link",
+        description: "The address gets emails about the monitor from now on. Needs no key. The token is in the link of the \
+            email that asks for the confirmation; people open the link instead.",
+        body: email_token(),
+        response: email_result("confirmed", "The address gets emails"),
+        failures: EMAIL,
+    }
+}
+
+fn unsubscribe() -> Operation {
+    Operation {
+        id: "unsubscribeMonitorEmail",
+        tag: "monitors",
+        summary: "Unsubscribe a recipient of emails by the token of a link",
+        description: "The address gets no more emails about the monitor. Needs no key. The token is in the link of each \
+            email. Mail programs send a form to the link instead (RFC 8058).",
+        body: email_token(),
+        response: email_result("unsubscribed", "The address gets no emails"),
+        failures: EMAIL,
+    }
+}
+
+fn email_token() -> Option<(&'static str, Vec<Example>)> {
+    let token = json!({ "token": "5f2c8ab0d1e94c37a6b8d2f0c4e1a973" });
+    Some(("MonitorEmailRequest", vec![example("token", "The token of a link", token)]))
+}
+
+fn email_result(result: &str, summary: &'static str) -> (&'static str, Vec<Example>) {
+    let response = json!({
+        "success": true, "result": result, "email": "anna@tea.test", "monitorName": "Prices of teas",
+    });
+    ("MonitorEmailResponse", vec![example("done", summary, response)])
 }
 
 fn one() -> Vec<Example> {
