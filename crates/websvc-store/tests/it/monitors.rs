@@ -18,7 +18,7 @@ pub(crate) fn monitor(store: &Store, id: &str, next_run_ms: Option<u64>) -> Moni
 }
 
 #[track_caller]
-fn monitor_of(store: &Store, team: &str, id: &str, next_run_ms: Option<u64>) -> MonitorRecord {
+pub(crate) fn monitor_of(store: &Store, team: &str, id: &str, next_run_ms: Option<u64>) -> MonitorRecord {
     let new = NewMonitor {
         id: id.to_owned(),
         team: team.to_owned(),
