@@ -95,11 +95,6 @@ impl ApiError {
         self
     }
 
-    /// Replaces the text for the client.
-    pub(crate) fn with_text(self, text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..self }
-    }
-
     /// Adds the ID of the check that is queued or running.
     pub(crate) fn with_check_id(self, check_id: String) -> Self {
         Self { check_id: Some(check_id), ..self }

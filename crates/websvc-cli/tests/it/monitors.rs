@@ -101,7 +101,8 @@ impl MonitorTest {
             .page_with("http://shop.test/", move |_| start.start())
             .page_with(TEA, move |_| tea.tea())
             .page_with(HOOK, |_| Page::text(""))
-            .page_with(slack::WEBHOOK, |_| Page::text("ok"));
+            .page_with(slack::WEBHOOK, |_| Page::text("ok"))
+            .page_with(slack::BUSY, |_| Page::text("busy").status(503));
         for name in ["one", "two"] {
             let shop = shop.clone();
             world = world.page_with(&format!("http://shop.test/{name}"), move |_| shop.linked(name));

@@ -119,7 +119,7 @@ async fn recipient_confirms_and_gets_an_email_with_the_diff() {
     until("the confirmation has arrived", || server.messages().len() == 1).await;
     let confirmation = server.messages().remove(0);
     assert_eq!((confirmation.from.as_str(), confirmation.to), ("alerts@tea.test", vec![ANNA.to_owned()]));
-    // Nobody has confirmed, so the first check sends nothing.
+    // No recipient has confirmed, so the first check sends nothing.
     let check = test.run(&monitor).await;
     let email = wait_for_emails(&test, &monitor, &check).await;
     assert_eq!(email["error"], "no recipient has confirmed their address");

@@ -9,6 +9,13 @@ use crate::harness::{KEY, Service};
 /// The webhook. Its path is a credential.
 pub(super) const WEBHOOK: &str = "http://slack.test/services/T0/B0/credential-of-slack";
 
+/// A webhook that is busy.
+pub(super) const BUSY: &str = "http://slack.test/busy";
+
+async fn metrics_have(service: &Service, sample: &str) -> bool {
+    service.text("/metrics").await.contains(sample)
+}
+
 fn notification(url: &str) -> Value {
     json!({ "slack": { "enabled": true, "webhookUrl": url } })
 }
@@ -58,12 +65,8 @@ async fn failed_slack_message_appears_in_the_notification_status() {
     let mut test = MonitorTest::new().await;
     test.service.end();
     test.service = serve(&test.site, &settings);
-    for (url, requests, error) in [
-        // Responds with 404, which no other attempt would change.
-        ("http://slack.test/gone", 1, "status 404"),
-        // Resolves to no address at all.
-        ("http://nowhere.invalid/in", 0, "host not found"),
-    ] {
+    // No other attempt would change a 404.
+    for (url, requests, error) in [("http://slack.test/gone", 1, "status 404"), (BUSY, 2, "status 503")] {
         let monitor = test.create(json!({ "notification": notification(url) })).await;
         let check = test.run(&monitor).await;
         let failed = wait_for_notifications(&test.service, &monitor, &check, |status| {
@@ -76,9 +79,13 @@ async fn failed_slack_message_appears_in_the_notification_status() {
             "{failed}"
         );
         assert!(failed["slack"]["error"].as_str().unwrap().contains(error), "{failed}");
-        let found = test.world.requests().into_iter().filter(|request| request.url == url).count();
-        assert_eq!(found, requests, "{url}");
+        let count = || test.world.requests().into_iter().filter(|request| request.url == url).count();
+        until("all attempts are made", || count() == requests).await;
     }
+    let failed = "websvc_monitor_messages_total{kind=\"slack\",outcome=\"failed\"} 2";
+    tokio::time::timeout(super::TIMEOUT, async { while !metrics_have(&test.service, failed).await {} })
+        .await
+        .expect("both messages fail");
     // The channel of a Slack application cannot be reached.
     let slack = json!({ "slack": { "enabled": true, "channelId": "C012345" } });
     let created = test.try_create(json!({ "notification": slack })).await;

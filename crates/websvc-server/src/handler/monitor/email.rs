@@ -72,11 +72,14 @@ pub(super) async fn follow(
     Ok(json(StatusCode::OK, &MonitorEmailResponse { success: true, result, email, monitor_name }))
 }
 
-/// Returns the error of a body whose token is missing or invalid (operations.md, section 3.1).
+/// Returns the error of a body whose token is missing or invalid. Programs compare its text (operations.md, section 3.1).
 fn invalid_token(rejection: Rejection) -> ApiError {
-    let is_invalid = matches!(rejection, Rejection::Invalid(_));
-    let error = ApiError::from(rejection);
-    if is_invalid { error.with_text("invalid_token") } else { error }
+    match rejection {
+        Rejection::Invalid(_) => ApiError::new(ErrorCode::BadRequest, "invalid_token"),
+        rejection @ (Rejection::Json { .. } | Rejection::Forbidden { .. } | Rejection::Exhausted { .. }) => {
+            ApiError::from(rejection)
+        }
+    }
 }
 
 /// The encoding of a form.
