@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 use super::example::{Example, REQUEST_ID, example};
 use super::job::add_parameters;
 use super::operation::{KEYED, Operation, WITH_BODY};
-use super::response::Failure;
-use crate::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN};
+use super::response::{self, Failure};
+use crate::limits::{
+    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX,
+    MONITOR_LIST_LIMIT_MIN,
+};
 
 const CHECK_ID: &str = "019ab1c2-5d3e-7f4a-8b6c-9d0e1f2a3b4c";
 const TARGET_ID: &str = "019ab1c2-0000-7000-8000-000000000001";
@@ -48,8 +51,10 @@ pub(super) fn add(paths: &mut Value) {
         "patch": with_id(update().to_value()),
         "delete": with_id(delete().to_value()),
     });
-    paths[format!("{path}/email/confirm")] = json!({ "post": confirm().to_public_value() });
-    paths[format!("{path}/email/unsubscribe")] = json!({ "post": unsubscribe().to_public_value() });
+    paths[format!("{path}/email/confirm")] =
+        json!({ "post": confirm().to_public_value(), "get": link_page("confirm", "confirms an address") });
+    paths[format!("{path}/email/unsubscribe")] =
+        json!({ "post": unsubscribe().to_public_value(), "get": link_page("unsubscribe", "ends emails") });
     let mut run = with_id(run().to_value());
     run["requestBody"]["required"] = json!(false);
     paths[format!("{path}/{{id}}/run")] = json!({ "post": run });
@@ -219,6 +224,38 @@ fn unsubscribe() -> Operation {
         response: email_result("unsubscribed", "The address gets no emails"),
         failures: EMAIL,
     }
+}
+
+/// Returns the operation of the page of a link, which is for people.
+fn link_page(name: &str, effect: &str) -> Value {
+    let page = |description: &str| {
+        json!({
+            "description": description,
+            "headers": { "x-request-id": response::request_id() },
+            "content": { "text/html": { "schema": { "type": "string" } } },
+        })
+    };
+    json!({
+        "operationId": format!("{name}MonitorEmailPage"),
+        "tags": ["monitors"],
+        "summary": format!("Show the page of a link that {effect}"),
+        "description": "A page with a button, for people. It changes nothing. Its button, and mail programs (RFC 8058), send \
+            a form with `POST` to the same address.",
+        "security": [],
+        "parameters": [{
+            "name": "token", "in": "query", "required": true, "description": "Token of the link",
+            "schema": {
+                "type": "string", "minLength": EMAIL_TOKEN_MIN_CHARS, "maxLength": EMAIL_TOKEN_MAX_CHARS,
+            },
+        }],
+        "responses": {
+            "200": page("Success"),
+            "400": page("The token is missing or invalid"),
+            "404": page("The link is not known"),
+            Failure::UnknownError.status().to_string(): Failure::UnknownError.reference(),
+            Failure::DatabaseUnavailable.status().to_string(): Failure::DatabaseUnavailable.reference(),
+        },
+    })
 }
 
 fn email_token() -> Option<(&'static str, Vec<Example>)> {
