@@ -284,22 +284,22 @@ mod tests {
         before: EmailDeliveries,
         outcome: MessageOutcome,
         error: Option<&str>,
-        expected: EmailDeliveries,
+        expected: &EmailDeliveries,
     ) {
         let before = Deliveries { email: before, slack: SlackDeliveries::default() };
         let after = Deliveries::decode(&changed(&before.encode(), MessageKind::Email, outcome, error));
-        assert_eq!(after.email, expected);
+        assert_eq!(after.email, *expected);
     }
 
     #[test]
     fn email_attempts_change_the_counts_of_their_check() {
         let retry = MessageOutcome::Retry { due_at_ms: 1, is_uncertain: false };
-        check(email(2, 0, None), MessageOutcome::Sent, None, email(1, 0, None));
-        check(email(2, 0, None), retry, Some("busy"), email(2, 0, Some("busy")));
-        check(email(1, 0, Some("busy")), MessageOutcome::Sent, None, email(0, 0, None));
-        check(email(1, 0, None), MessageOutcome::Dropped, Some("no"), email(0, 1, Some("no")));
-        check(email(1, 0, None), MessageOutcome::Dropped, None, email(0, 0, None));
-        check(email(1, 1, Some("no")), MessageOutcome::Sent, None, email(0, 1, Some("no")));
+        check(email(2, 0, None), MessageOutcome::Sent, None, &email(1, 0, None));
+        check(email(2, 0, None), retry, Some("busy"), &email(2, 0, Some("busy")));
+        check(email(1, 0, Some("busy")), MessageOutcome::Sent, None, &email(0, 0, None));
+        check(email(1, 0, None), MessageOutcome::Dropped, Some("no"), &email(0, 1, Some("no")));
+        check(email(1, 0, None), MessageOutcome::Dropped, None, &email(0, 0, None));
+        check(email(1, 1, Some("no")), MessageOutcome::Sent, None, &email(0, 1, Some("no")));
     }
 
     #[test]

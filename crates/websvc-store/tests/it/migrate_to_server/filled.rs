@@ -188,7 +188,7 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
             "{:?}",
             monitors.iter().map(|monitor| store.recipients(monitor.number).unwrap()).collect::<Vec<_>>()
         ),
-        format!("{:?}", (store.monitor_metrics(0).unwrap(), store.link_secret().unwrap())),
+        format!("{:?}", store.monitor_metrics(0).unwrap()),
         format!("{:?}", (monitors, checks, pages_of_checks, baselines)),
         format!("{dead_letters:?}"),
         format!("{:?}", store.webhook_stats().unwrap()),
