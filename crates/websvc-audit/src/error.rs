@@ -59,7 +59,7 @@ impl From<PostError> for SinkError {
         let text = error.to_string();
         let retry_after = match error {
             PostError::Status { retry_after, .. } => retry_after,
-            PostError::Forbidden | PostError::Unreachable(_) => None,
+            PostError::Forbidden | PostError::Unreachable(_) | PostError::NoResponse(_) => None,
         };
         Self { text, retry_after }
     }

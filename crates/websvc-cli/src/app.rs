@@ -5,6 +5,7 @@ mod audit;
 mod browser;
 mod jobs;
 mod llm;
+mod mail;
 mod mirror_sink;
 mod monitors;
 mod sources;
@@ -37,6 +38,7 @@ pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
+pub(crate) use mail::mail_settings;
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
 pub(crate) use sources::{

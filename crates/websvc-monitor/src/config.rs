@@ -1,8 +1,11 @@
-//! Configuration of monitors.
+//! Configuration of monitors and their messages.
 
 use std::time::Duration;
 
-use websvc_store::MonitorLimits;
+use url::Url;
+use websvc_notify::Mailer;
+use websvc_store::{ConfirmationLimits, MonitorLimits};
+use websvc_webhook::BackoffSchedule;
 
 use crate::clock::Clock;
 
@@ -19,8 +22,52 @@ pub struct MonitorsConfig {
     pub check_timeout: Duration,
     /// Time limit of a check that has only searches.
     pub search_check_timeout: Duration,
+    /// The mail server for notifications; `None` sends no emails.
+    pub mail: Option<MailSettings>,
+    /// The attempts to send emails and Slack messages.
+    pub messages: MessageConfig,
     /// The clock of the schedules.
     pub clock: Clock,
+}
+
+/// The mail server for notifications.
+#[derive(Debug, Clone)]
+pub struct MailSettings {
+    /// Delivers the emails.
+    pub mailer: Mailer,
+    /// URL of this service for the links in emails.
+    pub public_url: Url,
+}
+
+/// The attempts to send emails and Slack messages.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageConfig {
+    /// Maximum number of attempts to send a message.
+    pub max_attempts: u32,
+    /// The delays between the attempts.
+    pub backoff: BackoffSchedule,
+    /// Maximum time until Slack responds.
+    pub slack_timeout: Duration,
+    /// Time after which a message that was not sent fails.
+    pub max_age: Duration,
+    /// Limits of the emails that ask for a confirmation.
+    pub confirmations: ConfirmationLimits,
+}
+
+impl Default for MessageConfig {
+    fn default() -> Self {
+        Self {
+            max_attempts: 8,
+            backoff: BackoffSchedule {
+                initial: Duration::from_secs(5),
+                factor: 4,
+                max: Duration::from_secs(4 * 60 * 60),
+            },
+            slack_timeout: Duration::from_secs(10),
+            max_age: Duration::from_secs(72 * 60 * 60),
+            confirmations: ConfirmationLimits::default(),
+        }
+    }
 }
 
 impl Default for MonitorsConfig {
@@ -31,6 +78,8 @@ impl Default for MonitorsConfig {
             concurrency: 32,
             check_timeout: Duration::from_secs(60 * 60),
             search_check_timeout: Duration::from_secs(10 * 60),
+            mail: None,
+            messages: MessageConfig::default(),
             clock: Clock::default(),
         }
     }

@@ -47,6 +47,7 @@ pub(crate) fn skip(inner: &Inner, check: &CheckRecord, remaining: u64) -> Result
         actual_credits: 0,
         billing: BillingStatus::Failed,
         notifications: check.notifications.clone(),
+        has_messages: false,
     };
     let now_ms = inner.config.clock.now_ms();
     inner.finish_check(check.number, &finished, now_ms.saturating_add(30 * DAY_MS)).map(drop)

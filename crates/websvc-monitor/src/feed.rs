@@ -6,14 +6,14 @@
 use subtle::ConstantTimeEq;
 use url::Url;
 use uuid::Uuid;
-use websvc_notify::{AtomFeed, DiffMode, is_notable};
+use websvc_notify::{AtomFeed, DiffMode};
 use websvc_store::{MonitorRecord, StoreError};
 use websvc_webhook::SigningSecret;
 
 use crate::clock::from_ms;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
-use crate::report::check_report;
+use crate::report::{check_report, is_check_notable};
 use crate::stored::StoredDefinition;
 
 /// Length of a token in characters: 128 bits in hex.
@@ -69,8 +69,9 @@ fn write(inner: &Inner, record: &MonitorRecord, self_url: &Url) -> Result<Option
     let name = stored.definition.name();
     let mut reports = Vec::new();
     for check in inner.store.checks(record.number, None, 0, MAX_CHECKS)? {
-        let report = check_report(&inner.store, &check, name)?;
-        reports.extend(report.filter(is_notable));
+        if is_check_notable(&inner.store, &check)? {
+            reports.extend(check_report(&inner.store, &check, name)?);
+        }
         if reports.len() == MAX_ENTRIES {
             break;
         }

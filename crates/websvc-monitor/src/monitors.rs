@@ -20,6 +20,7 @@ use crate::clock::to_ms;
 use crate::config::MonitorsConfig;
 use crate::credits;
 use crate::error::MonitorsError;
+use crate::message::{MessageCounters, MessageMetrics};
 use crate::metrics::{CheckMetrics, Counters};
 use crate::stored::StoredDefinition;
 
@@ -45,6 +46,9 @@ pub(crate) struct Inner {
     /// Wakes the runner when there may be a new check.
     pub(crate) check_wakeup: Notify,
     pub(crate) counters: Counters,
+    /// Wakes the sender when there may be a new message.
+    pub(crate) message_wakeup: Notify,
+    pub(crate) message_counters: MessageCounters,
 }
 
 impl Inner {
@@ -106,6 +110,8 @@ impl Monitors {
             schedule_wakeup: Notify::new(),
             check_wakeup: Notify::new(),
             counters: Counters::default(),
+            message_wakeup: Notify::new(),
+            message_counters: MessageCounters::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -116,14 +122,15 @@ impl Monitors {
         &self.inner.config
     }
 
-    /// Starts the checks that are due, and works on them until it is dropped. The next run continues the checks that were
-    /// running then.
+    /// Starts the checks that are due, works on them and sends their messages until it is dropped. The next run continues
+    /// the checks that were running then.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
         Box::pin(async move {
             self.wait_for_join().await;
             tokio::select! {
                 never = crate::scheduler::schedule(self.clone()) => never,
                 never = crate::runner::run(self.clone()) => never,
+                never = crate::message::run(self.clone()) => never,
             }
         })
     }
@@ -162,6 +169,9 @@ impl Monitors {
             .with_store(move |store, config| store.create_monitor(&new, &config.limits, to_ms(now)))
             .await?;
         self.inner.schedule_wakeup.notify_one();
+        if let CreateMonitorOutcome::Created(record) = &outcome {
+            self.set_recipients(record).await?;
+        }
         Ok(outcome)
     }
 
@@ -221,6 +231,9 @@ impl Monitors {
             .with_store(move |store, _| store.update_monitor(number, revision, &update, to_ms(now)))
             .await?;
         self.inner.schedule_wakeup.notify_one();
+        if let Some(record) = &updated {
+            self.set_recipients(record).await?;
+        }
         Ok(updated)
     }
 
@@ -295,6 +308,12 @@ impl Monitors {
     #[must_use]
     pub fn check_metrics(&self) -> CheckMetrics {
         self.inner.counters.metrics()
+    }
+
+    /// Returns the counts of messages since this handle was created.
+    #[must_use]
+    pub fn message_metrics(&self) -> MessageMetrics {
+        self.inner.message_counters.metrics()
     }
 
     /// Returns pages of a check, in the order in which they were done.

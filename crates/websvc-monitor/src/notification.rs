@@ -1,26 +1,97 @@
 //! The outcome of the notifications of a check (operations.md, section 3.8).
 
+use serde::{Deserialize, Serialize};
 use websvc_store::{CheckDeliveries, CheckRecord};
 use websvc_types::monitor::{
-    EmailDelivery, MonitorEventKind, MonitorNotification, MonitorNotificationStatus, SlackDelivery,
-    WebhookDelivery,
+    EmailDelivery, EmailNotification, MonitorEventKind, MonitorNotification, MonitorNotificationStatus,
+    SlackDelivery, SlackNotification, WebhookDelivery,
 };
 use websvc_validate::MonitorDefinition;
 
+use crate::monitors::Monitors;
 use crate::progress::CheckProgress;
 
-const NO_MAIL: &str = "this version of websvc sends no emails";
-const NO_SLACK: &str = "this version of websvc sends no messages to Slack";
+const NO_MAIL: &str =
+    "this installation sends no emails: it has no mail server ([mail] in its configuration)";
+const NO_RECIPIENTS: &str =
+    "no emails are sent without recipients: the members of a team have no addresses in websvc";
+const NO_WEBHOOK_URL: &str =
+    "messages are sent with webhookUrl only: websvc is not an application of Slack, which channelId needs";
 
-/// Returns the warnings about notifications that are stored and not sent.
-#[must_use]
-pub fn notification_warnings(definition: &MonitorDefinition) -> Vec<String> {
-    let (email, slack) = requested(definition.notification());
-    let warnings = [
-        email.then(|| format!("notification.email: {NO_MAIL}")),
-        slack.then(|| format!("notification.slack: {NO_SLACK}")),
-    ];
-    warnings.into_iter().flatten().collect()
+/// Deliveries of the messages of a check, as the store keeps them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Deliveries {
+    pub(crate) email: EmailDeliveries,
+    pub(crate) slack: SlackDeliveries,
+}
+
+/// Deliveries of the emails of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct EmailDeliveries {
+    pub(crate) recipients: Vec<String>,
+    pub(crate) pending: u64,
+    pub(crate) failed: u64,
+    /// Reason of the last failure, or why there are no emails.
+    pub(crate) error: Option<String>,
+}
+
+/// Delivery of the Slack message of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct SlackDeliveries {
+    pub(crate) is_attempted: bool,
+    pub(crate) is_sent: bool,
+    /// Reason of the last failure, or why there is no message.
+    pub(crate) error: Option<String>,
+}
+
+impl Deliveries {
+    pub(crate) fn decode(json: &str) -> Self {
+        serde_json::from_str(json).unwrap_or_default()
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers can be serialized")
+    }
+}
+
+/// The messages of a check when it ends.
+#[derive(Debug, Default)]
+pub(crate) struct AtEnd {
+    pub(crate) deliveries: Deliveries,
+    /// True if messages are to be sent.
+    pub(crate) has_messages: bool,
+}
+
+/// Returns the messages of a check that ends: those that the monitor has, or the reasons why there are none.
+pub(crate) fn at_end(definition: &MonitorDefinition, has_mail: bool) -> AtEnd {
+    let email = enabled_email(definition).map(|email| email_obstacle(email, has_mail));
+    let slack = enabled_slack(definition).map(slack_obstacle);
+    let error = |obstacle: Option<Option<&str>>| obstacle.flatten().map(str::to_owned);
+    AtEnd {
+        has_messages: email == Some(None) || slack == Some(None),
+        deliveries: Deliveries {
+            email: EmailDeliveries { error: error(email), ..EmailDeliveries::default() },
+            slack: SlackDeliveries { error: error(slack), ..SlackDeliveries::default() },
+        },
+    }
+}
+
+impl Monitors {
+    /// Returns the warnings about notifications that are stored and not sent.
+    #[must_use]
+    pub fn notification_warnings(&self, definition: &MonitorDefinition) -> Vec<String> {
+        let has_mail = self.config().mail.is_some();
+        let email = enabled_email(definition).and_then(|email| email_obstacle(email, has_mail));
+        let slack = enabled_slack(definition).and_then(slack_obstacle);
+        let warnings = [
+            email.map(|text| format!("notification.email: {text}")),
+            slack.map(|text| format!("notification.slack: {text}")),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
 }
 
 /// Returns the outcome of the notifications of a check that has ended; `None` if the monitor has none.
@@ -31,26 +102,27 @@ pub(crate) fn status(
     deliveries: &CheckDeliveries,
 ) -> Option<MonitorNotificationStatus> {
     record.finished_at_ms.filter(|_| !record.status.is_skipped())?;
-    let (email, slack) = requested(definition.notification());
-    let recipients = || definition.notification()?.email.as_ref()?.recipients.clone();
+    let Deliveries { email, slack } = Deliveries::decode(&record.notifications);
     let status = MonitorNotificationStatus {
         webhook: definition.webhook().map(|webhook| {
             let events = webhook.events.as_deref().unwrap_or(&MonitorEventKind::ALL);
             webhook_status(events, progress.page_events, deliveries)
         }),
-        email: email.then(|| EmailDelivery {
-            attempted: false,
-            success: false,
-            recipients: recipients().unwrap_or_default(),
-            error: Some(NO_MAIL.to_owned()),
-        }),
-        slack: slack.then(|| SlackDelivery {
-            attempted: false,
-            success: false,
-            error: Some(NO_SLACK.to_owned()),
-        }),
+        email: enabled_email(definition).map(|_| email_status(email)),
+        slack: enabled_slack(definition).map(|_| slack_status(slack)),
     };
     (status != MonitorNotificationStatus::default()).then_some(status)
+}
+
+fn email_status(deliveries: EmailDeliveries) -> EmailDelivery {
+    let EmailDeliveries { recipients, pending, failed, error } = deliveries;
+    let attempted = !recipients.is_empty();
+    EmailDelivery { attempted, success: attempted && pending == 0 && failed == 0, recipients, error }
+}
+
+fn slack_status(deliveries: SlackDeliveries) -> SlackDelivery {
+    let SlackDeliveries { is_attempted, is_sent, error } = deliveries;
+    SlackDelivery { attempted: is_attempted, success: is_sent, error }
 }
 
 fn webhook_status(
@@ -73,14 +145,30 @@ fn webhook_status(
     }
 }
 
-/// Returns whether emails and messages in Slack are requested.
-fn requested(notification: Option<&MonitorNotification>) -> (bool, bool) {
-    let Some(MonitorNotification { email, slack }) = notification else { return (false, false) };
-    let is_enabled = |enabled: Option<bool>| enabled.unwrap_or_default();
-    (
-        email.as_ref().is_some_and(|email| is_enabled(email.enabled)),
-        slack.as_ref().is_some_and(|slack| is_enabled(slack.enabled)),
-    )
+/// Returns the emails of a monitor, if they are enabled.
+pub(crate) fn enabled_email(definition: &MonitorDefinition) -> Option<&EmailNotification> {
+    let MonitorNotification { email, slack: _ } = definition.notification()?;
+    email.as_ref().filter(|email| email.enabled.unwrap_or_default())
+}
+
+/// Returns the Slack messages of a monitor, if they are enabled.
+pub(crate) fn enabled_slack(definition: &MonitorDefinition) -> Option<&SlackNotification> {
+    let MonitorNotification { email: _, slack } = definition.notification()?;
+    slack.as_ref().filter(|slack| slack.enabled.unwrap_or_default())
+}
+
+/// Returns the reason why no emails are sent.
+fn email_obstacle(email: &EmailNotification, has_mail: bool) -> Option<&'static str> {
+    match email.recipients.as_deref().unwrap_or_default() {
+        _ if !has_mail => Some(NO_MAIL),
+        [] => Some(NO_RECIPIENTS),
+        _ => None,
+    }
+}
+
+/// Returns the reason why no message is sent to Slack.
+fn slack_obstacle(slack: &SlackNotification) -> Option<&'static str> {
+    if slack.webhook_url.is_none() { Some(NO_WEBHOOK_URL) } else { None }
 }
 
 #[cfg(test)]
@@ -95,5 +183,18 @@ mod tests {
         assert_eq!((status.delivered, status.queued, status.success), (2, 1, false));
         let status = webhook_status(&[MonitorEventKind::CheckCompleted], 3, &CheckDeliveries::default());
         assert_eq!((status.attempted, status.delivered, status.queued, status.success), (true, 1, 0, true));
+    }
+
+    #[test]
+    fn email_status_is_a_success_when_no_email_waits_or_failed() {
+        let check = |recipients: &[&str], pending, failed, expected: (bool, bool)| {
+            let recipients = recipients.iter().map(|address| (*address).to_owned()).collect();
+            let status = email_status(EmailDeliveries { recipients, pending, failed, error: None });
+            assert_eq!((status.attempted, status.success), expected);
+        };
+        check(&[], 0, 0, (false, false));
+        check(&["anna@tea.test"], 1, 0, (true, false));
+        check(&["anna@tea.test"], 0, 1, (true, false));
+        check(&["anna@tea.test"], 0, 0, (true, true));
     }
 }

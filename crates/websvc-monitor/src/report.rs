@@ -5,7 +5,9 @@ use websvc_notify::{
     CheckReport, CheckStatus as ReportStatus, FieldChange, JudgedChange, JudgedKind, Judgment, PageCounts,
     PageReport, PageStatus,
 };
-use websvc_store::{CheckPageRecord, CheckPageStatus, CheckRecord, CheckStatus, Store, StoreError};
+use websvc_store::{
+    CheckPageRecord, CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, Store, StoreError,
+};
 use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgment, MonitorPageDiff};
 
 use crate::clock::from_ms;
@@ -55,6 +57,30 @@ pub(crate) fn check_report(
         error: record.error.clone(),
         dashboard_url: None,
     }))
+}
+
+/// Returns whether a check found something to notify people about, as [`websvc_notify::is_notable`] does. Reads judgments
+/// until one matters, so the number of pages in a report does not decide. Blocks.
+pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bool, StoreError> {
+    let CheckSummary { total: _, same: _, changed, new, removed, error } = record.summary;
+    if new + removed + error > 0 {
+        return Ok(true);
+    }
+    let mut read = 0;
+    while read < changed {
+        let status = Some(CheckPageStatus::Changed);
+        let found = store.check_pages(record.number, status, read, MAX_PAGES, MAX_PAGES_BYTES)?;
+        if found.pages.is_empty() {
+            // The pages were deleted meanwhile.
+            break;
+        }
+        read += found.pages.len() as u64;
+        let is_meaningless = |page: PageReport| page.judgment.is_some_and(|judgment| !judgment.is_meaningful);
+        if !found.pages.into_iter().map(page_report).all(is_meaningless) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn report_status(status: CheckStatus) -> Option<ReportStatus> {

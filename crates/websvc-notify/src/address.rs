@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sha2::{Digest, Sha256};
+
 use crate::text::clean_line;
 
 /// Maximum length of an address, in bytes (RFC 5321, section 4.5.3.1, with its erratum 1690).
@@ -66,6 +68,15 @@ impl EmailAddress {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the SHA-256 of the mailbox, for limits: without the case of letters, without dots before the `@`, and
+    /// without a part that begins with `+`. With many mail services, all these spellings are one mailbox.
+    #[must_use]
+    pub fn mailbox_hash(&self) -> [u8; 32] {
+        let local = self.local().split('+').next().unwrap_or_default();
+        let local = local.replace('.', "").to_ascii_lowercase();
+        Sha256::digest(format!("{local}@{}", self.domain()).as_bytes()).into()
     }
 
     /// Returns the part before the `@`.
@@ -194,6 +205,17 @@ mod tests {
         check("ada@[127.0.0.1]", Err("the domain is not a host name"));
         check(&format!("{}@example.com", "a".repeat(65)), Err("more than 64 bytes are before the @"));
         check(&format!("a@{}com", "a.".repeat(126)), Err("it is longer than 254 bytes"));
+    }
+
+    #[test]
+    fn spellings_of_a_mailbox_have_one_hash() {
+        let hash = |text: &str| EmailAddress::parse(text).unwrap().mailbox_hash();
+        for text in ["Ada.B@example.com", "adab+news@EXAMPLE.com", "adab@example.com"] {
+            assert_eq!(hash(text), hash("adab@example.com"), "{text}");
+        }
+        for text in ["adac@example.com", "adab@example.org", "adab-news@example.com"] {
+            assert_ne!(hash(text), hash("adab@example.com"), "{text}");
+        }
     }
 
     #[test]

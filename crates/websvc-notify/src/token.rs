@@ -1,8 +1,7 @@
-//! Tokens in the links of messages and feeds: random secrets of which the store keeps only a hash.
+//! Tokens in the links of messages: secrets of which the store keeps a hash, to find and to revoke them.
 //!
-//! A random token can be revoked alone, and a copy of the database does not contain it. A signed one would need a key
-//! that outlives all links, and a list of those that are revoked. The hash is a fast one, because a token has 128 random
-//! bits: there is nothing to guess.
+//! A caller may generate them, or derive them from a secret of the installation, so that all messages to a recipient have
+//! the same links. The hash is a fast one, because a token has 128 random bits: there is nothing to guess.
 
 use std::fmt;
 

@@ -41,5 +41,5 @@ pub use websvc_artifacts as artifacts;
 pub use websvc_audit as audit;
 pub use websvc_jobs::{Jobs, JobsConfig, Pace, WebhookConfig};
 pub use websvc_model as model;
-pub use websvc_monitor::{Clock, Monitors, MonitorsConfig};
+pub use websvc_monitor::{Clock, MailSettings, MessageConfig, Monitors, MonitorsConfig};
 pub use websvc_threat as threat;

@@ -6,7 +6,6 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/browser", "browser sessions"),
     ("/v2/interact", "browser sessions"),
     ("/v2/scrape/{id}/interact", "browser sessions"),
-    ("/v2/monitor/email", "emails of monitors"),
     ("/v2/extract", "extract"),
     ("/v1/extract", "extract"),
     ("/v1/deep-research", "deep research"),

@@ -5,13 +5,13 @@ mod group;
 use std::borrow::Cow;
 
 use http::Method;
-use websvc_store::{JobKind, KeyScope};
+use websvc_store::{JobKind, KeyScope, LinkAction};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
-use crate::handler::{JobOperation, MonitorOperation, WebhookOperation};
+use crate::handler::{JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
 pub(crate) use group::OperationGroup;
@@ -28,6 +28,7 @@ pub(crate) enum Operation {
     ParseFormats,
     Job(JobKind, JobOperation),
     Monitor(MonitorOperation),
+    MonitorEmail(MonitorEmailOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -61,7 +62,7 @@ impl Operation {
             Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
-            Self::Monitor(_) => OperationGroup::Monitor,
+            Self::Monitor(_) | Self::MonitorEmail(_) => OperationGroup::Monitor,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -90,6 +91,7 @@ impl Operation {
             Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::Monitor(operation) => Some(operation.name()),
+            Self::MonitorEmail(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -116,7 +118,7 @@ impl Operation {
             Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
-            Self::Monitor(_) => Some(KeyScope::Monitor),
+            Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -160,6 +162,10 @@ pub(crate) struct Route {
     pub(crate) access: AccessLevel,
 }
 
+/// The paths of the links in emails about monitors.
+const CONFIRM: &str = "/v2/monitor/email/confirm";
+const UNSUBSCRIBE: &str = "/v2/monitor/email/unsubscribe";
+
 /// Every route of the service.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, AccessLevel::Key),
@@ -195,6 +201,11 @@ pub(crate) static ROUTES: &[Route] = &[
         Operation::Monitor(MonitorOperation::Feed),
         AccessLevel::Public,
     ),
+    // The token is the permission, because people follow these links without a key.
+    email(Method::GET, CONFIRM, MonitorEmailOperation::Page(LinkAction::Confirm)),
+    email(Method::POST, CONFIRM, MonitorEmailOperation::Follow(LinkAction::Confirm)),
+    email(Method::GET, UNSUBSCRIBE, MonitorEmailOperation::Page(LinkAction::Unsubscribe)),
+    email(Method::POST, UNSUBSCRIBE, MonitorEmailOperation::Follow(LinkAction::Unsubscribe)),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -302,6 +313,10 @@ const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn monitor(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
     route(method, path, Operation::Monitor(operation), AccessLevel::Key)
+}
+
+const fn email(method: Method, path: &'static str, operation: MonitorEmailOperation) -> Route {
+    route(method, path, Operation::MonitorEmail(operation), AccessLevel::Public)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
@@ -477,6 +492,9 @@ mod tests {
         let (feeds, others): (Vec<&str>, Vec<&str>) =
             others.into_iter().partition(|path| path.ends_with("/feed"));
         assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
+        let (emails, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|path| path.starts_with("/v2/monitor/email/"));
+        assert_eq!(emails, [CONFIRM, CONFIRM, UNSUBSCRIBE, UNSUBSCRIBE]);
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
         assert_eq!(dashboard.len(), 23);

@@ -52,19 +52,22 @@ impl Store {
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn artifact_secret(&self) -> Result<[u8; 32], StoreError> {
+        self.named_secret(SIGNING_SECRET)
+    }
+
+    /// Returns a secret of the installation: 32 random bytes, created at the first call and stored.
+    pub(crate) fn named_secret(&self, name: &str) -> Result<[u8; 32], StoreError> {
         let mut new_secret = [0; 32];
         getrandom::fill(&mut new_secret).map_err(|source| StoreError::Random { source })?;
         self.database().write(Durability::Power, |transaction| {
             let select = "SELECT bytes FROM secrets WHERE name = ?1";
-            let stored = transaction.query_optional(select, params![SIGNING_SECRET], |row| row.get(0))?;
+            let stored = transaction.query_optional(select, params![name], |row| row.get(0))?;
             if let Some(secret) = stored {
                 // The transaction wrote nothing, so its commit needs no flush.
                 return Ok(secret);
             }
-            transaction.execute(
-                "INSERT INTO secrets (name, bytes) VALUES (?1, ?2)",
-                params![SIGNING_SECRET, new_secret],
-            )?;
+            transaction
+                .execute("INSERT INTO secrets (name, bytes) VALUES (?1, ?2)", params![name, new_secret])?;
             Ok(new_secret)
         })
     }

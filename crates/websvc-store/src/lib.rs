@@ -79,9 +79,11 @@ pub use migrate_to_server::{
 };
 pub use monitor::{
     Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPagePage, CheckPageRecord,
-    CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, CreateMonitorOutcome,
-    FinishedCheck, MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
-    NewCheckPage, NewMonitor, RecordPagesOutcome, StartCheckOutcome,
+    CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, ConfirmationLimits,
+    ConfirmationPermit, CreateMonitorOutcome, FinishedCheck, LinkAction, MessageKind, MessageOutcome,
+    MessageRecord, MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
+    NewCheckPage, NewMonitor, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus,
+    RecordPagesOutcome, StartCheckOutcome,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};

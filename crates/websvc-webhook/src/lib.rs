@@ -11,6 +11,6 @@ mod redacted_url;
 mod secret;
 
 pub use backoff::{Backoff, BackoffSchedule};
-pub use post::{PostError, WebhookRequest, post};
+pub use post::{PostError, WebhookRequest, post, post_json};
 pub use redacted_url::redact_url;
 pub use secret::{SecretError, SigningSecret};

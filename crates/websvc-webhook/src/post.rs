@@ -7,7 +7,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use url::Url;
-use websvc_transport::{BodyMode, Client, FetchError, FetchRequest, RedirectPolicy, retry_after};
+use websvc_transport::{BodyMode, Client, FetchError, FetchPhase, FetchRequest, RedirectPolicy, retry_after};
 
 use crate::secret::SigningSecret;
 
@@ -42,9 +42,12 @@ pub enum PostError {
     /// The address guard refused the address.
     #[error("its address is not allowed")]
     Forbidden,
-    /// There was no response, for this reason.
+    /// The request was not sent, for this reason.
     #[error("{0}")]
     Unreachable(&'static str),
+    /// There was no response, for this reason. The receiver may have got the request.
+    #[error("{0}")]
+    NoResponse(&'static str),
 }
 
 /// Sends a signed request once and returns the status of the response. The body of the response is ignored, and redirects
@@ -63,12 +66,32 @@ pub async fn post(
     let signature = secret.sign(&id, timestamp, &body);
     let value =
         |text: &str| HeaderValue::from_str(text).map_err(|_| PostError::Unreachable("a header is not valid"));
+    let mut headers = headers;
+    headers.insert(ID, value(&id)?);
+    headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
+    headers.insert(SIGNATURE, value(&signature)?);
+    send(client, url, body, headers, timeout).await
+}
+
+/// Sends JSON once without a signature, to a receiver whose URL is its credential, and returns the status of the response.
+/// The body of the response is ignored, and redirects are not followed.
+///
+/// # Errors
+/// [`PostError`] if there is no response, or its status is not 200 to 299.
+pub async fn post_json(client: &Client, url: Url, body: Bytes, timeout: Duration) -> Result<u16, PostError> {
+    send(client, url, body, HeaderMap::new(), timeout).await
+}
+
+async fn send(
+    client: &Client,
+    url: Url,
+    body: Bytes,
+    headers: HeaderMap,
+    timeout: Duration,
+) -> Result<u16, PostError> {
     let mut request = FetchRequest::post(url, body);
     request.headers = headers;
     request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    request.headers.insert(ID, value(&id)?);
-    request.headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
-    request.headers.insert(SIGNATURE, value(&signature)?);
     request.timeout = timeout;
     request.connect_timeout = request.connect_timeout.min(timeout);
     // The body does not matter, so an invalid body must not become an error.
@@ -85,12 +108,15 @@ pub async fn post(
 
 /// Converts an error of the client, without the host and the sources.
 fn to_post_error(error: &FetchError) -> PostError {
-    PostError::Unreachable(match error {
-        FetchError::Forbidden | FetchError::ForbiddenScheme { .. } => return PostError::Forbidden,
-        FetchError::Timeout { .. } => "no response in time",
-        FetchError::Dns { .. } => "host not found",
-        FetchError::Connect { .. } => "could not connect",
-        FetchError::Tls { .. } => "TLS handshake failed",
-        _ => "no response",
-    })
+    match error {
+        FetchError::Forbidden | FetchError::ForbiddenScheme { .. } => PostError::Forbidden,
+        FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. } => {
+            PostError::Unreachable("no response in time")
+        }
+        FetchError::Timeout { .. } => PostError::NoResponse("no response in time"),
+        FetchError::Dns { .. } => PostError::Unreachable("host not found"),
+        FetchError::Connect { .. } => PostError::Unreachable("could not connect"),
+        FetchError::Tls { .. } => PostError::Unreachable("TLS handshake failed"),
+        _ => PostError::NoResponse("no response"),
+    }
 }

@@ -12,6 +12,7 @@ mod finding;
 mod listener;
 mod llm;
 mod machine;
+mod mail;
 mod programs;
 mod telemetry;
 mod threat;
@@ -62,6 +63,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.extend(external_services::check(config).await);
         findings.extend(threat::check(config).await);
         findings.extend(llm::check(config).await);
+        findings.extend(mail::check(config).await);
         findings.extend(telemetry::check(config).await);
         findings.extend(external_services::bucket(config).await);
         findings.extend(audit::check(config, store.as_ref()).await);

@@ -16,7 +16,7 @@ pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
         Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
         jobs,
-        monitors: app::monitors_config(&context.config),
+        monitors: app::monitors_config(&context.config)?,
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

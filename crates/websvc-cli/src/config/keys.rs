@@ -62,6 +62,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "threat", keys: &[super::Threat::KEYS] },
     Section { name: "llm", keys: &[super::Llm::KEYS] },
+    Section { name: "mail", keys: &[super::Mail::KEYS] },
     Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
         name: "limits",

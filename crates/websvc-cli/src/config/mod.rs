@@ -8,6 +8,7 @@ mod change_tracking;
 mod jobs;
 mod keys;
 mod llm;
+mod mail;
 mod monitor;
 mod origins;
 mod renamed;
@@ -30,6 +31,7 @@ pub(crate) use audit::Audit;
 pub(crate) use change_tracking::ChangeTracking;
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
+pub(crate) use mail::Mail;
 pub(crate) use monitor::Monitor;
 pub(crate) use origins::Origins;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
@@ -56,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) threat: Threat,
     pub(crate) llm: Llm,
+    pub(crate) mail: Mail,
     pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,

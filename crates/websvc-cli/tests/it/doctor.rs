@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use websvc_testkit::{Authority, ForwardProxy, Page, Rules, TestWeb};
+use websvc_testkit::{Authority, FakeSmtp, ForwardProxy, Page, Rules, SmtpRules, TestWeb};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
@@ -346,4 +346,39 @@ async fn trace_collector_receives_an_empty_batch() {
         "problem",
         "use json or pretty",
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mail_server_is_asked_without_sending_an_email() {
+    let rules = SmtpRules { login: Some(("websvc", "pass-of-mail")), ..SmtpRules::default() };
+    let server = FakeSmtp::start(rules).await;
+    let world = TestWeb::builder().start().await;
+    let installation = |port: u16, password: &str| {
+        Installation::for_world(&world)
+            .with("WEBSVC__SERVER__PUBLIC_URL", "https://alerts.test")
+            .with("WEBSVC__MAIL__HOST", "127.0.0.1")
+            .with("WEBSVC__MAIL__PORT", port.to_string())
+            .with("WEBSVC__MAIL__TLS", "none")
+            .with("WEBSVC__MAIL__FROM", "websvc <alerts@tea.test>")
+            .with("WEBSVC__MAIL__USER", "websvc")
+            .with("WEBSVC__MAIL__PASSWORD", password)
+    };
+    installation(server.port(), "pass-of-mail").check(
+        "mail server",
+        "ok",
+        "accepts the user name and the password",
+    );
+    let wrong = installation(server.port(), "wrong-pass");
+    wrong.check("mail server", "problem", "did not accept the user name and the password");
+    let (_, findings) = wrong.run_doctor();
+    assert!(findings["mail server"].2.contains("mail.password"), "{findings:?}");
+    assert!(!format!("{findings:?}").contains("wrong-pass"));
+    installation(server.port(), "pass-of-mail").with("WEBSVC__MAIL__TLS", "starttls").check(
+        "mail server",
+        "problem",
+        "does not offer STARTTLS",
+    );
+    installation(1, "pass-of-mail").check("mail server", "problem", "could not connect");
+    assert_eq!(server.messages(), []);
+    assert!(!Installation::for_world(&world).run_doctor().1.contains_key("mail server"));
 }

@@ -1,9 +1,11 @@
 //! Tests of monitors: checks of pages, sites and searches, with their changes, events, judgments and history.
 
 mod checks;
+mod emails;
 mod events;
 mod requests;
 mod runs;
+mod slack;
 mod tools;
 
 use std::sync::{Arc, Mutex};
@@ -85,7 +87,11 @@ struct MonitorTest {
 
 impl MonitorTest {
     async fn new() -> Self {
-        Self::with(|_| FakeModel::bad_request("no model in this test"), &[]).await
+        Self::with_settings(&[]).await
+    }
+
+    async fn with_settings(settings: &[(&str, &str)]) -> Self {
+        Self::with(|_| FakeModel::bad_request("no model in this test"), settings).await
     }
 
     async fn with(model: impl Fn(&Value) -> Page + Send + Sync + 'static, settings: &[(&str, &str)]) -> Self {
@@ -95,7 +101,9 @@ impl MonitorTest {
         let mut world = TestWeb::builder()
             .page_with("http://shop.test/", move |_| start.start())
             .page_with(TEA, move |_| tea.tea())
-            .page_with(HOOK, |_| Page::text(""));
+            .page_with(HOOK, |_| Page::text(""))
+            .page_with(slack::WEBHOOK, |_| Page::text("ok"))
+            .page_with(slack::BUSY, |_| Page::text("busy").status(503));
         for name in ["one", "two"] {
             let shop = shop.clone();
             world = world.page_with(&format!("http://shop.test/{name}"), move |_| shop.linked(name));
@@ -177,6 +185,26 @@ pub(crate) async fn wait_for_end(service: &Service, check: &str) -> Value {
         }
     };
     tokio::time::timeout(TIMEOUT, polling).await.expect("the check ends")
+}
+
+/// Reads a check until its notifications fulfil a condition, and returns them.
+async fn wait_for_notifications(
+    service: &Service,
+    monitor: &str,
+    check: &Value,
+    is_expected: impl Fn(&Value) -> bool,
+) -> Value {
+    let path = format!("{monitor}/checks/{}", check["id"].as_str().unwrap());
+    let reading = async {
+        loop {
+            let status = service.get(&path).await.body["data"]["notificationStatus"].clone();
+            if is_expected(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, reading).await.expect("the notifications reach the expected state")
 }
 
 /// Returns the statuses of the pages of a check by URL, sorted.

@@ -95,7 +95,7 @@ async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<
                 PostError::Status { status: 410, .. } => (Some(410), None, true),
                 PostError::Status { status, retry_after } => (Some(status), retry_after, false),
                 PostError::Forbidden => (None, None, true),
-                PostError::Unreachable(_) => (None, None, false),
+                PostError::Unreachable(_) | PostError::NoResponse(_) => (None, None, false),
             };
             Err(DeliveryError { status, error: text, retry_after, is_permanent })
         }

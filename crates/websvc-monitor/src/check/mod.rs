@@ -18,6 +18,7 @@ use crate::credits;
 use crate::error::MonitorsError;
 use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
+use crate::notification::{AtEnd, at_end};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
 use crate::stored::StoredDefinition;
@@ -131,17 +132,22 @@ pub(crate) async fn fail(
     record: &CheckRecord,
     reason: String,
 ) -> Result<(), MonitorsError> {
+    let stored = StoredDefinition::decode(&record.definition);
+    let messages = stored.map(|stored| at_end(&stored.definition, monitors.config().mail.is_some()));
+    let AtEnd { deliveries, has_messages } = messages.unwrap_or_default();
     let finished = FinishedCheck {
         status: CheckStatus::Failed,
         error: Some(reason),
         actual_credits: 0,
         billing: released(record.billing),
-        notifications: record.notifications.clone(),
+        notifications: deliveries.encode(),
+        has_messages,
     };
     let (number, now_ms) = (record.number, monitors.config().clock.now_ms());
     let until_ms = now_ms.saturating_add(DEFAULT_RETENTION_DAYS * DAY_MS);
     monitors.run_blocking(move |inner| inner.finish_check(number, &finished, until_ms)).await?;
     monitors.inner.jobs.notify_webhooks();
+    monitors.inner.message_wakeup.notify_one();
     Ok(())
 }
 
@@ -322,6 +328,8 @@ impl CheckRun {
         let record = self.record.clone();
         let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
         let now_ms = self.now_ms();
+        let AtEnd { deliveries, has_messages } =
+            at_end(&self.definition, self.monitors.config().mail.is_some());
         let is_ended = self
             .monitors
             .run_blocking(move |inner| {
@@ -337,12 +345,14 @@ impl CheckRun {
                     BillingStatus::Reserved if actual_credits > 0 => BillingStatus::Confirmed,
                     other => released(other),
                 };
-                let notifications = recorded.notifications;
-                let finished = FinishedCheck { status, error, actual_credits, billing, notifications };
+                let notifications = deliveries.encode();
+                let finished =
+                    FinishedCheck { status, error, actual_credits, billing, notifications, has_messages };
                 inner.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms))
             })
             .await?;
         self.monitors.inner.jobs.notify_webhooks();
+        self.monitors.inner.message_wakeup.notify_one();
         if !is_ended {
             return Ok(());
         }

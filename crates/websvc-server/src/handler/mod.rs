@@ -28,8 +28,8 @@ pub(crate) use job::{JobOperation, JobStart, Version, job, receive as receive_jo
 pub(crate) use map::{map, map_v1, respond_to_map};
 pub(crate) use metrics::metrics;
 pub(crate) use monitor::{
-    MonitorOperation, MonitorRequest, monitor, preview as monitor_preview, respond_to_monitor,
-    schedules as monitor_schedules,
+    MonitorEmailOperation, MonitorOperation, MonitorRequest, monitor, monitor_email,
+    preview as monitor_preview, respond_to_monitor, schedules as monitor_schedules,
 };
 pub(crate) use parse::{parse, parse_formats};
 pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};

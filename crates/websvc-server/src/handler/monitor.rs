@@ -1,11 +1,13 @@
 //! `/v2/monitor`: monitors, which check pages, sites and searches again and again (operations.md, section 3).
 
+mod email;
 mod feed;
 mod list;
 mod preview;
 mod request;
 
 use http::{Request, StatusCode};
+use url::Url;
 use uuid::Uuid;
 use websvc_monitor::{MonitorsError, RunOutcome};
 use websvc_stage::Stage;
@@ -13,14 +15,14 @@ use websvc_store::{CheckDeliveries, CreateMonitorOutcome, MonitorRecord, Monitor
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::monitor::{
-    DeleteMonitorResponse, EmailSubscription, Monitor, MonitorResponse, MonitorStateRequest,
-    RunMonitorResponse,
+    DeleteMonitorResponse, Monitor, MonitorResponse, MonitorStateRequest, RunMonitorResponse,
 };
 use websvc_validate::{
     Checked, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy, RetentionMode,
     read_create_monitor, read_run_monitor, read_update_monitor,
 };
 
+pub(crate) use email::{MonitorEmailOperation, monitor_email};
 pub(crate) use preview::{preview, schedules};
 pub(crate) use request::MonitorRequest;
 
@@ -213,6 +215,9 @@ fn check_definition(
     if let Some(webhook) = plan.webhook() {
         super::webhook::check_target(context, webhook.url(), "/webhook/url")?;
     }
+    if let Some(url) = slack_url(definition) {
+        super::webhook::check_target(context, &url, "/notification/slack/webhookUrl")?;
+    }
     for target in plan.targets() {
         let scrape = match target {
             MonitorTargetPlan::Scrape(target) => &target.scrape,
@@ -223,6 +228,12 @@ fn check_definition(
         context.state.engine.check_scrape(scrape)?;
     }
     Ok(plan)
+}
+
+/// Returns the URL of the Slack webhook of a monitor.
+fn slack_url(definition: &MonitorDefinition) -> Option<Url> {
+    let url = definition.notification()?.slack.as_ref()?.webhook_url.as_deref()?;
+    Url::parse(url).ok()
 }
 
 /// Returns the URLs of a monitor, for its audit event.
@@ -247,11 +258,12 @@ async fn respond(
     mut warnings: Vec<String>,
 ) -> Result<HttpResponse, ApiError> {
     let definition = websvc_monitor::definition(record);
-    warnings.extend(definition.iter().flat_map(websvc_monitor::notification_warnings));
+    let monitors = &context.state.monitors;
+    warnings.extend(definition.iter().flat_map(|definition| monitors.notification_warnings(definition)));
     context.trail.set_target(|| format!("monitor {}", record.id));
     let data = wire(record)?;
     let feed_url = feed::url(context, base_url, record).await?;
-    let subscriptions: Vec<EmailSubscription> = Vec::new();
+    let subscriptions = monitors.subscriptions(record).await?;
     let data =
         Monitor { feed_url: Some(feed_url), email_recipient_subscriptions: Some(subscriptions), ..data };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));

@@ -80,8 +80,9 @@ impl Store {
     }
 }
 
-/// Ends the unfinished check of a deleted monitor, and abandons the pending events of all its checks.
+/// Ends the unfinished check of a deleted monitor, and abandons the pending events and messages of all its checks.
 fn end_checks(transaction: &Transaction<'_>, monitor: i64, now_ms: u64) -> sql::Result<()> {
+    transaction.execute("DELETE FROM monitor_messages WHERE monitor = ?1", params![monitor])?;
     let sql = "UPDATE monitor_checks SET status = 'failed', error = 'the monitor was deleted', finished_at = ?2, \
                expires_at = ?2, replica = NULL WHERE monitor = ?1 AND finished_at IS NULL";
     transaction.execute(sql, params![monitor, now_ms])?;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::message::enqueue_check_message;
 use super::row::{check_by_number, is_workable, monitor_by_number};
 use super::types::{CheckRecord, CheckStatus, CheckSummary, FinishedCheck, MonitorRecord};
 use crate::database::Durability;
@@ -57,6 +58,9 @@ impl Store {
                 set_last_check(transaction, &record, now_ms)?;
                 enqueue_completed(transaction, &record, now_ms)?;
             }
+            if finished.has_messages {
+                enqueue_check_message(transaction, &record, now_ms)?;
+            }
             monitor_by_number(transaction, record.monitor)
         })
     }
@@ -69,7 +73,7 @@ fn end(
     retention_until_ms: u64,
     now_ms: u64,
 ) -> sql::Result<()> {
-    let FinishedCheck { status, error, actual_credits, billing, notifications } = finished;
+    let FinishedCheck { status, error, actual_credits, billing, notifications, has_messages: _ } = finished;
     let sql = "UPDATE monitor_checks SET status = ?2, error = ?3, actual_credits = ?4, billing = ?5, \
                notifications = ?6, finished_at = ?7, updated_at = ?7, expires_at = ?8, replica = NULL \
                WHERE number = ?1";

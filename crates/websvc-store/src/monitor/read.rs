@@ -57,7 +57,8 @@ impl Store {
         let sql = "SELECT (SELECT count(*) FROM monitors WHERE status = 'active' AND deleted_at IS NULL), \
                    (SELECT count(*) FROM monitors WHERE status = 'paused' AND deleted_at IS NULL), \
                    (SELECT count(*) FROM monitors WHERE status = 'active' AND deleted_at IS NULL \
-                   AND next_run_at <= ?1), (SELECT count(*) FROM monitor_checks WHERE finished_at IS NULL)";
+                   AND next_run_at <= ?1), (SELECT count(*) FROM monitor_checks WHERE finished_at IS NULL), \
+                   (SELECT count(*) FROM monitor_messages)";
         self.database().read(|connection| {
             connection.query_row(sql, params![now_ms], |row| {
                 Ok(MonitorMetrics {
@@ -65,6 +66,7 @@ impl Store {
                     paused: row.get(1)?,
                     due: row.get(2)?,
                     running: row.get(3)?,
+                    messages: row.get(4)?,
                 })
             })
         })

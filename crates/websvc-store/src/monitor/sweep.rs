@@ -1,5 +1,6 @@
 //! Removal of checks that expired or exceed the storage, and of deleted monitors.
 
+use super::message_types::CONFIRMATION_RETENTION_MS;
 use super::types::MonitorLimits;
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -23,6 +24,7 @@ impl Store {
     pub fn sweep_monitors(&self, limits: &MonitorLimits, now_ms: u64) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             delete_webhooks(transaction)?;
+            delete_old_confirmations(transaction, now_ms)?;
             if let Some(monitor) = deleted_monitor(transaction)? {
                 return delete_monitor_part(transaction, monitor).map(|()| true);
             }
@@ -47,6 +49,13 @@ fn delete_webhooks(transaction: &Transaction<'_>) -> sql::Result<u64> {
                AND NOT EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.webhook = webhooks.number) \
                LIMIT ?1)";
     transaction.execute(sql, params![MAX_ROWS])
+}
+
+/// Deletes the records of emails that no limit counts any more.
+fn delete_old_confirmations(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<u64> {
+    let sql = "DELETE FROM monitor_confirmations WHERE number IN \
+               (SELECT number FROM monitor_confirmations WHERE sent_at <= ?1 LIMIT ?2)";
+    transaction.execute(sql, params![now_ms.saturating_sub(CONFIRMATION_RETENTION_MS), MAX_ROWS])
 }
 
 fn deleted_monitor(transaction: &Transaction<'_>) -> sql::Result<Option<i64>> {

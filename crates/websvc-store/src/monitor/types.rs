@@ -352,6 +352,8 @@ pub struct FinishedCheck {
     pub billing: BillingStatus,
     /// Deliveries of notifications as JSON.
     pub notifications: String,
+    /// True if people are to be notified: enqueues a message of the kind [`MessageKind::Check`](crate::MessageKind).
+    pub has_messages: bool,
 }
 
 /// A page of a check to be recorded.
@@ -449,6 +451,8 @@ pub struct MonitorMetrics {
     pub due: u64,
     /// Checks that are queued or running.
     pub running: u64,
+    /// Emails and Slack messages that are to be sent.
+    pub messages: u64,
 }
 
 /// The events of a check that are not delivered.

@@ -20,6 +20,7 @@ mod jobs;
 mod keys;
 mod migrate_to_server;
 mod monitor_events;
+mod monitor_messages;
 mod monitor_owners;
 mod monitor_pages;
 mod monitors;

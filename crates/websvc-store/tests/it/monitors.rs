@@ -18,7 +18,7 @@ pub(crate) fn monitor(store: &Store, id: &str, next_run_ms: Option<u64>) -> Moni
 }
 
 #[track_caller]
-fn monitor_of(store: &Store, team: &str, id: &str, next_run_ms: Option<u64>) -> MonitorRecord {
+pub(crate) fn monitor_of(store: &Store, team: &str, id: &str, next_run_ms: Option<u64>) -> MonitorRecord {
     let new = NewMonitor {
         id: id.to_owned(),
         team: team.to_owned(),
@@ -99,6 +99,7 @@ pub(crate) fn finished(status: CheckStatus) -> FinishedCheck {
         actual_credits: 2,
         billing: BillingStatus::Confirmed,
         notifications: r#"{"webhook":1}"#.to_owned(),
+        has_messages: false,
     }
 }
 
@@ -186,7 +187,7 @@ fn due_monitors_are_active_and_oldest_first() {
     assert_eq!(store.next_monitor_due_ms(5).unwrap(), Some(50));
     assert_eq!(store.next_monitor_due_ms(50).unwrap(), None);
     let metrics = store.monitor_metrics(5).unwrap();
-    assert_eq!(metrics, MonitorMetrics { active: 5, paused: 1, due: 3, running: 0 });
+    assert_eq!(metrics, MonitorMetrics { active: 5, paused: 1, due: 3, running: 0, messages: 0 });
 }
 
 #[test]

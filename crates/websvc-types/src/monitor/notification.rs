@@ -29,7 +29,8 @@ pub struct EmailNotification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub enabled: Option<bool>,
-    /// Addresses, at most 25. An empty list counts as absent. Default: the members of the team.
+    /// Addresses, at most 25. Each gets emails when its owner has confirmed it. An empty list counts as absent: then no
+    /// emails are sent, because members of teams have no addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = EMAIL_RECIPIENTS_MAX), inner(length(max = EMAIL_MAX_CHARS)))]
     pub recipients: Option<Vec<String>>,

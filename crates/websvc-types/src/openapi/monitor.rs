@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 use super::example::{Example, REQUEST_ID, example};
 use super::job::add_parameters;
 use super::operation::{KEYED, Operation, WITH_BODY};
-use super::response::Failure;
-use crate::limits::{MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN};
+use super::response::{self, Failure};
+use crate::limits::{
+    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX,
+    MONITOR_LIST_LIMIT_MIN,
+};
 
 const CHECK_ID: &str = "019ab1c2-5d3e-7f4a-8b6c-9d0e1f2a3b4c";
 const TARGET_ID: &str = "019ab1c2-0000-7000-8000-000000000001";
@@ -30,6 +33,11 @@ const RUN: &[&[Failure]] = &[
     ],
 ];
 
+const EMAIL: &[&[Failure]] = &[
+    WITH_BODY,
+    &[Failure::InvalidBody, Failure::NotFound, Failure::UnknownError, Failure::DatabaseUnavailable],
+];
+
 const CHECK_STATUSES: &[&str] =
     &["queued", "running", "completed", "failed", "partial", "skipped_overlap", "skipped_no_credits"];
 const PAGE_STATUSES: &[&str] = &["same", "new", "changed", "removed", "error"];
@@ -43,6 +51,10 @@ pub(super) fn add(paths: &mut Value) {
         "patch": with_id(update().to_value()),
         "delete": with_id(delete().to_value()),
     });
+    paths[format!("{path}/email/confirm")] =
+        json!({ "post": confirm().to_public_value(), "get": link_page("confirm", "confirms an address") });
+    paths[format!("{path}/email/unsubscribe")] =
+        json!({ "post": unsubscribe().to_public_value(), "get": link_page("unsubscribe", "ends emails") });
     let mut run = with_id(run().to_value());
     run["requestBody"]["required"] = json!(false);
     paths[format!("{path}/{{id}}/run")] = json!({ "post": run });
@@ -186,6 +198,76 @@ fn check() -> Operation {
         ),
         failures: READ,
     }
+}
+
+fn confirm() -> Operation {
+    Operation {
+        id: "confirmMonitorEmail",
+        tag: "monitors",
+        summary: "Confirm a recipient of emails by the token of a link",
+        description: "The address gets emails about the monitor from now on. Needs no key. The token is in the link of the \
+            email that asks for the confirmation; people open the link instead.",
+        body: email_token(),
+        response: email_result("confirmed", "The address gets emails"),
+        failures: EMAIL,
+    }
+}
+
+fn unsubscribe() -> Operation {
+    Operation {
+        id: "unsubscribeMonitorEmail",
+        tag: "monitors",
+        summary: "Unsubscribe a recipient of emails by the token of a link",
+        description: "The address gets no more emails about the monitor. Needs no key. The token is in the link of each \
+            email. Mail programs send a form to the link instead (RFC 8058).",
+        body: email_token(),
+        response: email_result("unsubscribed", "The address gets no emails"),
+        failures: EMAIL,
+    }
+}
+
+/// Returns the operation of the page of a link, which is for people.
+fn link_page(name: &str, effect: &str) -> Value {
+    let page = |description: &str| {
+        json!({
+            "description": description,
+            "headers": { "x-request-id": response::request_id() },
+            "content": { "text/html": { "schema": { "type": "string" } } },
+        })
+    };
+    json!({
+        "operationId": format!("{name}MonitorEmailPage"),
+        "tags": ["monitors"],
+        "summary": format!("Show the page of a link that {effect}"),
+        "description": "A page with a button, for people. It changes nothing. Its button, and mail programs (RFC 8058), send \
+            a form with `POST` to the same address.",
+        "security": [],
+        "parameters": [{
+            "name": "token", "in": "query", "required": true, "description": "Token of the link",
+            "schema": {
+                "type": "string", "minLength": EMAIL_TOKEN_MIN_CHARS, "maxLength": EMAIL_TOKEN_MAX_CHARS,
+            },
+        }],
+        "responses": {
+            "200": page("Success"),
+            "400": page("The token is missing or invalid"),
+            "404": page("The link is not known"),
+            Failure::UnknownError.status().to_string(): Failure::UnknownError.reference(),
+            Failure::DatabaseUnavailable.status().to_string(): Failure::DatabaseUnavailable.reference(),
+        },
+    })
+}
+
+fn email_token() -> Option<(&'static str, Vec<Example>)> {
+    let token = json!({ "token": "5f2c8ab0d1e94c37a6b8d2f0c4e1a973" });
+    Some(("MonitorEmailRequest", vec![example("token", "The token of a link", token)]))
+}
+
+fn email_result(result: &str, summary: &'static str) -> (&'static str, Vec<Example>) {
+    let response = json!({
+        "success": true, "result": result, "email": "anna@tea.test", "monitorName": "Prices of teas",
+    });
+    ("MonitorEmailResponse", vec![example("done", summary, response)])
 }
 
 fn one() -> Vec<Example> {

@@ -7,8 +7,9 @@ const LOCAL_MAX_BYTES: usize = 64;
 
 /// Returns an address with its domain in lower case and ASCII form, or `None` if the text is not an address.
 ///
-/// The part before the `@` is a dot-atom (RFC 5322, section 3.2.3), which may have other letters than ASCII (RFC 6531).
-/// Quoted parts and comments are refused: no mail service issues such addresses, and they are a way to smuggle others in.
+/// The part before the `@` is a dot-atom (RFC 5322, section 3.2.3). Other letters than those of ASCII (RFC 6531) are
+/// refused, because few mail servers accept them. Quoted parts and comments are refused: no mail service issues such
+/// addresses, and they are a way to smuggle others in.
 pub(super) fn canonical(text: &str) -> Option<String> {
     let (local, domain) = text.trim().rsplit_once('@')?;
     let is_atom = |atom: &str| !atom.is_empty() && atom.chars().all(is_atom_char);
@@ -20,7 +21,7 @@ pub(super) fn canonical(text: &str) -> Option<String> {
 }
 
 fn is_atom_char(char: char) -> bool {
-    char.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(char)
+    char.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(char)
 }
 
 #[cfg(test)]
@@ -34,7 +35,6 @@ mod tests {
             (" Anna.B+news@TEA.Test ", "Anna.B+news@tea.test"),
             ("o'hara_1@mail.tea.test", "o'hara_1@mail.tea.test"),
             ("anna@bücher.test", "anna@xn--bcher-kva.test"),
-            ("änna@tea.test", "änna@tea.test"),
             ("root@localhost", "root@localhost"),
         ] {
             assert_eq!(canonical(text).as_deref(), Some(expected), "{text}");
@@ -47,6 +47,7 @@ mod tests {
         for text in [
             "",
             "anna",
+            "änna@tea.test",
             "@tea.test",
             "anna@",
             "anna@tea",

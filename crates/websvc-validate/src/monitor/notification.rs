@@ -59,7 +59,11 @@ fn check_recipients(report: &mut Report, path: &Path<'_>, texts: &[String]) -> V
         match email::canonical(text) {
             Some(address) => addresses.push(address),
             None => report.violation(&path, ViolationCode::InvalidFormat, |name| {
-                format!("{name} must be an email address such as anna@example.com, not {}", quoted(text))
+                format!(
+                    "{name} must be an email address such as anna@example.com, not {}: before the @ it has ASCII \
+                     letters, digits, single dots and other characters that need no quotes, after it a host name",
+                    quoted(text)
+                )
             }),
         }
     }

@@ -48,7 +48,7 @@ async fn only_a_success_status_acknowledges() {
     check(Page::text("no").status(500), status(500, None)).await;
     check(Page::text("").status(429).header("retry-after", "7"), status(429, Some(7))).await;
     check(Page::text("").status(503).header("retry-after", "soon"), status(503, None)).await;
-    check(Page::unresponsive(), Err(PostError::Unreachable("no response in time"))).await;
+    check(Page::unresponsive(), Err(PostError::NoResponse("no response in time"))).await;
 }
 
 #[tokio::test]

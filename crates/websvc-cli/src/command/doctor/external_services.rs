@@ -94,7 +94,11 @@ fn host_names(config: &Config) -> BTreeSet<String> {
             Host::Ipv4(_) | Host::Ipv6(_) => None,
         }
     });
-    names.collect()
+    let mail = config.mail.host.as_deref().and_then(|host| match Host::parse(host).ok()? {
+        Host::Domain(name) => Some(name),
+        Host::Ipv4(_) | Host::Ipv6(_) => None,
+    });
+    names.chain(mail).collect()
 }
 
 /// Connects to every proxy. Returns one finding per pool.

@@ -12,6 +12,9 @@ pub(super) fn is_monitor_request(operation: &str) -> bool {
 
 /// Returns monitors, or changes of monitors, whose checks might connect to `internal`.
 pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
+    if operation.contains(" /v2/monitor/email/") {
+        return vec![json!({"token": internal}), json!({"token": "0123456789abcdef", "webhook": internal})];
+    }
     if operation != "post /v2/monitor" {
         let target = json!({"type": "scrape", "urls": [internal]});
         return vec![json!({"webhook": internal, "targets": [target]}), json!({"origin": internal})];
@@ -19,6 +22,8 @@ pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
     let monitor = |target: Value| json!({ "name": "bait", "schedule": { "cron": "0 0 1 1 *" }, "judgeEnabled": false, "targets": [target] });
     let mut webhook = monitor(json!({"type": "scrape", "urls": ["http://bait.test/"]}));
     webhook["webhook"] = json!(internal);
+    let mut slack = monitor(json!({"type": "scrape", "urls": ["http://bait.test/"]}));
+    slack["notification"] = json!({"slack": {"enabled": true, "webhookUrl": internal}});
     vec![
         monitor(
             json!({"type": "scrape", "urls": [internal, "http://bait.test/moved", "http://bait.test/leads"]}),
@@ -29,6 +34,7 @@ pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
         ),
         monitor(json!({"type": "search", "queries": ["inside", format!("site:{internal}")]})),
         webhook,
+        slack,
     ]
 }
 

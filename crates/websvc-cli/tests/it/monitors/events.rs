@@ -119,6 +119,10 @@ async fn notifications_that_are_not_sent_are_reported() {
     let created = test.try_create(json!({ "notification": notification })).await;
     assert_eq!(created.status, 200, "{}", created.body);
     assert!(created.body["warning"].as_str().unwrap().contains("notification.email"), "{}", created.body);
+    let pending = json!([{
+        "email": "anna@tea.test", "status": "pending", "source": "opt_in", "confirmationEmailSent": false,
+    }]);
+    assert_eq!(created.body["data"]["emailRecipientSubscriptions"], pending);
     let check = test.run(&format!("/v2/monitor/{}", created.body["data"]["id"].as_str().unwrap())).await;
     let email = &check["notificationStatus"]["email"];
     assert_eq!((&email["attempted"], &email["success"]), (&json!(false), &json!(false)), "{check}");

@@ -45,6 +45,15 @@ async fn invalid_monitors_are_rejected_with_field_and_rule() {
         (json!({ "targets": targets }), "/targets"),
         (json!({ "targets": [{ "type": "search", "queries": ["tea"] }] }), "/goal"),
         (json!({ "webhook": "http://127.0.0.1/in" }), "/webhook/url"),
+        (
+            json!({ "notification": { "slack": { "enabled": true, "webhookUrl": "http://127.0.0.1/in" } } }),
+            "/notification/slack/webhookUrl",
+        ),
+        (json!({ "notification": { "slack": { "enabled": true } } }), "/notification/slack/channelId"),
+        (
+            json!({ "notification": { "email": { "recipients": ["anna@tea.test", "bea"] } } }),
+            "/notification/email/recipients/1",
+        ),
     ] {
         let Response { status, body, .. } = test.try_create(fields.clone()).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{fields}: {body}");

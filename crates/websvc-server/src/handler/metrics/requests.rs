@@ -1,7 +1,7 @@
 //! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks and traces.
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
-use websvc_monitor::CheckMetrics;
+use websvc_monitor::{CheckMetrics, MessageCounts, MessageMetrics};
 use websvc_stage::{Distribution, Stage, TraceMetrics};
 use websvc_store::{MonitorMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
@@ -99,13 +99,27 @@ pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
 /// Adds the monitors and their checks.
 pub(super) async fn monitors(out: &mut Metrics, context: &RequestContext<'_>) {
     let Ok(metrics) = context.state.monitors.metrics().await else { return };
-    let MonitorMetrics { active, paused, due, running } = metrics;
+    let MonitorMetrics { active, paused, due, running, messages } = metrics;
     let family = out.family("websvc_monitors", MetricKind::Gauge, "Monitors by status.");
     for (status, count) in [("active", active), ("paused", paused)] {
         family.sample(&[("status", status)], count);
     }
     out.gauge("websvc_monitors_due", "Active monitors whose next check is due and not started.", due);
     out.gauge("websvc_monitor_checks_running", "Checks of monitors that are queued or running.", running);
+    let help = "Emails and Slack messages of monitors that wait or are being sent.";
+    out.gauge("websvc_monitor_messages_waiting", help, messages);
+    let MessageMetrics { emails, confirmations, slack } = context.state.monitors.message_metrics();
+    let help = "Emails and Slack messages of monitors by kind and outcome: sent, attempts that are repeated, messages \
+                that failed for good, and messages that were no longer wanted.";
+    let family = out.family("websvc_monitor_messages_total", MetricKind::Counter, help);
+    for (kind, counts) in [("email", emails), ("confirmation", confirmations), ("slack", slack)] {
+        let MessageCounts { sent, retried, failed, dropped } = counts;
+        for (outcome, count) in
+            [("sent", sent), ("retried", retried), ("failed", failed), ("dropped", dropped)]
+        {
+            family.sample(&[("kind", kind), ("outcome", outcome)], count);
+        }
+    }
 }
 
 /// Adds the checks of this process.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use websvc_store::{
-    ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, DeadLetterFilter,
-    DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, NewCheck, NewCheckPage, PageKey, PageSnapshot,
-    SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, ConfirmationLimits,
+    DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, MessageKind, MessageOutcome,
+    NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot, ReplicaRole, SnapshotKey, SnapshotLimits,
+    Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
@@ -139,6 +140,24 @@ fn fill_monitors(store: &Store) {
     record(store, &check, vec![NewCheckPage { event, ..removed }], 12);
     monitor(store, "deleted", Some(10));
     store.delete_monitor("tea", "deleted", 4).unwrap();
+    fill_messages(store);
+}
+
+/// Creates recipients of a monitor, of whom one was asked for a confirmation and one waits for that.
+fn fill_messages(store: &Store) {
+    let monitor = monitor(store, "mailed", None);
+    let recipient = |id: u8, address: &str| NewRecipient {
+        id: id.to_string(),
+        address: address.to_owned(),
+        confirm_hash: [id; 32],
+        unsubscribe_hash: [id + 1; 32],
+    };
+    let recipients = [recipient(1, "ann@a.test"), recipient(3, "bea@a.test")];
+    store.set_recipients(monitor.number, &recipients, 5).unwrap();
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    let message = store.claim_messages(&[MessageKind::Confirmation], 1, 5).unwrap().remove(0);
+    store.permit_confirmation(&message, &[1; 32], &ConfirmationLimits::default(), 5).unwrap();
+    store.record_message_outcome(&message, MessageOutcome::Sent, str::to_owned, 6).unwrap();
 }
 
 /// Returns what the store says about its state, as texts. NUL in texts is as on a server.
@@ -165,6 +184,11 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", store.recent_requests(None, None, 100).unwrap()),
         format!("{:?}", (store.cache_size().unwrap(), pages)),
         format!("{:?}", (first, documents)),
+        format!(
+            "{:?}",
+            monitors.iter().map(|monitor| store.recipients(monitor.number).unwrap()).collect::<Vec<_>>()
+        ),
+        format!("{:?}", store.monitor_metrics(0).unwrap()),
         format!("{:?}", (monitors, checks, pages_of_checks, baselines)),
         format!("{dead_letters:?}"),
         format!("{:?}", store.webhook_stats().unwrap()),

@@ -1,0 +1,141 @@
+//! Messages, composed when they are sent.
+
+use bytes::Bytes;
+use url::Url;
+use websvc_notify::{
+    CheckReport, ConfirmationMail, DiffMode, EmailAddress, Mail, Mailbox, ReportMail, slack_payload,
+};
+use websvc_store::{LinkAction, MessageRecord, MonitorRecord, RecipientRecord, RecipientStatus};
+use websvc_types::monitor::EmailNotification;
+use websvc_validate::MonitorDefinition;
+
+use crate::clock::from_ms;
+use crate::config::MailSettings;
+use crate::error::MonitorsError;
+use crate::monitors::Inner;
+use crate::notification::{enabled_email, enabled_slack};
+use crate::report::check_report;
+use crate::stored::StoredDefinition;
+use crate::subscription::{addresses, link_url};
+
+/// A message that is ready to be sent.
+pub(super) enum Composed {
+    Mail(Box<Mail>),
+    Slack {
+        /// Credential of the channel.
+        url: Url,
+        body: Bytes,
+    },
+    /// It is no longer wanted.
+    Unwanted,
+}
+
+/// Composes a message as the monitor is now: one that was unsubscribed, paused in its notifications or deleted meanwhile
+/// is not sent. Blocks.
+pub(super) fn compose(inner: &Inner, message: &MessageRecord) -> Result<Composed, MonitorsError> {
+    let Some(monitor) = inner.store.monitor_by_number(message.monitor)? else {
+        return Ok(Composed::Unwanted);
+    };
+    let Some(stored) = StoredDefinition::decode(&monitor.definition) else { return Ok(Composed::Unwanted) };
+    let definition = stored.definition;
+    let Some(recipient) = &message.recipient else {
+        return Ok(slack(inner, message, &definition)?.unwrap_or(Composed::Unwanted));
+    };
+    let mail = match message.check {
+        Some(check) => report(inner, check, &definition, recipient)?,
+        None => confirmation(inner, &monitor, &definition, recipient, message)?,
+    };
+    Ok(mail.map_or(Composed::Unwanted, |mail| Composed::Mail(Box::new(mail))))
+}
+
+/// Returns the mailbox of a recipient whom the monitor still names.
+fn mailbox(definition: &MonitorDefinition, recipient: &RecipientRecord) -> Option<Mailbox> {
+    let mut named = addresses(definition).into_iter();
+    let address: EmailAddress = named.find(|address| address.as_str() == recipient.address)?;
+    Some(Mailbox::from(address))
+}
+
+fn report(
+    inner: &Inner,
+    check: i64,
+    definition: &MonitorDefinition,
+    recipient: &RecipientRecord,
+) -> Result<Option<Mail>, MonitorsError> {
+    let (Some(mail), Some(to)) = (&inner.config.mail, mailbox(definition, recipient)) else {
+        return Ok(None);
+    };
+    if recipient.status != RecipientStatus::Confirmed {
+        return Ok(None);
+    }
+    let Some(report) = report_of(inner, check)? else { return Ok(None) };
+    let includes_diffs = enabled_email(definition)
+        .and_then(|email: &EmailNotification| email.include_diffs)
+        .unwrap_or_default();
+    let unsubscribe_url = link(inner, mail, LinkAction::Unsubscribe, recipient)?;
+    let mail = ReportMail {
+        report: &report,
+        from: mail.mailer.from(),
+        to: &to,
+        unsubscribe_url: unsubscribe_url.as_ref(),
+        diffs: if includes_diffs { DiffMode::Include } else { DiffMode::Omit },
+        date: report.finished_at,
+    };
+    Ok(Some(mail.compose()))
+}
+
+fn confirmation(
+    inner: &Inner,
+    monitor: &MonitorRecord,
+    definition: &MonitorDefinition,
+    recipient: &RecipientRecord,
+    message: &MessageRecord,
+) -> Result<Option<Mail>, MonitorsError> {
+    let (Some(mail), Some(to)) = (&inner.config.mail, mailbox(definition, recipient)) else {
+        return Ok(None);
+    };
+    if recipient.status != RecipientStatus::Pending {
+        return Ok(None);
+    }
+    let Some(confirm_url) = link(inner, mail, LinkAction::Confirm, recipient)? else {
+        tracing::error!(monitor = monitor.id, "the link of a confirmation is not a URL");
+        return Ok(None);
+    };
+    let mail = ConfirmationMail {
+        monitor_name: definition.name(),
+        from: mail.mailer.from(),
+        to: &to,
+        confirm_url: &confirm_url,
+        date: from_ms(message.created_at_ms),
+    };
+    Ok(Some(mail.compose()))
+}
+
+fn link(
+    inner: &Inner,
+    mail: &MailSettings,
+    action: LinkAction,
+    recipient: &RecipientRecord,
+) -> Result<Option<Url>, MonitorsError> {
+    let secret = inner.store.link_secret()?;
+    Ok(link_url(&mail.public_url, &secret, action, recipient).ok())
+}
+
+fn slack(
+    inner: &Inner,
+    message: &MessageRecord,
+    definition: &MonitorDefinition,
+) -> Result<Option<Composed>, MonitorsError> {
+    let url = enabled_slack(definition).and_then(|slack| slack.webhook_url.as_deref());
+    let url = url.and_then(|url| Url::parse(url).ok());
+    let (Some(url), Some(check)) = (url, message.check) else { return Ok(None) };
+    let Some(report) = report_of(inner, check)? else { return Ok(None) };
+    let body = Bytes::from(slack_payload(&report, DiffMode::Include).to_string());
+    Ok(Some(Composed::Slack { url, body }))
+}
+
+/// Returns the report of a check with the name that the monitor had then; `None` if it was deleted.
+fn report_of(inner: &Inner, check: i64) -> Result<Option<CheckReport>, MonitorsError> {
+    let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
+    let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(None) };
+    Ok(check_report(&inner.store, &record, stored.definition.name())?)
+}

@@ -1,0 +1,114 @@
+//! The messages of a check, when it has ended: an email to each confirmed recipient, and a Slack message.
+
+use std::time::Duration;
+
+use websvc_store::{CheckRecord, MessageOutcome, MessageRecord, RecipientRecord, RecipientStatus};
+use websvc_validate::MonitorDefinition;
+
+use crate::error::MonitorsError;
+use crate::monitors::{Inner, Monitors};
+use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, at_end, enabled_slack};
+use crate::report::is_check_notable;
+use crate::stored::StoredDefinition;
+use crate::subscription::{addresses, new_recipients};
+
+/// Maximum number of messages of all teams that wait. Further ones are not sent.
+const MAX_WAITING: u64 = 100_000;
+
+/// Delay after a failure of the store.
+const FAILURE_DELAY: Duration = Duration::from_secs(1);
+
+const NOTHING_NOTABLE: &str = "the check found nothing to report";
+const NOT_CONFIRMED: &str = "no recipient has confirmed their address";
+const TOO_MANY: &str = "too many messages are waiting";
+
+/// Enqueues the messages of a check.
+pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
+    loop {
+        let owned = message.clone();
+        match monitors.run_blocking(move |inner| try_expand(inner, &owned)).await {
+            Ok(()) => break,
+            Err(MonitorsError::Stopping) => return,
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "the messages of a check could not be enqueued; retrying"
+                );
+                tokio::time::sleep(FAILURE_DELAY).await;
+            }
+        }
+    }
+    monitors.inner.message_wakeup.notify_one();
+}
+
+/// Enqueues the messages of a check. Blocks.
+fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<(), MonitorsError> {
+    let now_ms = inner.config.clock.now_ms();
+    let Some((record, definition)) = check(inner, message)? else {
+        inner.store.record_message_outcome(message, MessageOutcome::Dropped, str::to_owned, now_ms)?;
+        return Ok(());
+    };
+    let deliveries = at_end(&definition, inner.config.mail.is_some()).deliveries;
+    let has_email = deliveries.email.error.is_none();
+    let has_slack = deliveries.slack.error.is_none() && enabled_slack(&definition).is_some();
+    let is_notable = is_check_notable(&inner.store, &record)?;
+    let recipients =
+        if is_notable && has_email { confirmed(inner, &record, &definition)? } else { Vec::new() };
+    let numbers: Vec<i64> = recipients.iter().map(|recipient| recipient.number).collect();
+    let notifications = |emails: u64, slack: bool| {
+        let error = |is_missing: bool, reason: &str, stored: Option<String>| {
+            let reason = if is_notable { reason } else { NOTHING_NOTABLE };
+            stored.or_else(|| is_missing.then(|| reason.to_owned()))
+        };
+        let no_emails = if recipients.is_empty() { NOT_CONFIRMED } else { TOO_MANY };
+        let addresses = recipients.iter().map(|recipient| recipient.address.clone());
+        let deliveries = Deliveries {
+            email: EmailDeliveries {
+                recipients: if emails > 0 { addresses.collect() } else { Vec::new() },
+                pending: emails,
+                failed: 0,
+                error: error(emails == 0, no_emails, deliveries.email.error),
+            },
+            slack: SlackDeliveries {
+                is_attempted: slack,
+                is_sent: false,
+                error: error(!slack, TOO_MANY, deliveries.slack.error),
+            },
+        };
+        deliveries.encode()
+    };
+    let has_slack = is_notable && has_slack;
+    inner.store.expand_check_message(message, &numbers, has_slack, MAX_WAITING, notifications, now_ms)?;
+    Ok(())
+}
+
+/// Returns the check of a message, and its definition; `None` if it was deleted, or stored by a later version.
+fn check(
+    inner: &Inner,
+    message: &MessageRecord,
+) -> Result<Option<(CheckRecord, MonitorDefinition)>, MonitorsError> {
+    let Some(number) = message.check else { return Ok(None) };
+    let Some(record) = inner.store.check_by_number(number)? else { return Ok(None) };
+    let stored = StoredDefinition::decode(&record.definition);
+    Ok(stored.map(|stored| (record, stored.definition)))
+}
+
+/// Returns the recipients of a check that have confirmed their addresses. Those of a monitor that an older version stored
+/// are asked now.
+fn confirmed(
+    inner: &Inner,
+    record: &CheckRecord,
+    definition: &MonitorDefinition,
+) -> Result<Vec<RecipientRecord>, MonitorsError> {
+    let addresses = addresses(definition);
+    let is_named =
+        |recipient: &RecipientRecord| addresses.iter().any(|address| address.as_str() == recipient.address);
+    let mut recipients = inner.store.recipients(record.monitor)?;
+    recipients.retain(is_named);
+    if recipients.len() < addresses.len() {
+        let missing = new_recipients(inner, definition)?;
+        inner.store.add_recipients(record.monitor, &missing, inner.config.clock.now_ms())?;
+    }
+    recipients.retain(|recipient| recipient.status == RecipientStatus::Confirmed);
+    Ok(recipients)
+}

@@ -1,0 +1,175 @@
+//! Messages to people: enqueueing them, and the replica that sends them.
+
+use super::message_types::{MessageKind, MessageRecord};
+use super::recipient::{RECIPIENT_COLUMNS, recipient_record};
+use super::types::CheckRecord;
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::sql::{self, Transaction, params};
+use crate::store::Store;
+
+/// Enqueues the messages of a check that ends.
+pub(super) fn enqueue_check_message(
+    transaction: &Transaction<'_>,
+    check: &CheckRecord,
+    now_ms: u64,
+) -> sql::Result<()> {
+    let sql = "INSERT INTO monitor_messages (kind, monitor, monitor_check, created_at, due_at) \
+               VALUES ('check', ?1, ?2, ?3, ?3)";
+    transaction.execute(sql, params![check.monitor, check.number, now_ms]).map(drop)
+}
+
+/// Enqueues the confirmation of a recipient, if none is waiting.
+pub(super) fn enqueue_confirmation(
+    transaction: &Transaction<'_>,
+    monitor: i64,
+    recipient: i64,
+    now_ms: u64,
+) -> sql::Result<()> {
+    let sql = "INSERT INTO monitor_messages (kind, monitor, recipient, created_at, due_at) \
+               SELECT 'confirmation', ?1, ?2, ?3, ?3 WHERE NOT EXISTS (SELECT 1 FROM monitor_messages \
+               WHERE recipient = ?2 AND kind = 'confirmation')";
+    transaction.execute(sql, params![monitor, recipient, now_ms]).map(drop)
+}
+
+impl Store {
+    /// Takes up to `max` messages of these kinds that are due at `now_ms` (milliseconds since the Unix epoch), for this
+    /// process to send. Teams take turns, and first attempts come before repeated ones. A process that has not
+    /// [joined](Self::join_replicas) gets none.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn claim_messages(
+        &self,
+        kinds: &[MessageKind],
+        max: u64,
+        now_ms: u64,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        let Some(replica) = self.membership().id() else { return Ok(Vec::new()) };
+        let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{}'", kind.as_str())).collect();
+        let due = format!(
+            "FROM monitor_messages AS messages JOIN monitors ON monitors.number = messages.monitor \
+             WHERE messages.replica IS NULL AND messages.kind IN ({}) AND messages.due_at <= ?1 \
+             AND monitors.deleted_at IS NULL",
+            kinds.join(", ")
+        );
+        let sql = format!("SELECT 1 {due} LIMIT 1");
+        if max == 0 || !self.database().read(|connection| connection.exists(&sql, params![now_ms]))? {
+            return Ok(Vec::new());
+        }
+        self.database()
+            .write(Durability::Process, |transaction| claim(transaction, &due, replica, max, now_ms))
+    }
+
+    /// Replaces the message about a check with an email to each of these recipients, and with a Slack message.
+    /// `notifications` returns the deliveries of the check as JSON, by the number of emails; messages beyond
+    /// `max_waiting` are not enqueued. Returns false if this process does not own the message any more.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn expand_check_message(
+        &self,
+        message: &MessageRecord,
+        recipients: &[i64],
+        has_slack: bool,
+        max_waiting: u64,
+        notifications: impl FnOnce(u64, bool) -> String,
+        now_ms: u64,
+    ) -> Result<bool, StoreError> {
+        let replica = self.membership().id();
+        let (number, monitor, check) = (message.number, message.monitor, message.check);
+        self.database().write(Durability::Process, |transaction| {
+            if !is_owned(transaction, number, replica)? {
+                return Ok(false);
+            }
+            let waiting: u64 =
+                transaction.query_row("SELECT count(*) FROM monitor_messages", params![], |row| row.get(0))?;
+            let free = max_waiting.saturating_sub(waiting);
+            let (mut emails, mut slack) = (0, false);
+            if recipients.len() as u64 + u64::from(has_slack) <= free {
+                for recipient in recipients {
+                    emails += transaction.execute(
+                        "INSERT INTO monitor_messages (kind, monitor, monitor_check, recipient, created_at, due_at) \
+                         SELECT 'email', ?1, ?2, number, ?4, ?4 FROM monitor_recipients WHERE number = ?3",
+                        params![monitor, check, recipient, now_ms],
+                    )?;
+                }
+                if has_slack {
+                    let sql = "INSERT INTO monitor_messages (kind, monitor, monitor_check, created_at, due_at) \
+                               VALUES ('slack', ?1, ?2, ?3, ?3)";
+                    slack = transaction.execute(sql, params![monitor, check, now_ms])? == 1;
+                }
+            }
+            let sql = "UPDATE monitor_checks SET notifications = ?2, updated_at = ?3 WHERE number = ?1";
+            transaction.execute(sql, params![check, notifications(emails, slack), now_ms])?;
+            delete(transaction, number)?;
+            Ok(true)
+        })
+    }
+}
+
+fn claim(
+    transaction: &Transaction<'_>,
+    due: &str,
+    replica: i64,
+    max: u64,
+    now_ms: u64,
+) -> sql::Result<Vec<MessageRecord>> {
+    // This replica may have been deleted, because it was silent for too long.
+    if !transaction.exists("SELECT 1 FROM replicas WHERE id = ?1", params![replica])? {
+        return Ok(Vec::new());
+    }
+    let order = "attempts, due_at, number";
+    let sql = format!(
+        "SELECT number FROM (SELECT messages.number AS number, messages.attempts AS attempts, \
+         messages.due_at AS due_at, row_number() OVER (PARTITION BY monitors.team \
+         ORDER BY messages.attempts, messages.due_at, messages.number) AS turn {due}) AS waiting \
+         ORDER BY turn, {order} LIMIT ?2"
+    );
+    let numbers: Vec<i64> = transaction.query(&sql, params![now_ms, max], |row| row.get(0))?;
+    let mut claimed = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        // An attempt whose end was not recorded was interrupted by the end of its process.
+        let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + 1, \
+                   interruptions = interruptions + is_sending, is_sending = 1 WHERE number = ?1";
+        transaction.execute(sql, params![number, replica])?;
+        claimed.push(record(transaction, number)?);
+    }
+    Ok(claimed)
+}
+
+fn record(transaction: &Transaction<'_>, number: i64) -> sql::Result<MessageRecord> {
+    let sql = format!(
+        "SELECT messages.kind, messages.monitor, messages.monitor_check, messages.attempts, \
+         messages.interruptions, messages.created_at, {RECIPIENT_COLUMNS} FROM monitor_messages AS messages \
+         LEFT JOIN monitor_recipients AS recipients ON recipients.number = messages.recipient \
+         WHERE messages.number = ?1"
+    );
+    transaction.query_row(&sql, params![number], |row| {
+        let has_recipient = row.get::<Option<i64>>(6)?.is_some();
+        Ok(MessageRecord {
+            number,
+            kind: row.get(0)?,
+            monitor: row.get(1)?,
+            check: row.get(2)?,
+            recipient: if has_recipient { Some(recipient_record(row, 6)?) } else { None },
+            attempts: row.get(3)?,
+            interruptions: row.get(4)?,
+            created_at_ms: row.get(5)?,
+        })
+    })
+}
+
+/// Returns whether a replica sends a message.
+pub(super) fn is_owned(
+    transaction: &Transaction<'_>,
+    number: i64,
+    replica: Option<i64>,
+) -> sql::Result<bool> {
+    let sql = "SELECT 1 FROM monitor_messages WHERE number = ?1 AND replica = ?2";
+    transaction.exists(sql, params![number, replica])
+}
+
+pub(super) fn delete(transaction: &Transaction<'_>, number: i64) -> sql::Result<()> {
+    transaction.execute("DELETE FROM monitor_messages WHERE number = ?1", params![number]).map(drop)
+}
