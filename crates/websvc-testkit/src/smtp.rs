@@ -128,8 +128,11 @@ impl FakeSmtp {
                 connections.spawn(async move {
                     log.count_opened();
                     // The end of a connection is not an error of the server.
-                    let _ = serve(stream, &rules, &log).await;
-                    log.connections.lock().open -= 1;
+                    let ended = serve(stream, &rules, &log).await;
+                    // One that ended with QUIT is counted already.
+                    if !matches!(ended, Ok(Some(End::Quit))) {
+                        log.count_closed();
+                    }
                 });
             }
         });
@@ -167,6 +170,10 @@ impl SmtpLog {
         connections.open += 1;
         connections.max = connections.max.max(connections.open);
     }
+
+    fn count_closed(&self) {
+        self.connections.lock().open -= 1;
+    }
 }
 
 impl Drop for FakeSmtp {
@@ -175,30 +182,30 @@ impl Drop for FakeSmtp {
     }
 }
 
-async fn serve(stream: TcpStream, rules: &SmtpRules, log: &SmtpLog) -> io::Result<()> {
+/// Serves a connection. Returns how its last conversation ended; `None` if there was none.
+async fn serve(stream: TcpStream, rules: &SmtpRules, log: &SmtpLog) -> io::Result<Option<End>> {
     let mut stream = stream;
     if rules.fault == SmtpFault::Hang {
-        return wait_for_end(&mut stream).await;
+        wait_for_end(&mut stream).await?;
+        return Ok(None);
     }
-    match &rules.tls {
-        SmtpTls::None => {
-            Conversation::new(&mut stream, rules, log, false).run(true).await?;
-        }
+    let end = match &rules.tls {
+        SmtpTls::None => Conversation::new(&mut stream, rules, log, false).run(true).await?,
         SmtpTls::Implicit(acceptor) => {
             let mut stream = acceptor(stream).await?;
-            Conversation::new(&mut stream, rules, log, true).run(true).await?;
+            Conversation::new(&mut stream, rules, log, true).run(true).await?
         }
         SmtpTls::StartTls(acceptor) => {
             match Conversation::new(&mut stream, rules, log, false).run(true).await? {
-                End::Quit => {}
+                End::Quit => End::Quit,
                 End::StartTls => {
                     let mut stream = acceptor(stream).await?;
-                    Conversation::new(&mut stream, rules, log, true).run(false).await?;
+                    Conversation::new(&mut stream, rules, log, true).run(false).await?
                 }
             }
         }
-    }
-    Ok(())
+    };
+    Ok(Some(end))
 }
 
 /// Sends nothing until the client closes the connection.

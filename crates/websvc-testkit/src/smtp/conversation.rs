@@ -56,7 +56,10 @@ impl<'a, S: SmtpStream> Conversation<'a, S> {
                 "RCPT" => self.recipient(&line).await?,
                 "DATA" => self.data().await?,
                 "QUIT" => {
-                    self.reply("221 bye").await?;
+                    // Counted before the reply, after which the client may open another connection.
+                    self.log.count_closed();
+                    // The client may have closed the connection.
+                    let _ = self.reply("221 bye").await;
                     return Ok(End::Quit);
                 }
                 _ => self.reply("502 5.5.2 unknown command").await?,

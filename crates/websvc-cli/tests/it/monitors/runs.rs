@@ -61,6 +61,7 @@ async fn killed_service_continues_the_check_and_charges_each_page_once() {
     for _ in 0..2 {
         until("a page is requested", || test.world.requests().len() > requests).await;
         test.service.kill();
+        test.service.end();
         requests = test.world.requests().len();
         test.service = serve(&test.site, &[]);
     }
