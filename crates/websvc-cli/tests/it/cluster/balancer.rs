@@ -93,6 +93,9 @@ impl Replicas {
                     return forwarded;
                 }
                 Err(FetchError::Connect { .. }) => {}
+                // The replica was removed after this request had chosen it, and has closed its idle connection in the
+                // meantime. A replica that stops answers the requests that it has begun.
+                Err(_) if !self.addresses.lock().contains(address) => {}
                 Err(error) => return failure(&error.to_string()),
             }
         }

@@ -109,6 +109,7 @@ async fn killed_replica_loses_no_page_and_no_charge() {
 async fn restart_of_one_replica_after_the_other_fails_no_request() {
     let world = numbered_pages(100, Duration::from_millis(20)).await;
     let Some(mut cluster) = Cluster::start(&world).await else { return };
+    cluster.succeed(&["teams", "set", "default", "--credits", "100000"]);
     let traffic = Traffic::start(&cluster.balancer.address, 4);
     let client = cluster.client();
     let path = start_job(&client, BATCH, json!({ "urls": urls(0..100), "maxAge": 0 })).await;
@@ -124,6 +125,14 @@ async fn restart_of_one_replica_after_the_other_fails_no_request() {
     assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(100)), "{status}");
     let (paid, failures) = traffic.stop().await;
     assert!(failures.is_empty() && paid > 50, "{paid} succeeded, {failures:?}");
+    for number in 0..3 {
+        cluster.replica(number).terminate();
+    }
+    cluster.replicas.clear();
+    // A request that a stopping replica had begun and not answered would be charged twice: the balancer repeats it.
+    let spent = cluster.database.number("SELECT spent FROM grants WHERE current = 1").await;
+    let of_jobs = cluster.database.number("SELECT sum(credits) FROM jobs").await;
+    assert_eq!((of_jobs, spent), (100, paid + of_jobs));
     cluster.database.check_jobs_and_budgets().await;
 }
 
