@@ -1,0 +1,31 @@
+//! The worker process: limits itself, runs one program and exits.
+
+mod engine;
+mod input;
+mod library;
+mod limits;
+mod outputs;
+
+use std::process::ExitCode;
+
+use crate::frame::{Kind, Start};
+
+/// Reads one program from standard input, runs it within the limits, and writes its messages and outcome to standard
+/// output. This is the main function of a worker process.
+pub fn run_worker() -> ExitCode {
+    match limits::apply().and_then(|()| input::Input::open()) {
+        Ok(input) => run_program(&input),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run_program(input: &input::Input) -> ExitCode {
+    let Some(frame) = input.next(None).filter(|frame| frame.kind == Kind::Start) else {
+        return ExitCode::FAILURE;
+    };
+    let Ok(start) = serde_json::from_str::<Start>(&frame.content) else { return ExitCode::FAILURE };
+    match engine::run(&start, &frame.content, input) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
