@@ -49,9 +49,7 @@ fn load<'js>(ctx: &Ctx<'js>, runtime: &Runtime, outputs: &Rc<Outputs>) -> Result
     let library: Function<'js> = ctx.eval_with_options(library::source(), options)?;
     let entry: Object<'js> = library.call((host, library::page_source()))?;
     // Programs that forget an `await` lose errors otherwise.
-    ctx.globals().set("\u{0}rejection", entry.get::<_, Function<'_>>("rejection")?)?;
     let tracker: Function<'js> = entry.get("rejection")?;
-    ctx.globals().remove("\u{0}rejection")?;
     let tracker = rquickjs::Persistent::save(ctx, tracker);
     runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
         let report = tracker.clone().restore(&ctx);
