@@ -12,13 +12,15 @@ function endProgram(exitCode, result, error) {
   hasEnded = true;
   const current = currentPage();
   releaseTargets();
-  host.finish(JSON.stringify({ result, exitCode, error, targetId: current ? current._targetId : null }));
+  host.finish(toJson({ result, exitCode, error, targetId: current ? current._targetId : null }));
 }
 
 // Ends the program with an error that nothing caught.
 function endWithError(error) {
   if (error === EXIT || hasEnded) return;
-  const message = error instanceof Error ? errorHead(error) : `Uncaught ${inspect(error)}`;
+  // The engine throws null when there is no memory for an error.
+  const message = error === null ? 'Uncaught null: the program threw null, or is out of memory'
+    : error instanceof Error ? errorHead(error) : `Uncaught ${inspect(error)}`;
   host.print(true, `${error instanceof Error ? stackOf(error) : message}\n`);
   endProgram(1, null, message);
 }
@@ -114,7 +116,7 @@ async function runProgram({ language, code, targetId, sessionId }) {
 
 return {
   start(text) {
-    const program = JSON.parse(text);
+    const program = fromJson(text);
     // An operation ends before the program is killed, so that its error says what it waited for.
     defaultTimeout = Math.min(30000, Math.max(program.timeoutMs - 1000, program.timeoutMs * 0.8));
     runProgram(program).catch(endWithError);

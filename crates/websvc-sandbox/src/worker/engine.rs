@@ -1,10 +1,11 @@
 //! The JavaScript engine: loads the library and runs jobs, timers and messages until the program ends.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Object, Runtime, Value};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Object, Persistent, Runtime, Value};
 
 use super::input::Input;
 use super::library;
@@ -19,15 +20,19 @@ const PROGRAM_FILE: &str = "program.js";
 /// The name of the library in stack traces.
 const LIBRARY_FILE: &str = "library.js";
 
+/// The function of the library that gets rejected promises, when the library is loaded.
+type Tracker = Rc<RefCell<Option<Persistent<Function<'static>>>>>;
+
 /// Runs the program `start`, which the library gets as JSON.
 pub(super) fn run(start: &Start, start_json: &str, input: &Input) -> Result<(), Error> {
     let runtime = Runtime::new()?;
     runtime.set_memory_limit(usize::try_from(start.memory_bytes).unwrap_or(usize::MAX));
     runtime.set_max_stack_size(STACK_BYTES);
+    let tracker = track_rejections(&runtime);
     let context = Context::full(&runtime)?;
     let outputs = Rc::new(Outputs::default());
     context.with(|ctx| {
-        let ended = load(&ctx, &runtime, &outputs).and_then(|entry| {
+        let ended = load(&ctx, &tracker, &outputs).and_then(|entry| {
             entry.get::<_, Function<'_>>("start")?.call::<_, ()>((start_json,))?;
             run_jobs(&ctx, &entry, &outputs, input)
         });
@@ -41,21 +46,27 @@ pub(super) fn run(start: &Start, start_json: &str, input: &Input) -> Result<(), 
     std::process::exit(0)
 }
 
+/// Reports rejected promises to the library. Programs that forget an `await` would lose errors otherwise.
+fn track_rejections(runtime: &Runtime) -> Tracker {
+    let tracker = Tracker::default();
+    let function = Rc::clone(&tracker);
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+        let Some(report) = function.borrow().clone() else { return };
+        // Without memory for this call, the program fails at its next allocation.
+        let _failed = report.restore(&ctx).and_then(|report| report.call::<_, ()>((promise, reason, is_handled)));
+    })));
+    tracker
+}
+
 /// Runs the library and returns its entry points.
-fn load<'js>(ctx: &Ctx<'js>, runtime: &Runtime, outputs: &Rc<Outputs>) -> Result<Object<'js>, Error> {
+fn load<'js>(ctx: &Ctx<'js>, tracker: &Tracker, outputs: &Rc<Outputs>) -> Result<Object<'js>, Error> {
     let host = host(ctx, outputs)?;
     let mut options = EvalOptions::default();
     options.filename = Some(LIBRARY_FILE.to_owned());
     let library: Function<'js> = ctx.eval_with_options(library::source(), options)?;
     let entry: Object<'js> = library.call((host, library::page_source()))?;
-    // Programs that forget an `await` lose errors otherwise.
-    let tracker: Function<'js> = entry.get("rejection")?;
-    let tracker = rquickjs::Persistent::save(ctx, tracker);
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
-        let report = tracker.clone().restore(&ctx);
-        // Without memory for this call, the program fails at its next allocation.
-        let _failed = report.and_then(|report| report.call::<_, ()>((promise, reason, is_handled)));
-    })));
+    let report = entry.get::<_, Function<'js>>("rejection")?;
+    *tracker.borrow_mut() = Some(Persistent::save(ctx, report));
     Ok(entry)
 }
 

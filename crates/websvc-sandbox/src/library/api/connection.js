@@ -1,5 +1,8 @@
 // The DevTools protocol: requests, responses and events of the browser and of attached targets.
 
+// Kept from before the program, which may replace them.
+const { parse: fromJson, stringify: toJson } = JSON;
+
 let lastId = 0;
 let isClosed = false;
 const pending = new Map();
@@ -9,17 +12,18 @@ class Session {
   constructor(id) {
     this.id = id;
     this.listeners = new Map();
+    this.isClosed = false;
     sessions.set(id, this);
   }
 
   send(method, params = {}) {
-    if (isClosed) return Promise.reject(new Error('Target page, context or browser has been closed'));
+    if (isClosed || this.isClosed) return Promise.reject(new Error('Target page, context or browser has been closed'));
     const id = ++lastId;
     const message = { id, method, params };
     if (this.id) message.sessionId = this.id;
     return new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject, method, session: this.id });
-      if (!host.send(JSON.stringify(message))) {
+      if (!host.send(toJson(message))) {
         pending.delete(id);
         reject(new Error(`Protocol error (${method}): the message is too long`));
       }
@@ -36,6 +40,7 @@ class Session {
   }
 
   close() {
+    this.isClosed = true;
     sessions.delete(this.id);
     for (const [id, request] of pending) {
       if (request.session !== this.id) continue;
@@ -49,7 +54,7 @@ class Session {
 const browserSession = new Session('');
 
 function receiveMessage(text) {
-  const message = JSON.parse(text);
+  const message = fromJson(text);
   if (message.id !== undefined) {
     const request = pending.get(message.id);
     if (!request) return;

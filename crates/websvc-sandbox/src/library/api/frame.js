@@ -66,6 +66,8 @@ class Frame {
 
   // Follows the frames in a selector. Returns the last one with the rest of the selector, or null while one is missing.
   async _enter(parts, root) {
+    const invalid = parts.find(part => part.by === 'invalid');
+    if (invalid) throw new Error(invalid.message);
     const at = parts.findIndex(part => part.by === 'frame');
     if (at < 0) return { frame: this, parts };
     const world = await (root ? root._world : this._world(true));
@@ -149,15 +151,16 @@ class Frame {
     }
   }
 
-  async _evalOne(parts, body, argument, root) {
+  async _evalOne(selector, body, argument, root) {
+    const parts = parseSelector(selector);
     const handle = await this._queryHandle(parts, root);
-    if (!handle) throw new Error('Failed to find element matching selector');
+    if (!handle) throw new Error(`Failed to find element matching selector ${JSON.stringify(selector)}`);
     return handle._evaluate(body, argument, false).finally(() => handle.dispose());
   }
 
   async _evalAll(parts, body, argument, root) {
     const list = await this._queryList(parts, root);
-    if (!list) return (await this._world(false)).evaluate(`(${functionSource(body)})([])`, argument, false);
+    if (!list) return (await this._world(false)).evaluate(`value => (${functionSource(body)})([], value)`, argument, false, true);
     return list._evaluate(body, argument, false).finally(() => list.dispose());
   }
 

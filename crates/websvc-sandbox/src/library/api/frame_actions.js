@@ -3,7 +3,7 @@
 const FRAME_METHODS = {
   async $(selector) { return this._queryHandle(parseSelector(selector), null); },
   async $$(selector) { return this._queryHandles(parseSelector(selector), null); },
-  async $eval(selector, body, argument) { return this._evalOne(parseSelector(selector), body, argument, null); },
+  async $eval(selector, body, argument) { return this._evalOne(selector, body, argument, null); },
   async $$eval(selector, body, argument) { return this._evalAll(parseSelector(selector), body, argument, null); },
   async evaluate(body, argument) { return (await this._world(false)).evaluate(body, argument, false); },
   async evaluateHandle(body, argument) { return (await this._world(false)).evaluate(body, argument, true); },
@@ -124,7 +124,7 @@ Object.assign(FRAME_METHODS, {
       await done;
       return element;
     }`;
-    return (await this._world(false)).evaluate(body, { name, properties }, true);
+    return (await this._world(false)).evaluate(body, { name, properties }, true, true);
   },
   async _navigate(url, options = {}) {
     const page = this._page;
@@ -132,11 +132,16 @@ Object.assign(FRAME_METHODS, {
     const event = loadEvent(options.waitUntil);
     const log = () => callLog([`navigating to "${url}", waiting until "${options.waitUntil || 'load'}"`]);
     const params = { url: String(url), frameId: this._id };
+    const before = this._navigations;
     if (options.referer) params.referrer = options.referer;
     const { errorText, loaderId, isDownload } = await deadline.race(this._session.send('Page.navigate', params), log);
     if (isDownload) throw new Error(`Download is starting${log()}`);
     if (errorText) throw new Error(`${errorText} at ${url}${log()}`);
-    if (!loaderId) return null;
+    if (!loaderId) {
+      // The event about the new fragment follows.
+      await page._until(() => this._navigations > before, new Deadline(1000)).catch(ignore);
+      return null;
+    }
     await page._until(() => this._committed.has(loaderId), deadline, log);
     await deadline.race(this._waitForEvent(event, deadline), log);
     return page._documentResponse(loaderId);

@@ -21,7 +21,7 @@ class JSHandle extends Emitter {
     // The function gets this value first, so both are packed together.
     const source = typeof body === 'function' ? functionSource(body) : String(body);
     const text = `([value, argument]) => (${source})(value, argument)`;
-    return this._world.evaluate(`(${text})`, [this, argument], asHandle);
+    return this._world.evaluate(text, [this, argument], asHandle, true);
   }
 
   async jsonValue() {
@@ -56,7 +56,7 @@ class ElementHandle extends JSHandle {
   asElement() { return this; }
   async $(selector) { return this._world.frame._queryHandle([...parseSelector(selector)], this); }
   async $$(selector) { return this._world.frame._queryHandles([...parseSelector(selector)], this); }
-  async $eval(selector, body, argument) { return this._world.frame._evalOne(parseSelector(selector), body, argument, this); }
+  async $eval(selector, body, argument) { return this._world.frame._evalOne(selector, body, argument, this); }
   async $$eval(selector, body, argument) { return this._world.frame._evalAll(parseSelector(selector), body, argument, this); }
   async click(options) { return this._target.click(options); }
   async dblclick(options) { return this._target.click({ ...options, clickCount: 2 }); }

@@ -138,12 +138,12 @@ class Target {
     const read = () => this.run('checked', { follow: true }, { ...options, timeout: deadline.left || 1 });
     if (await read() === checked) return;
     if (!checked && await this.run('isRadio', { follow: true }, options)) {
-      throw new Error('Error: Cannot uncheck radio button. Radio buttons can only be unchecked by selecting another '
+      throw new Error('Cannot uncheck radio button. Radio buttons can only be unchecked by selecting another '
         + 'radio button in the same group.');
     }
     await this.click({ ...options, timeout: deadline.left || 1 });
     if (!options.trial && await read() !== checked) {
-      throw new Error('Error: Clicking the checkbox did not change its state');
+      throw new Error('Clicking the checkbox did not change its state');
     }
   }
 

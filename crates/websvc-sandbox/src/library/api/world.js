@@ -74,8 +74,8 @@ class World {
       handles.push(item._remote());
       return handles.length - 1;
     });
-    const result = isFunction ? await this._evaluateFunction(functionSource(body), packed, handles, asHandle)
-      : await this._evaluateText(String(body), packed, handles, asHandle);
+    const result = isFunction ? await this._evaluateFunction(typeof body === 'function' ? functionSource(body) : body, packed, handles, asHandle)
+      : await this._evaluateText(String(body), asHandle);
     return asHandle ? makeHandle(this, result) : unpackValue(result);
   }
 
@@ -90,13 +90,8 @@ class World {
     return asHandle ? result : result.value;
   }
 
-  async _evaluateText(expression, packed, handles, asHandle) {
-    let result = await this._evaluateRaw(expression, false);
-    if (result.type === 'function') {
-      const source = 'function (call, packed, ...handles) { const unpackValue = '
-        + `${UNPACK_SOURCE}; return call(unpackValue(packed, handles)); }`;
-      result = await this._call(source, [{ objectId: result.objectId }, { value: packed }, ...handles], false);
-    }
+  async _evaluateText(expression, asHandle) {
+    const result = await this._evaluateRaw(expression, false);
     return asHandle ? result : this._packRemote(result);
   }
 

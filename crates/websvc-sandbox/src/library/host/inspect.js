@@ -2,7 +2,12 @@
 
 const MAX_DEPTH = 2;
 const MAX_ITEMS = 100;
-const LINE_WIDTH = 72;
+const LINE_WIDTH = 80;
+// Levels of nested objects that one line may have.
+const MAX_LEVELS = 3;
+
+// The level of the object that was printed last.
+let lastLevel = 0;
 
 function quote(text) {
   const mark = !text.includes("'") ? "'" : !text.includes('"') ? '"' : !text.includes('`') ? '`' : "'";
@@ -44,7 +49,7 @@ function inspect(value, depth = 0, seen = [], indent = 0) {
   if (value instanceof Buffer) return inspectBuffer(value);
   if (typeof value.toInspectedText === 'function') return value.toInspectedText();
   if (depth > MAX_DEPTH) return Array.isArray(value) ? '[Array]' : `[${name || 'Object: null prototype'}]`;
-  return inspectObject(value, name, inner, seen.length, indent);
+  return inspectObject(value, name, inner, depth, indent);
 }
 
 // Objects of the library print a text instead of their fields.
@@ -77,6 +82,7 @@ function inspectKey(key) {
 }
 
 function inspectObject(value, name, inner, level, indent) {
+  lastLevel = level;
   const isList = Array.isArray(value) || ArrayBuffer.isView(value);
   let prefix = '';
   if (isList && name !== 'Array') prefix = `${name}(${value.length}) `;
@@ -96,7 +102,7 @@ function inspectObject(value, name, inner, level, indent) {
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   const mark = level === 0 && items.some(item => item.includes('[Circular *1]')) ? '<ref *1> ' : '';
   if (!items.length) return `${mark}${prefix}${open}${close}`;
-  return mark + joinItems(items, prefix, open, close, isList, indent);
+  return mark + joinItems(items, prefix + open, close, { isList, indent, levels: lastLevel - level });
 }
 
 function collectItems(list, items, inner) {
@@ -112,29 +118,15 @@ function collectItems(list, items, inner) {
 }
 
 // One line when the items are short, else a line per item; long lists of short items in columns.
-function joinItems(items, prefix, open, close, isList, indent) {
-  let rows = items;
-  if (isList && items.length > 6) rows = groupItems(items, indent);
-  if (rows === items) {
-    const start = items.length + open.length + prefix.length + 10;
+function joinItems(items, open, close, { isList, indent, levels }) {
+  const rows = isList && items.length > 6 ? groupItems(items, indent) : items;
+  if (rows === items && levels < MAX_LEVELS) {
+    const start = items.length + indent + open.length + 10;
     const length = items.reduce((sum, item) => sum + item.length, start + items.length);
-    const isFlat = !items.some(item => item.includes('\n'));
-    const nested = items.some(item => /^(?:[^'"`]*: )?[^'"`]*[{[]/.test(item) && depthOf(item) > 2);
-    if (length + indent < LINE_WIDTH + 8 && isFlat && !nested) return `${prefix}${open} ${items.join(', ')} ${close}`;
+    if (length <= LINE_WIDTH && !items.some(item => item.includes('\n'))) return `${open} ${items.join(', ')} ${close}`;
   }
   const pad = ' '.repeat(indent);
-  return `${prefix}${open}\n${pad}  ${rows.join(`,\n${pad}  `)}\n${pad}${close}`;
-}
-
-// Returns how deep the brackets of a printed value are nested.
-function depthOf(text) {
-  let depth = 0;
-  let max = 0;
-  for (const c of text.replace(/'(?:[^'\\]|\\.)*'/g, '')) {
-    if (c === '{' || c === '[') max = Math.max(max, ++depth);
-    else if (c === '}' || c === ']') depth--;
-  }
-  return max;
+  return `${open}\n${pad}  ${rows.join(`,\n${pad}  `)}\n${pad}${close}`;
 }
 
 function groupItems(items, indent) {
@@ -146,9 +138,9 @@ function groupItems(items, indent) {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   if (total / longest <= 5 && longest > 8) return items;
   const bias = Math.sqrt(longest - total / items.length);
-  const columns = Math.min(
-    Math.round(Math.sqrt(2.5 * Math.max(bias - 3 > 1 ? bias - 3 : 1, 1) * count) / Math.max(bias - 3 > 1 ? bias - 3 : 1, 1)),
-    Math.floor((80 - indent) / longest), 4 * 4, 15);
+  const biased = Math.max(longest - 3 - bias, 1);
+  const columns = Math.min(Math.round(Math.sqrt(2.5 * biased * count) / biased),
+    Math.floor((LINE_WIDTH - indent) / longest), MAX_LEVELS * 4, 15);
   if (columns <= 1) return items;
   const widths = [];
   for (let i = 0; i < columns; i++) {

@@ -121,7 +121,8 @@ function normalizePath(path) {
 
 function resolveUrl(text, base) {
   if (!base._hasAuthority) throw invalidUrl(text);
-  const root = `${base.protocol}//${base.host}`;
+  const login = base.username ? `${base.username}${base.password ? `:${base.password}` : ''}@` : '';
+  const root = `${base.protocol}//${login}${base.host}`;
   if (text.startsWith('//')) return base.protocol + text;
   if (text.startsWith('/')) return root + text;
   if (text.startsWith('?')) return root + base.pathname + text;

@@ -82,7 +82,7 @@ function addLocatorMethods(type, make) {
         return make(this, [...selector._parts, ...filter.parts], selector._description + filter.description);
       }
       const description = `locator(${quote(selector)})${filter.description}`;
-      return make(this, [...parseSelector(selector), ...filter.parts], description);
+      return make(this, [...parseLater(selector), ...filter.parts], description);
     },
   });
 }

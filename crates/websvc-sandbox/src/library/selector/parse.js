@@ -10,6 +10,15 @@ function parseSelector(selector) {
   return splitSelector(selector, '>>').map(text => parsePart(text.trim(), selector));
 }
 
+// As `parseSelector`, but what is wrong with the selector is an error when it is used.
+function parseLater(selector) {
+  try {
+    return parseSelector(selector);
+  } catch (error) {
+    return [{ by: 'invalid', message: error.message }];
+  }
+}
+
 // Splits at a separator outside of quotes.
 function splitSelector(text, separator) {
   const parts = [];
