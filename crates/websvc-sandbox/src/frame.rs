@@ -86,7 +86,8 @@ pub(crate) struct Finish {
 
 /// Returns the bytes of a frame.
 pub(crate) fn encode(kind: Kind, content: &str) -> Vec<u8> {
-    let length = u32::try_from(content.len()).expect("frames are shorter than 4 GiB, because their content is bounded");
+    let length = u32::try_from(content.len())
+        .expect("frames are shorter than 4 GiB, because their content is bounded");
     let mut bytes = Vec::with_capacity(HEADER + content.len());
     bytes.push(kind.byte());
     bytes.extend_from_slice(&length.to_le_bytes());

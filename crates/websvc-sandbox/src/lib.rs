@@ -16,6 +16,8 @@ mod run;
 mod worker;
 
 pub use channel::{BoxFuture, CdpChannel, ChannelClosed};
-pub use program::{Language, MAX_OUTPUT_BYTES, Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
+pub use program::{
+    Language, MAX_OUTPUT_BYTES, Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig,
+};
 pub use run::run;
 pub use worker::run_worker;

@@ -121,7 +121,9 @@ impl Run {
                     Err(error) => End::Crash(error.to_string()),
                 });
             }
-            Kind::Start | Kind::Closed => return Some(End::Abort("unexpected frame of the worker".to_owned())),
+            Kind::Start | Kind::Closed => {
+                return Some(End::Abort("unexpected frame of the worker".to_owned()));
+            }
         }
         None
     }
@@ -144,7 +146,8 @@ impl Run {
             End::Timeout => {
                 outcome.killed = true;
                 outcome.exit_code = TIMEOUT_EXIT_CODE;
-                outcome.error = Some(format!("the program was killed after its timeout of {seconds} seconds"));
+                outcome.error =
+                    Some(format!("the program was killed after its timeout of {seconds} seconds"));
             }
             End::Crash(reason) => outcome.error = Some(format!("the program was ended: {reason}")),
             End::Abort(reason) => outcome.error = Some(format!("the program was ended: {reason}")),
@@ -170,7 +173,10 @@ impl Run {
 }
 
 /// Passes the waiting frame to the worker. Returns false if the worker has closed its input.
-fn pass(permit: Result<mpsc::Permit<'_, Vec<u8>>, mpsc::error::SendError<()>>, waiting: &mut Option<Vec<u8>>) -> bool {
+fn pass(
+    permit: Result<mpsc::Permit<'_, Vec<u8>>, mpsc::error::SendError<()>>,
+    waiting: &mut Option<Vec<u8>>,
+) -> bool {
     match (permit, waiting.take()) {
         (Ok(permit), Some(frame)) => {
             permit.send(frame);

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Error, Function, Object, Persistent, Runtime, Value};
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Error, Function, Object, Persistent, Runtime, Value,
+};
 
 use super::input::Input;
 use super::library;
@@ -53,7 +55,8 @@ fn track_rejections(runtime: &Runtime) -> Tracker {
     runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
         let Some(report) = function.borrow().clone() else { return };
         // Without memory for this call, the program fails at its next allocation.
-        let _failed = report.restore(&ctx).and_then(|report| report.call::<_, ()>((promise, reason, is_handled)));
+        let _failed =
+            report.restore(&ctx).and_then(|report| report.call::<_, ()>((promise, reason, is_handled)));
     })));
     tracker
 }
@@ -78,7 +81,10 @@ fn host<'js>(ctx: &Ctx<'js>, outputs: &Rc<Outputs>) -> Result<Object<'js>, Error
     let to = Rc::clone(outputs);
     host.set("send", Function::new(ctx.clone(), move |message: String| to.send(&message))?)?;
     let to = Rc::clone(outputs);
-    host.set("print", Function::new(ctx.clone(), move |is_error: bool, text: String| to.print(is_error, &text))?)?;
+    host.set(
+        "print",
+        Function::new(ctx.clone(), move |is_error: bool, text: String| to.print(is_error, &text))?,
+    )?;
     let to = Rc::clone(outputs);
     host.set("finish", Function::new(ctx.clone(), move |end: String| finish(&to, &end))?)?;
     host.set("evaluate", Function::new(ctx.clone(), evaluate)?)?;

@@ -5,7 +5,10 @@ mod input;
 mod library;
 mod limits;
 mod outputs;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod system_calls;
 
+use std::io;
 use std::process::ExitCode;
 
 use crate::frame::{Kind, Start};
@@ -13,10 +16,19 @@ use crate::frame::{Kind, Start};
 /// Reads one program from standard input, runs it within the limits, and writes its messages and outcome to standard
 /// output. This is the main function of a worker process.
 pub fn run_worker() -> ExitCode {
-    match limits::apply().and_then(|()| input::Input::open()) {
+    match prepare() {
         Ok(input) => run_program(&input),
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Limits the process. The thread that reads the input starts before it may no longer start any.
+fn prepare() -> io::Result<input::Input> {
+    limits::apply()?;
+    let input = input::Input::open()?;
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    system_calls::restrict()?;
+    Ok(input)
 }
 
 fn run_program(input: &input::Input) -> ExitCode {

@@ -21,7 +21,8 @@ impl Outputs {
     }
 
     pub(super) fn print(&self, is_error: bool, text: &str) {
-        let (kind, output) = if is_error { (Kind::Stderr, &self.stderr) } else { (Kind::Stdout, &self.stdout) };
+        let (kind, output) =
+            if is_error { (Kind::Stderr, &self.stderr) } else { (Kind::Stdout, &self.stdout) };
         let was_cut = output.borrow().is_cut();
         let length = output.borrow_mut().push(text);
         if was_cut {

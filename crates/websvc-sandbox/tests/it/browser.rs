@@ -29,8 +29,19 @@ impl Browser {
     pub(crate) async fn start(path: PathBuf) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let mut command = Command::new(path);
-        command.args(["--headless", "--no-sandbox", "--remote-debugging-port=0", "--disable-gpu", "--mute-audio"]);
-        command.args(["--window-size=1280,720", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage"]);
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--remote-debugging-port=0",
+            "--disable-gpu",
+            "--mute-audio",
+        ]);
+        command.args([
+            "--window-size=1280,720",
+            "--hide-scrollbars",
+            "--no-first-run",
+            "--disable-dev-shm-usage",
+        ]);
         command.arg(format!("--user-data-dir={}", profile.path().display())).arg("about:blank");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn().unwrap();
@@ -51,11 +62,13 @@ impl Browser {
         let mut owner = Socket::connect(&self.endpoint).await;
         let context = owner.call("Target.createBrowserContext", json!({ "disposeOnDetach": true })).await;
         let context = context["browserContextId"].clone();
-        let target =
-            owner.call("Target.createTarget", json!({ "url": "about:blank", "browserContextId": context })).await;
+        let target = owner
+            .call("Target.createTarget", json!({ "url": "about:blank", "browserContextId": context }))
+            .await;
         let mut socket = Socket::connect(&self.endpoint).await;
         let target_id = target["targetId"].as_str().unwrap().to_owned();
-        let attached = socket.call("Target.attachToTarget", json!({ "targetId": target_id, "flatten": true })).await;
+        let attached =
+            socket.call("Target.attachToTarget", json!({ "targetId": target_id, "flatten": true })).await;
         let session_id = attached["sessionId"].as_str().unwrap().to_owned();
         let downloads = json!({ "behavior": "deny", "browserContextId": context, "eventsEnabled": true });
         socket.call("Browser.setDownloadBehavior", downloads).await;
@@ -76,7 +89,8 @@ impl Page {
         let (back, returned) = std::sync::mpsc::channel();
         let channel = Lent { socket: self.socket.take(), back };
         let outcome =
-            websvc_sandbox::run(program, self.target.clone(), Box::new(channel), &crate::channels::worker()).await;
+            websvc_sandbox::run(program, self.target.clone(), Box::new(channel), &crate::channels::worker())
+                .await;
         self.socket = returned.recv().ok();
         outcome
     }

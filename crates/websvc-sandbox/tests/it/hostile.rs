@@ -41,8 +41,9 @@ async fn memory_is_limited() {
     ] {
         let outcome = run_node(code, 20).await;
         let error = outcome.error.clone().unwrap_or_default();
-        let is_clear =
-            ["out of memory", "invalid array", "string too long", "call stack", "invalid"].iter().any(|text| error.contains(text));
+        let is_clear = ["out of memory", "invalid array", "string too long", "call stack", "invalid"]
+            .iter()
+            .any(|text| error.contains(text));
         assert!(outcome.exit_code == 1 && is_clear, "{code}: {outcome:?}");
         assert!(!outcome.killed, "{code}");
     }
@@ -128,7 +129,11 @@ async fn changed_prototypes_harm_only_the_program() {
         let outcome = run_node(code, 3).await;
         let is_bounded = outcome.killed || [0, 1, 7].contains(&outcome.exit_code);
         assert!(is_bounded, "{code}: {outcome:?}");
-        assert_eq!(outcome.exit_code != 0, outcome.error.is_some() || outcome.exit_code == 7, "{code}: {outcome:?}");
+        assert_eq!(
+            outcome.exit_code != 0,
+            outcome.error.is_some() || outcome.exit_code == 7,
+            "{code}: {outcome:?}"
+        );
     }
 }
 
@@ -136,7 +141,10 @@ async fn changed_prototypes_harm_only_the_program() {
 async fn session_that_ends_fails_the_calls_of_the_program() {
     struct Ended;
     impl websvc_sandbox::CdpChannel for Ended {
-        fn send(&mut self, _: String) -> websvc_sandbox::BoxFuture<'_, Result<(), websvc_sandbox::ChannelClosed>> {
+        fn send(
+            &mut self,
+            _: String,
+        ) -> websvc_sandbox::BoxFuture<'_, Result<(), websvc_sandbox::ChannelClosed>> {
             Box::pin(async { Err(websvc_sandbox::ChannelClosed) })
         }
         fn receive(&mut self) -> websvc_sandbox::BoxFuture<'_, Option<String>> {
@@ -158,4 +166,21 @@ async fn missing_worker_is_an_error() {
     let outcome = websvc_sandbox::run(program(Language::Node, "1", 5), page, channel, &worker).await;
     assert_eq!(outcome.exit_code, 1);
     assert!(outcome.error.unwrap().starts_with("cannot start the worker of programs"));
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[tokio::test]
+async fn process_has_limits_and_a_filter_of_system_calls() {
+    let mut command = tokio::process::Command::new(crate::channels::worker().program);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).kill_on_drop(true);
+    let process = command.spawn().unwrap();
+    let folder = std::path::PathBuf::from(format!("/proc/{}", process.id().unwrap()));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+    websvc_testkit::until("the filter is set", || read("status").contains("Seccomp:\t2")).await;
+    let limits = read("limits");
+    for (name, value) in [("Max open files", "3"), ("Max file size", "0"), ("Max core file size", "0")] {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        assert_eq!(line[name.len()..].split_whitespace().next(), Some(value), "{line}");
+    }
+    assert!(read("status").contains("NoNewPrivs:\t1"));
 }

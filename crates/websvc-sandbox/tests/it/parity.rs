@@ -38,12 +38,15 @@ async fn programs_have_the_outcomes_of_playwright() {
     let programs = programs(|code| site::insert_addresses(code, &web));
     let is_complete = std::env::var_os("WEBSVC_TEST_PROGRAM").is_none();
     assert!(!is_complete || programs.len() >= MIN_PROGRAMS, "{} programs", programs.len());
-    let (expected, found) =
-        tokio::join!(run_playwright(Path::new(&playwright), &chromium, &programs), run_ours(&chromium, &programs));
+    let (expected, found) = tokio::join!(
+        run_playwright(Path::new(&playwright), &chromium, &programs),
+        run_ours(&chromium, &programs)
+    );
     let mut differences = String::new();
     for name in programs.keys() {
         if expected.get(name) != found.get(name) {
-            let show = |outcome: Option<&Value>| outcome.map_or("nothing".to_owned(), |value| format!("{value:#}"));
+            let show =
+                |outcome: Option<&Value>| outcome.map_or("nothing".to_owned(), |value| format!("{value:#}"));
             differences.push_str(&format!(
                 "\n{name}\n playwright: {}\n ours: {}\n",
                 show(expected.get(name)),
@@ -88,7 +91,8 @@ async fn run_ours(chromium: &Path, programs: &BTreeMap<String, String>) -> BTree
         let outcome = browser.open_page().await.run(program(Language::Node, code, 60)).await;
         let error = outcome.error.as_deref().and_then(|error| error.lines().next());
         // A program without a value has its standard output as result.
-        let result = outcome.result.filter(|result| result != outcome.stdout.trim() || outcome.stdout.is_empty());
+        let result =
+            outcome.result.filter(|result| result != outcome.stdout.trim() || outcome.stdout.is_empty());
         outcomes.insert(
             name.clone(),
             json!({ "stdout": outcome.stdout, "result": result, "exitCode": outcome.exit_code, "error": error }),

@@ -24,7 +24,11 @@ async fn results_and_exit_codes() {
         ("process.exit(3)", None, 3),
         ("try { process.exit(0) } finally { console.log('never') }", None, 0),
         ("throw new Error('boom')", None, 1),
-        ("setTimeout(() => { throw new Error('late') }, 1); await new Promise(r => setTimeout(r, 1000))", None, 1),
+        (
+            "setTimeout(() => { throw new Error('late') }, 1); await new Promise(r => setTimeout(r, 1000))",
+            None,
+            1,
+        ),
         ("Promise.reject(new Error('forgotten')); await new Promise(r => setTimeout(r, 1000))", None, 1),
         ("let x = ;", None, 1),
     ] {
@@ -58,8 +62,14 @@ async fn missing_method_names_the_closest() {
         ("context.cookie()", "browserContext.cookie does not exist; did you mean browserContext.cookies?"),
         ("browser.contextes()", "browser.contextes does not exist; did you mean browser.contexts?"),
         ("page.waitForXPath('//a')", "page.waitForXPath does not exist; did you mean page.waitFor"),
-        ("page.route('**', r => r.abort())", "page.route is not available in this sandbox: requests cannot be intercepted"),
-        ("page.locator('input').setInputFiles('x')", "locator.setInputFiles is not available in this sandbox"),
+        (
+            "page.route('**', r => r.abort())",
+            "page.route is not available in this sandbox: requests cannot be intercepted",
+        ),
+        (
+            "page.locator('input').setInputFiles('x')",
+            "locator.setInputFiles is not available in this sandbox",
+        ),
         ("require('fs')", "Cannot find module 'fs'"),
         ("import fs from 'fs'", "a program cannot import modules"),
         ("page.screenshot({ path: 'x.png' })", "page.screenshot: path: programs have no files"),
@@ -72,7 +82,8 @@ async fn missing_method_names_the_closest() {
 
 #[tokio::test]
 async fn refusal_of_the_channel_is_an_error_of_the_program() {
-    let outcome = run_alone(program(Language::Node, "await page.setViewportSize({ width: 1, height: 1 })", 20)).await;
+    let outcome =
+        run_alone(program(Language::Node, "await page.setViewportSize({ width: 1, height: 1 })", 20)).await;
     let expected = "page.setViewportSize: Protocol error (Emulation.setDeviceMetricsOverride): \
                     Emulation.setDeviceMetricsOverride is not allowed";
     assert_eq!(outcome.error.as_deref(), Some(format!("Error: {expected}").as_str()));

@@ -27,5 +27,6 @@ pub(crate) async fn start() -> TestWeb {
 /// Replaces the names of the two sites in a program.
 pub(crate) fn insert_addresses(code: &str, web: &TestWeb) -> String {
     let port = web.http_addr().port();
-    code.replace("SITE", &format!("http://127.0.0.1:{port}")).replace("OTHER", &format!("http://localhost:{port}"))
+    code.replace("SITE", &format!("http://127.0.0.1:{port}"))
+        .replace("OTHER", &format!("http://localhost:{port}"))
 }

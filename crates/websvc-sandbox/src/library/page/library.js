@@ -4,7 +4,7 @@ class PageLibrary {
   preview(element) { return preview(element); }
   count(root, parts) { return queryParts(root || document, parts).length; }
   all(root, parts) { return queryParts(root || document, parts); }
-  snapshot(options) { return snapshotPage(options); }
+  snapshot(root, parts, options) { return snapshotPage(options); }
 
   // Returns the element for a handle. Throws what `act` reports.
   one(root, parts, strict) {
