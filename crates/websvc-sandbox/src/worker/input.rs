@@ -1,7 +1,7 @@
 //! The frames from the service, read by a thread of its own so that the program can wait for a timer too.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -36,10 +36,8 @@ impl Input {
     pub(super) fn next(&self, time: Option<Duration>) -> Option<Frame> {
         match time {
             None => self.frames.recv().ok(),
-            Some(time) => match self.frames.recv_timeout(time) {
-                Ok(frame) => Some(frame),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            // The reading thread ends the process at the end of the input.
+            Some(time) => self.frames.recv_timeout(time).ok(),
         }
     }
 }
