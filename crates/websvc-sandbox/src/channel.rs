@@ -11,7 +11,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// may do, and answers a message that it refuses with an error of the protocol. A response has the `id` of its request:
 /// the worker counts its requests from 1, so a channel that shares a connection replaces the ids in both directions.
 ///
-/// The library uses the methods that `docs/interact-code.md` lists.
+/// The library sends the methods of [`METHODS`](crate::METHODS). A hostile program can send any text.
 pub trait CdpChannel: Send {
     /// Sends a message to the browser.
     fn send(&mut self, message: String) -> BoxFuture<'_, Result<(), ChannelClosed>>;

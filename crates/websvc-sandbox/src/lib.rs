@@ -9,6 +9,7 @@
 
 mod channel;
 mod frame;
+mod methods;
 mod output;
 mod process;
 mod program;
@@ -16,6 +17,7 @@ mod run;
 mod worker;
 
 pub use channel::{BoxFuture, CdpChannel, ChannelClosed};
+pub use methods::METHODS;
 pub use program::{
     Language, MAX_OUTPUT_BYTES, Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig,
 };

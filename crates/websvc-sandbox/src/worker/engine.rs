@@ -107,7 +107,10 @@ fn finish(outputs: &Outputs, end: &str) {
 }
 
 /// Runs the text of the program. Returns a promise of `{ value }`, the value of the last expression.
-#[expect(clippy::needless_pass_by_value, reason = "the engine passes the arguments of its functions by value")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the engine passes the arguments of its functions by value"
+)]
 fn evaluate(ctx: Ctx<'_>, code: String) -> Result<Value<'_>, Error> {
     let mut options = EvalOptions::default();
     options.strict = false;

@@ -47,7 +47,7 @@ const PAGE: &[&str] = &[
 ];
 
 /// Returns the library: the source of a function of the host object and of the source for the pages.
-pub(super) fn source() -> String {
+pub(crate) fn source() -> String {
     format!("(function (host, pageSource) {{\n'use strict';\n{}\n}})", ENGINE.join("\n"))
 }
 

@@ -13,6 +13,9 @@ use std::process::ExitCode;
 
 use crate::frame::{Kind, Start};
 
+#[cfg(test)]
+pub(crate) use library::source as engine_source;
+
 /// Reads one program from standard input, runs it within the limits, and writes its messages and outcome to standard
 /// output. This is the main function of a worker process.
 pub fn run_worker() -> ExitCode {

@@ -171,9 +171,15 @@ async fn killed_program_leaves_the_page_usable() {
     let web = site::start().await;
     let browser = Browser::start(chromium).await;
     let mut page = browser.open_page().await;
-    let code = site::insert_addresses("await page.goto('SITE/list.html'); window = 1; for (;;) {}", &web);
-    let outcome = page.run(program(Language::Node, &code, 3)).await;
-    assert!(outcome.killed, "{outcome:?}");
-    let outcome = page.run(program(Language::Node, "await page.evaluate(() => document.title)", 60)).await;
-    assert_eq!(outcome.result.as_deref(), Some("Products"), "{outcome:?}");
+    for code in [
+        "await page.goto('SITE/list.html'); for (;;) {}",
+        // A dialog stays open.
+        "page.on('dialog', () => { for (;;) {} }); await page.evaluate(() => alert('left open'))",
+    ] {
+        let outcome = page.run(program(Language::Node, &site::insert_addresses(code, &web), 3)).await;
+        assert!(outcome.killed, "{outcome:?}");
+        let outcome =
+            page.run(program(Language::Node, "await page.evaluate(() => document.title)", 60)).await;
+        assert_eq!(outcome.result.as_deref(), Some("Products"), "{outcome:?}");
+    }
 }

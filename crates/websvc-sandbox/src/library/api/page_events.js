@@ -24,6 +24,8 @@ async function startSession(page, session, rootParent) {
     ['Target.setAutoAttach', { autoAttach: false, waitForDebuggerOnStart: false, flatten: true }],
     ['Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true }],
   ];
+  // A dialog that a killed program has left open would block the page.
+  session.send('Page.handleJavaScriptDialog', { accept: false }).catch(ignore);
   const tree = session.send('Page.enable').then(() => session.send('Page.getFrameTree'));
   // A program before this one may have left the domain on, which then reports no contexts.
   const worlds = session.send('Runtime.disable').catch(ignore).then(() => session.send('Runtime.enable'));
