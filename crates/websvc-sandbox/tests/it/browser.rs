@@ -87,7 +87,7 @@ impl Page {
     /// Runs a program on the page. The connection serves the next one too.
     pub(crate) async fn run(&mut self, program: websvc_sandbox::Program) -> websvc_sandbox::Outcome {
         let (back, returned) = std::sync::mpsc::channel();
-        let channel = Lent { socket: self.socket.take(), back };
+        let channel = BorrowedSocket { socket: self.socket.take(), back };
         let outcome =
             websvc_sandbox::run(program, self.target.clone(), Box::new(channel), &crate::channels::worker())
                 .await;
@@ -97,12 +97,12 @@ impl Page {
 }
 
 /// A connection that returns to its owner on drop.
-struct Lent {
+struct BorrowedSocket {
     socket: Option<Socket>,
     back: std::sync::mpsc::Sender<Socket>,
 }
 
-impl Drop for Lent {
+impl Drop for BorrowedSocket {
     fn drop(&mut self) {
         if let Some(socket) = self.socket.take() {
             self.back.send(socket).unwrap();
@@ -110,7 +110,7 @@ impl Drop for Lent {
     }
 }
 
-impl CdpChannel for Lent {
+impl CdpChannel for BorrowedSocket {
     fn send(&mut self, message: String) -> BoxFuture<'_, Result<(), ChannelClosed>> {
         let socket = self.socket.as_mut().unwrap();
         Box::pin(async move { socket.stream.send(Message::text(message)).await.map_err(|_| ChannelClosed) })
