@@ -46,6 +46,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
+    // Its connection to the browser is a trait, which the sessions implement.
+    layer("websvc-sandbox", &[]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer("websvc-model", &["websvc-transport"]),
     layer(
@@ -128,6 +130,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-sandbox",
     "websvc-diff",
     "websvc-notify",
     "websvc-jobs",
@@ -156,7 +159,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 30] = [
+const EVERYTHING: [&str; 31] = [
+    "websvc-sandbox",
     "websvc-notify",
     "websvc-diff",
     "websvc-webhook",
@@ -198,6 +202,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["lettre"], &["websvc-notify"]),
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-blocklist"]),
+    (&["rquickjs"], &["websvc-sandbox"]),
     (&["object_store"], &["websvc-artifacts"]),
 ];
 

@@ -40,6 +40,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "websocket",
         "monitors",
         "monitor-schedules",
+        "interact-code",
         "webhooks",
         "map",
         "documents",
