@@ -40,9 +40,11 @@ struct ChildState {
 }
 
 /// The kind of a child target.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Kind {
     Frame,
+    /// A window that the page opened, with the ID of its main frame.
+    Tab(String),
     /// A dedicated worker. Its requests are those of the page.
     Worker,
     /// A shared worker or a service worker, which sends requests of its own.
@@ -96,6 +98,15 @@ impl ChildTargets {
 
     /// Sends the settings to a new child target and lets it run.
     pub(super) fn set_up(&self, session: &str, kind: &str) {
+        self.set_up_kind(session, &Kind::from_cdp(kind));
+    }
+
+    /// Sends the settings to a new window of the page and lets it run.
+    pub(super) fn set_up_tab(&self, session: &str, target: &str) {
+        self.set_up_kind(session, &Kind::Tab(target.to_owned()));
+    }
+
+    fn set_up_kind(&self, session: &str, kind: &Kind) {
         let state = &*self.0;
         if !state.add(session) {
             state.events.lock().has_skipped_targets = true;
@@ -103,26 +114,25 @@ impl ChildTargets {
         }
         // Its pending work is not visible, unlike timers and requests of the page.
         state.events.lock().has_background_work = true;
-        let kind = Kind::from_cdp(kind);
-        self.subscribe(session, kind);
+        self.subscribe(session, kind.clone());
         let setup = &state.setup;
         let mut commands = vec![Command::new("Emulation.setUserAgentOverride", setup.user_agent.clone())];
-        if kind != Kind::SharedWorker {
+        if *kind != Kind::SharedWorker {
             let network = json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0});
             commands.push(Command::new("Network.enable", network));
         }
-        if kind == Kind::Frame {
+        if matches!(kind, Kind::Frame | Kind::Tab(_)) {
             commands.push(Command::new("Page.enable", json!({})));
             commands.extend(setup.frames.iter().cloned());
         }
         // A process that has these settings already refuses them, which does no harm.
         commands.extend(setup.all_targets.iter().cloned());
-        if kind == Kind::SharedWorker {
+        if *kind == Kind::SharedWorker {
             // It copied the user agent of its process before the override.
             let script = json!({"expression": user_agent_script(&setup.user_agent)});
             commands.push(Command::new("Runtime.evaluate", script));
         }
-        if kind != Kind::Worker
+        if *kind != Kind::Worker
             && let Some(patterns) = state.interception.patterns()
         {
             commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
@@ -143,8 +153,16 @@ impl ChildTargets {
             let Some(state) = state.upgrade() else { return };
             match method.as_str() {
                 "Fetch.requestPaused" => {
-                    let Command { method, params } = state.interception.decide(&params);
-                    state.cdp.send_no_reply(&name, method, params);
+                    // Only the main frame of a window is subject to the navigation rule.
+                    let tab = if let Kind::Tab(frame) = &kind { frame.as_str() } else { "" };
+                    let decided = state.events.decide(&state.interception, &params, &name, Some(tab));
+                    if let Some(Command { method, params }) = decided {
+                        state.cdp.send_no_reply(&name, method, params);
+                    }
+                }
+                "Page.javascriptDialogOpening" => state.events.answer_dialog(&state.cdp, &name, &params),
+                "Page.frameNavigated" if matches!(kind, Kind::Tab(_)) => {
+                    state.events.record_tab_visit(&params);
                 }
                 // Dedicated workers send this event when they finish, and share the process of their frame.
                 CRASHED_EVENT if kind != Kind::Worker => state.events.record_child_crash(),

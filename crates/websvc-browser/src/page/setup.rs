@@ -25,7 +25,8 @@ impl Page<'_> {
         let patterns = interception.patterns();
         let children = self.register_child_targets(request, Arc::clone(&interception));
         let events = self.events.clone();
-        let decide = move |paused: &Value| events.decide(&interception, paused);
+        let session = self.session.clone();
+        let decide = move |paused: &Value| events.decide(&interception, paused, &session, None);
         let on_target = move |method: &str, params: &Value| children.on_target_event(method, params);
         self.events.subscribe(self.process.cdp(), &self.session, decide, on_target);
         let user_agent = user_agent_override(&self.process.user_agent, request);
@@ -67,6 +68,11 @@ impl Page<'_> {
         let workers = children.clone();
         let on_worker = move |session: &str, kind: &str| workers.set_up(session, kind);
         self.process.targets().on_worker(&self.context.id, Arc::new(on_worker));
+        if let Some(max_pages) = self.max_tabs {
+            let tabs = children.clone();
+            let on_tab = move |session: &str, target: &str| tabs.set_up_tab(session, target);
+            self.process.targets().allow_tabs(&self.context.id, max_pages, Arc::new(on_tab));
+        }
         children
     }
 
