@@ -31,6 +31,7 @@ pub(super) const COPIED: &[&str] = &[
     "monitor_storage",
     "webhooks",
     "webhook_events",
+    "browser_sessions",
     "pages",
     "page_totals",
 ];
