@@ -121,6 +121,18 @@ const LAYERS: &[Layer] = &[
             "websvc-notify",
         ],
     ),
+    layer(
+        "websvc-session",
+        &[
+            "websvc-types",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-scrape",
+            "websvc-store",
+            "websvc-browser",
+            "websvc-engine",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -153,10 +165,12 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-model",
     "websvc-monitor",
     "websvc-scrape",
+    "websvc-session",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 30] = [
+const EVERYTHING: [&str; 31] = [
+    "websvc-session",
     "websvc-notify",
     "websvc-diff",
     "websvc-webhook",
