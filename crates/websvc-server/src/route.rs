@@ -11,7 +11,7 @@ use websvc_types::ErrorCode;
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
-use crate::handler::{JobOperation, MonitorOperation, WebhookOperation};
+use crate::handler::{BrowserOperation, JobOperation, MonitorOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
 pub(crate) use group::OperationGroup;
@@ -28,6 +28,7 @@ pub(crate) enum Operation {
     ParseFormats,
     Job(JobKind, JobOperation),
     Monitor(MonitorOperation),
+    Browser(BrowserOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -62,6 +63,7 @@ impl Operation {
             Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
             Self::Monitor(_) => OperationGroup::Monitor,
+            Self::Browser(_) => OperationGroup::Sessions,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -90,6 +92,7 @@ impl Operation {
             Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::Monitor(operation) => Some(operation.name()),
+            Self::Browser(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -117,6 +120,7 @@ impl Operation {
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::Monitor(_) => Some(KeyScope::Monitor),
+            Self::Browser(_) => Some(KeyScope::Interact),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -195,6 +199,19 @@ pub(crate) static ROUTES: &[Route] = &[
         Operation::Monitor(MonitorOperation::Feed),
         AccessLevel::Public,
     ),
+    browser(Method::POST, "/v2/scrape/{id}/interact", BrowserOperation::Interact),
+    browser(Method::DELETE, "/v2/scrape/{id}/interact", BrowserOperation::EndInteract),
+    browser(Method::POST, "/v2/browser", BrowserOperation::Create),
+    browser(Method::GET, "/v2/browser", BrowserOperation::List),
+    browser(Method::POST, "/v2/browser/{id}/execute", BrowserOperation::Execute),
+    browser(Method::DELETE, "/v2/browser/{id}", BrowserOperation::End),
+    browser(Method::POST, "/v2/interact", BrowserOperation::Create),
+    browser(Method::GET, "/v2/interact", BrowserOperation::List),
+    browser(Method::POST, "/v2/interact/{id}/execute", BrowserOperation::Execute),
+    browser(Method::DELETE, "/v2/interact/{id}", BrowserOperation::End),
+    // The handlers check the tokens of the URLs.
+    session_url("/v2/browser/{id}/cdp", BrowserOperation::Cdp),
+    session_url("/v2/browser/{id}/live", BrowserOperation::Live),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -281,6 +298,14 @@ const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn monitor(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
     route(method, path, Operation::Monitor(operation), AccessLevel::Key)
+}
+
+const fn browser(method: Method, path: &'static str, operation: BrowserOperation) -> Route {
+    route(method, path, Operation::Browser(operation), AccessLevel::Key)
+}
+
+const fn session_url(path: &'static str, operation: BrowserOperation) -> Route {
+    route(Method::GET, path, Operation::Browser(operation), AccessLevel::Public)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
@@ -455,6 +480,9 @@ mod tests {
             others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
         let (feeds, others): (Vec<&str>, Vec<&str>) =
             others.into_iter().partition(|path| path.ends_with("/feed"));
+        let (sessions, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|path| path.starts_with("/v2/browser/"));
+        assert_eq!(sessions, ["/v2/browser/{id}/cdp", "/v2/browser/{id}/live"]);
         assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
