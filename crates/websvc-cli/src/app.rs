@@ -7,6 +7,7 @@ mod jobs;
 mod llm;
 mod mirror_sink;
 mod monitors;
+mod sessions;
 mod sources;
 mod store;
 mod threat;
@@ -39,6 +40,7 @@ pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
+pub(crate) use sessions::sessions_config;
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
     unused_sources,

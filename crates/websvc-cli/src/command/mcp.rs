@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig,
+    AdmissionLimits, Authentication, Jobs, McpTools, MonitorsConfig, Service, ServiceConfig, SessionsConfig,
 };
 
 use super::serve::origin;
@@ -19,6 +19,8 @@ pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: MonitorsConfig::default(),
+        // No tool starts one.
+        browser_sessions: SessionsConfig { max_sessions: 0, ..SessionsConfig::default() },
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

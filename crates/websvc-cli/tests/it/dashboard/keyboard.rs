@@ -91,6 +91,7 @@ async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
         "batch",
         "crawl",
         "monitor",
+        "interact",
         "index",
         "Administrator",
         "Create",
