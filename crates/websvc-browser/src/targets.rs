@@ -18,6 +18,9 @@ pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// A callback for a paused window, with its session and its target.
 pub(crate) type TabCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
+/// A callback for a session that was detached from its target.
+pub(crate) type DetachCallback = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The targets of the open browser contexts of one process.
 #[derive(Default)]
 pub(crate) struct TargetRegistry(Mutex<HashMap<String, ContextTargets>>);
@@ -38,9 +41,10 @@ struct PageTarget {
 }
 
 /// The rule for the windows that the page of a context opens. Without it, they are closed.
-struct Tabs {
-    max_pages: usize,
-    callback: TabCallback,
+pub(crate) struct Tabs {
+    pub(crate) max_pages: usize,
+    pub(crate) on_open: TabCallback,
+    pub(crate) on_detached: DetachCallback,
 }
 
 /// The action for a target that was attached.
@@ -80,10 +84,10 @@ impl TargetRegistry {
         }
     }
 
-    /// Allows the pages of a context to open windows, up to `max_pages` pages in all.
-    pub(crate) fn allow_tabs(&self, context: &str, max_pages: usize, callback: TabCallback) {
+    /// Allows the pages of a context to open windows.
+    pub(crate) fn allow_tabs(&self, context: &str, tabs: Tabs) {
         if let Some(targets) = self.lock().get_mut(context) {
-            targets.tabs = Some(Tabs { max_pages, callback });
+            targets.tabs = Some(tabs);
         }
     }
 
@@ -111,8 +115,15 @@ impl TargetRegistry {
     /// Handles `Target.detachedFromTarget`: a tab was closed.
     pub(crate) fn on_detached(&self, params: &Value) {
         let session = params["sessionId"].as_str().unwrap_or_default();
-        for targets in self.lock().values_mut().filter(|targets| targets.tabs.is_some()) {
-            targets.pages.retain(|page| page.session != session);
+        let mut callbacks = Vec::new();
+        for targets in self.lock().values_mut() {
+            if let Some(Tabs { on_detached, .. }) = &targets.tabs {
+                targets.pages.retain(|page| page.session != session);
+                callbacks.push(Arc::clone(on_detached));
+            }
+        }
+        for on_detached in callbacks {
+            on_detached(session);
         }
     }
 
@@ -169,7 +180,7 @@ impl TargetRegistry {
         let action = match &targets.tabs {
             None if targets.pages.is_empty() => AttachAction::Resume,
             Some(tabs) if targets.pages.len() < tabs.max_pages => {
-                AttachAction::SetUpTab(Arc::clone(&tabs.callback))
+                AttachAction::SetUpTab(Arc::clone(&tabs.on_open))
             }
             Some(_) | None => return AttachAction::Close,
         };

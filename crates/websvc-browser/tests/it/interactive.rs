@@ -237,7 +237,7 @@ async fn dropped_session_stops_its_chromium() {
 }
 
 /// Opens pages with these indexes in a new tab each, and lets them run.
-async fn open_in_tabs(client: &mut Client, indexes: impl IntoIterator<Item = usize>) {
+async fn open_in_tabs(client: &mut Client, indexes: impl IntoIterator<Item = usize>, wait_ms: u64) {
     for index in indexes {
         let created = client.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
         let target = created["result"]["targetId"].as_str().unwrap().to_owned();
@@ -248,7 +248,7 @@ async fn open_in_tabs(client: &mut Client, indexes: impl IntoIterator<Item = usi
         let page = PageTarget { target, session };
         client.call(Some(&page.session), "Page.navigate", json!({"url": url})).await;
         // An alert or a navigation may end the wait early.
-        client.evaluate(&page, "new Promise((resolve) => setTimeout(resolve, 300))").await;
+        client.evaluate(&page, &format!("new Promise((resolve) => setTimeout(resolve, {wait_ms}))")).await;
         client.call(None, "Target.closeTarget", json!({"targetId": page.target})).await;
         for window in client.call(None, "Target.getTargets", json!({})).await["result"]["targetInfos"]
             .as_array()
@@ -269,7 +269,7 @@ async fn pages_of_a_session_do_not_reach_a_forbidden_address() {
     let Some(setup) = setup(web(&pages, &host)).await else { return };
     let browser = start(&setup, None).await;
     let (mut client, page) = connect(&browser).await;
-    open_in_tabs(&mut client, 0..pages.len()).await;
+    open_in_tabs(&mut client, 0..pages.len(), 300).await;
     // Commands of the client that make requests by themselves.
     for url in [
         format!("http://{host}/x"),
@@ -295,9 +295,27 @@ async fn pages_of_a_session_reach_an_allowed_address() {
         .into();
     for index in indexes {
         // On a busy machine, a page may be closed too early.
+        let mut wait_ms = 300;
         while setup.web.count(&format!("http://b.test/{index}")) == 0 {
-            open_in_tabs(&mut client, [index]).await;
+            open_in_tabs(&mut client, [index], wait_ms).await;
+            wait_ms *= 2;
         }
     }
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closed_tabs_and_their_workers_do_not_count() {
+    let worker =
+        "<script>new Worker('data:text/javascript,0'); new Worker('data:text/javascript,1')</script>";
+    let Some(setup) = setup(TestWeb::builder().page("http://a.localhost/0", Page::html(worker))).await else {
+        return;
+    };
+    let browser = start(&setup, None).await;
+    let (mut client, _) = connect(&browser).await;
+    // More targets than a page may have, one tab after another.
+    open_in_tabs(&mut client, std::iter::repeat_n(0, 45), 1).await;
+    let (mut client, page) = connect(&browser).await;
+    assert_eq!(client.evaluate(&page, "1 + 1").await, 2);
     browser.close().await;
 }
