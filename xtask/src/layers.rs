@@ -123,6 +123,18 @@ const LAYERS: &[Layer] = &[
             "websvc-notify",
         ],
     ),
+    layer(
+        "websvc-session",
+        &[
+            "websvc-types",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-scrape",
+            "websvc-store",
+            "websvc-browser",
+            "websvc-engine",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -156,11 +168,13 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-model",
     "websvc-monitor",
     "websvc-scrape",
+    "websvc-session",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 31] = [
+const EVERYTHING: [&str; 32] = [
     "websvc-sandbox",
+    "websvc-session",
     "websvc-notify",
     "websvc-diff",
     "websvc-webhook",

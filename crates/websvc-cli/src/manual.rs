@@ -38,6 +38,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "batch",
         "crawl",
         "websocket",
+        "browser-sessions",
         "monitors",
         "monitor-schedules",
         "interact-code",

@@ -45,6 +45,8 @@
 //! | `GET` of the job | - | [`job::JobStatusResponse`] |
 //! | `POST /v2/monitor` | [`monitor::CreateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `PATCH /v2/monitor/{id}` | [`monitor::UpdateMonitorRequest`] | [`monitor::MonitorResponse`] |
+//! | `POST /v2/browser` | [`interact::CreateBrowserRequest`] | [`interact::CreateBrowserResponse`] |
+//! | `POST /v2/scrape/{id}/interact` | [`interact::InteractRequest`] | [`interact::InteractResponse`] |
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
 //! | `POST /v1/rerank` | [`rerank::RerankRequest`] | [`rerank::RerankResponse`] |
 //! | `GET /v2/team/credit-usage` | - | [`usage::CreditUsageResponse`] |
@@ -92,6 +94,7 @@ pub mod country;
 mod error;
 pub mod format;
 pub mod index;
+pub mod interact;
 pub mod job;
 pub mod limits;
 pub mod map;

@@ -19,6 +19,7 @@ mod blocklists;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
+mod browser_sessions;
 mod cache;
 mod canary;
 mod change_tracking;
