@@ -129,6 +129,7 @@ const LAYERS: &[Layer] = &[
             "websvc-types",
             "websvc-validate",
             "websvc-transport",
+            "websvc-sandbox",
             "websvc-scrape",
             "websvc-store",
             "websvc-browser",

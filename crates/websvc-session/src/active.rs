@@ -7,13 +7,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
-use websvc_browser::{BrowserError, ClientRole, Connector, PageTarget};
+use websvc_browser::{BrowserError, ClientRole, Connector};
 use websvc_engine::SessionUse;
 use websvc_store::BrowserSessionRecord;
 use websvc_transport::BoxFuture;
 use websvc_types::limits::INTERACT_WAITING_MAX;
 
-use crate::code::{CdpChannel, ChannelClosed};
+use crate::code::{CdpChannel, ChannelClosed, PageTarget};
 use crate::error::SessionError;
 use crate::model::SessionEnd;
 use crate::token::Token;
@@ -64,6 +64,8 @@ pub(crate) struct ActiveSession {
     turn: Semaphore,
     clients: AtomicUsize,
     used_prompt: AtomicBool,
+    /// The target that the last program had as its page, if that was not the first tab.
+    chosen_page: Mutex<Option<String>>,
     end_requested: watch::Sender<bool>,
     ended: watch::Sender<Option<SessionEnd>>,
 }
@@ -104,6 +106,7 @@ impl ActiveSession {
             turn: Semaphore::new(1),
             clients: AtomicUsize::new(0),
             used_prompt: AtomicBool::new(false),
+            chosen_page: Mutex::default(),
             end_requested: watch::Sender::new(false),
             ended: watch::Sender::new(None),
         }
@@ -163,6 +166,11 @@ impl ActiveSession {
         Ok(ClientConnection { channel, session: Arc::clone(self), is_counted: true })
     }
 
+    /// Makes a target the current page, as long as its tab is open.
+    pub(crate) fn choose_page(&self, target: String) {
+        *self.chosen_page.lock() = Some(target);
+    }
+
     /// Connects a client to the current page.
     ///
     /// # Errors
@@ -170,9 +178,10 @@ impl ActiveSession {
     pub(crate) async fn connect_to_page(
         self: &Arc<Self>,
     ) -> Result<(ClientConnection, PageTarget), SessionError> {
-        let connecting = self.connector.connect_to_page(ClientRole::Controls);
+        let chosen = self.chosen_page.lock().clone();
+        let connecting = self.connector.connect_to_page(ClientRole::Controls, chosen);
         let (channel, page) = connecting.await.map_err(ended)?;
-        Ok((ClientConnection { channel, session: Arc::clone(self), is_counted: false }, page))
+        Ok((ClientConnection { channel, session: Arc::clone(self), is_counted: false }, page_target(page)))
     }
 
     /// Connects a viewer to the current page.
@@ -181,9 +190,11 @@ impl ActiveSession {
     /// [`SessionError::TooManyClients`], and [`SessionError::Ended`] if the browser has ended.
     pub(crate) async fn watch(self: &Arc<Self>) -> Result<(ClientConnection, PageTarget), SessionError> {
         self.count_client()?;
-        match self.connector.connect_to_page(ClientRole::Watches).await {
+        let chosen = self.chosen_page.lock().clone();
+        match self.connector.connect_to_page(ClientRole::Watches, chosen).await {
             Ok((channel, page)) => {
-                Ok((ClientConnection { channel, session: Arc::clone(self), is_counted: true }, page))
+                let connection = ClientConnection { channel, session: Arc::clone(self), is_counted: true };
+                Ok((connection, page_target(page)))
             }
             Err(error) => {
                 self.clients.fetch_sub(1, Ordering::AcqRel);
@@ -238,6 +249,11 @@ impl ActiveSession {
     }
 }
 
+fn page_target(page: websvc_browser::PageTarget) -> PageTarget {
+    let websvc_browser::PageTarget { target, session } = page;
+    PageTarget { target_id: target, session_id: session }
+}
+
 /// Returns the error for a client that cannot connect.
 fn ended(error: BrowserError) -> SessionError {
     match error {
@@ -263,7 +279,7 @@ impl ClientConnection {
     /// [`ChannelClosed`] if the connection has ended.
     pub fn send(&self, message: &str) -> Result<(), ChannelClosed> {
         self.session.touch();
-        self.channel.send(message)
+        self.channel.send(message).map_err(|websvc_browser::ChannelClosed| ChannelClosed)
     }
 
     /// Sends a message that does not count as use of the session: a viewer requests the next picture.
@@ -271,7 +287,7 @@ impl ClientConnection {
     /// # Errors
     /// [`ChannelClosed`] if the connection has ended.
     pub fn send_unnoticed(&self, message: &str) -> Result<(), ChannelClosed> {
-        self.channel.send(message)
+        self.channel.send(message).map_err(|websvc_browser::ChannelClosed| ChannelClosed)
     }
 
     /// Returns the next message for the client; `None` if the connection has ended.

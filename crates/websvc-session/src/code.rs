@@ -1,61 +1,60 @@
-//! The seam to the programs that run the code of clients.
+//! The seam to the programs that run the code of clients, and the sandbox, which is the one of the service.
 
 use std::fmt;
-use std::time::Duration;
 
-use websvc_browser::PageTarget;
 use websvc_transport::BoxFuture;
 use websvc_types::interact::InteractLanguage;
 
-pub use websvc_browser::ChannelClosed;
-
-/// A language of code.
-pub type Language = InteractLanguage;
-
-/// Code to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
-    /// The language of the code.
-    pub language: Language,
-    /// The code.
-    pub code: String,
-    /// The maximum duration of the run.
-    pub timeout: Duration,
-}
-
-/// The outcome of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// The text that the code has printed.
-    pub stdout: String,
-    /// The text that the code has printed as errors.
-    pub stderr: String,
-    /// The value of the last expression as text; `None` if it is undefined.
-    pub result: Option<String>,
-    /// 0 for success, 124 if the time limit was reached.
-    pub exit_code: i32,
-    /// True if the time limit stopped the code.
-    pub killed: bool,
-    /// The reason of the failure, if the code failed.
-    pub error: Option<String>,
-}
-
-/// A channel of messages of the DevTools protocol (JSON text) of one session, already filtered by the allow list of the
-/// session. Messages for a target carry `sessionId`.
-pub trait CdpChannel: Send {
-    /// Sends a message.
-    fn send(&mut self, message: String) -> BoxFuture<'_, Result<(), ChannelClosed>>;
-
-    /// Receives a message; `None` if the channel has ended.
-    fn receive(&mut self) -> BoxFuture<'_, Option<String>>;
-}
+pub use websvc_sandbox::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, WorkerConfig};
 
 /// A program that runs the code of clients.
 pub trait CodeRunner: fmt::Debug + Send + Sync {
     /// Returns the reason why a language is not available; `None` if it is.
-    fn unavailable(&self, language: Language) -> Option<String>;
+    fn unavailable(&self, language: InteractLanguage) -> Option<String>;
 
     /// Runs code with the current page of a session. It returns soon after the time limit of the program.
     fn run(&self, program: Program, page: PageTarget, channel: Box<dyn CdpChannel>)
     -> BoxFuture<'_, Outcome>;
+}
+
+/// The sandbox: runs code in worker processes without files, network and environment.
+#[derive(Debug)]
+pub struct Sandbox(WorkerConfig);
+
+impl Sandbox {
+    /// Creates a sandbox, which starts its workers with this configuration.
+    #[must_use]
+    pub fn new(worker: WorkerConfig) -> Self {
+        Self(worker)
+    }
+}
+
+impl CodeRunner for Sandbox {
+    fn unavailable(&self, language: InteractLanguage) -> Option<String> {
+        match language {
+            InteractLanguage::Node | InteractLanguage::Bash => None,
+            InteractLanguage::Python => Some(
+                "this version runs JavaScript with the Playwright API (node) and agent-browser commands (bash)"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn run(
+        &self,
+        program: Program,
+        page: PageTarget,
+        channel: Box<dyn CdpChannel>,
+    ) -> BoxFuture<'_, Outcome> {
+        Box::pin(websvc_sandbox::run(program, page, channel, &self.0))
+    }
+}
+
+/// Returns the language of the sandbox; `None` if it does not know it.
+pub(crate) fn sandbox_language(language: InteractLanguage) -> Option<Language> {
+    match language {
+        InteractLanguage::Node => Some(Language::Node),
+        InteractLanguage::Bash => Some(Language::Bash),
+        InteractLanguage::Python => None,
+    }
 }

@@ -4,8 +4,7 @@ use thiserror::Error;
 use websvc_browser::BrowserError;
 use websvc_engine::EngineError;
 use websvc_store::StoreError;
-
-use crate::code::Language;
+use websvc_types::interact::InteractLanguage;
 
 /// The error of a request to a session. Its text is public; the sources are for logs.
 #[derive(Debug, Error)]
@@ -53,7 +52,7 @@ pub enum SessionError {
     #[error("The language {} is not available on this installation: {reason}", language.as_str())]
     Language {
         /// The language.
-        language: Language,
+        language: InteractLanguage,
         /// The reason.
         reason: String,
     },

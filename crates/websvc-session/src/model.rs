@@ -84,7 +84,8 @@ pub struct Execution {
 impl Execution {
     /// Cuts the outputs of code.
     pub(crate) fn limited(mut outcome: Outcome) -> Self {
-        let mut is_truncated = cut(&mut outcome.stdout);
+        let mut is_truncated = outcome.truncated;
+        is_truncated |= cut(&mut outcome.stdout);
         is_truncated |= cut(&mut outcome.stderr);
         is_truncated |= outcome.result.as_mut().is_some_and(cut);
         Self { outcome, is_truncated }

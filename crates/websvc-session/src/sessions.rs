@@ -9,18 +9,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use uuid::Uuid;
-use websvc_browser::{BrowserError, PageTarget};
+use websvc_browser::BrowserError;
 use websvc_engine::{Engine, EngineError, SessionUse};
 use websvc_scrape::ScrapeError;
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
     StoreError,
 };
+use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::INTERACT_LIST_MAX;
 use websvc_validate::CodePlan;
 
 use crate::active::{ActiveSession, ClientConnection, SessionUrls};
-use crate::code::{Language, Outcome, Program};
+use crate::code::{Outcome, PageTarget, Program, sandbox_language};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
@@ -66,7 +67,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError::Language`].
-    pub fn check_language(&self, language: Language) -> Result<(), SessionError> {
+    pub fn check_language(&self, language: InteractLanguage) -> Result<(), SessionError> {
         let reason = match &self.0.config.runner {
             Some(runner) => runner.unavailable(language),
             None => Some("this installation has no program that runs code".to_owned()),
@@ -180,6 +181,9 @@ impl Sessions {
         let turn = active.take_turn().await?;
         let (connection, page) = active.connect_to_page().await?;
         let CodePlan { code, language, timeout: limit } = code;
+        let Some(language) = sandbox_language(language) else {
+            return Err(SessionError::Language { language, reason: "no program runs it".to_owned() });
+        };
         let program = Program { language, code, timeout: limit };
         let running = runner.run(program, page, Box::new(connection));
         let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
@@ -188,6 +192,9 @@ impl Sessions {
             killed: true,
             ..Outcome::default()
         });
+        if let Some(target) = &outcome.page {
+            active.choose_page(target.clone());
+        }
         drop(turn);
         let id = active.record.id.clone();
         if let Err(error) = self.read(move |store| store.touch_browser_session(&id, now_ms())).await {

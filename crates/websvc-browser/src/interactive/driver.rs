@@ -18,7 +18,12 @@ use crate::state::{Changes, Session, State};
 /// A request to the task of a session.
 pub(crate) enum Request {
     Connect(oneshot::Sender<Result<CdpChannel, BrowserError>>),
-    ConnectToPage(ClientRole, oneshot::Sender<Result<(CdpChannel, PageTarget), BrowserError>>),
+    ConnectToPage {
+        role: ClientRole,
+        /// The target to connect to while its tab is open.
+        chosen: Option<String>,
+        reply: oneshot::Sender<Result<(CdpChannel, PageTarget), BrowserError>>,
+    },
     Close(oneshot::Sender<Option<State>>),
 }
 
@@ -138,27 +143,37 @@ impl Driver {
             let Some(request) = request else { return PageEnd::Over };
             let request = match request {
                 Request::Close(reply) => return PageEnd::Close(reply),
-                request @ (Request::Connect(_) | Request::ConnectToPage(..)) => request,
+                request @ (Request::Connect(_) | Request::ConnectToPage { .. }) => request,
             };
-            let Some(target) = page.current_tab() else { return PageEnd::NeedsTab(request) };
+            let chosen = match &request {
+                Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
+                    Some(chosen.clone())
+                }
+                Request::ConnectToPage { .. } | Request::Connect(_) | Request::Close(_) => None,
+            };
+            let Some(target) = chosen.or_else(|| page.current_tab()) else {
+                return PageEnd::NeedsTab(request);
+            };
             match request {
                 Request::Connect(reply) => {
                     drop(reply.send(channels.connect(page, ClientRole::Controls).await));
                 }
-                Request::ConnectToPage(role, reply) => match channels.connect_to(page, &target, role).await {
-                    // The tab was closed, and its event has not arrived yet.
-                    Err(BrowserError::Protocol { detail }) if attempts < MAX_TABS => {
-                        tracing::debug!(detail, "the tab of a browser session is gone");
-                        attempts += 1;
-                        page.forget_tab(&target);
-                        next = Some(Request::ConnectToPage(role, reply));
+                Request::ConnectToPage { role, chosen, reply } => {
+                    match channels.connect_to(page, &target, role).await {
+                        // The tab was closed, and its event has not arrived yet.
+                        Err(BrowserError::Protocol { detail }) if attempts < MAX_TABS => {
+                            tracing::debug!(detail, "the tab of a browser session is gone");
+                            attempts += 1;
+                            page.forget_tab(&target);
+                            next = Some(Request::ConnectToPage { role, chosen, reply });
+                        }
+                        connected => {
+                            attempts = 0;
+                            // The caller may be gone.
+                            drop(reply.send(connected));
+                        }
                     }
-                    connected => {
-                        attempts = 0;
-                        // The caller may be gone.
-                        drop(reply.send(connected));
-                    }
-                },
+                }
                 Request::Close(reply) => return PageEnd::Close(reply),
             }
         }

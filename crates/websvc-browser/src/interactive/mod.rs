@@ -146,13 +146,17 @@ impl Connector {
         response.await.unwrap_or(Err(BrowserError::Crashed))
     }
 
-    /// Connects a client to the current page.
+    /// Connects a client to the chosen page, or to the current one if none is chosen or its tab is closed.
     ///
     /// # Errors
     /// [`BrowserError::Crashed`] if the browser has ended.
-    pub async fn connect_to_page(&self, role: ClientRole) -> Result<(CdpChannel, PageTarget), BrowserError> {
+    pub async fn connect_to_page(
+        &self,
+        role: ClientRole,
+        chosen: Option<String>,
+    ) -> Result<(CdpChannel, PageTarget), BrowserError> {
         let (reply, response) = oneshot::channel();
-        self.send(driver::Request::ConnectToPage(role, reply)).await?;
+        self.send(driver::Request::ConnectToPage { role, chosen, reply }).await?;
         response.await.unwrap_or(Err(BrowserError::Crashed))
     }
 

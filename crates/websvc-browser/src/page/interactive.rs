@@ -81,6 +81,12 @@ impl<'a> Page<'a> {
         pages.into_iter().next().map(|(target, _)| target)
     }
 
+    /// Returns whether a target is an open tab of the session.
+    pub(crate) fn has_tab(&self, target: &str) -> bool {
+        let pages = self.process.targets().pages(&self.context.id);
+        pages.iter().any(|(open, _)| open == target)
+    }
+
     /// Removes a tab that is gone.
     pub(crate) fn forget_tab(&self, target: &str) {
         self.process.targets().remove_page(&self.context.id, target);

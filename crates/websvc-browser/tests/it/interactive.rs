@@ -71,7 +71,7 @@ async fn start_with(
 }
 
 async fn connect(browser: &InteractiveBrowser) -> (Client, PageTarget) {
-    let (channel, page) = browser.connector().connect_to_page(ClientRole::Controls).await.unwrap();
+    let (channel, page) = browser.connector().connect_to_page(ClientRole::Controls, None).await.unwrap();
     (Client::new(channel), page)
 }
 

@@ -2,6 +2,9 @@
 
 const LOAD_STATES = { load: 'load', domcontentloaded: 'DOMContentLoaded', networkidle: 'networkIdle', commit: 'commit' };
 
+// The name of the world of the page library in each frame.
+const UTILITY_WORLD = 'websvc';
+
 // Documents of a frame that are remembered by their ids.
 const MAX_COMMITTED = 100;
 
@@ -51,7 +54,7 @@ class Frame {
       return this._main;
     }
     if (!this._utility) {
-      const created = this._session.send('Page.createIsolatedWorld', { frameId: this._id, worldName: 'websvc' })
+      const created = this._session.send('Page.createIsolatedWorld', { frameId: this._id, worldName: UTILITY_WORLD })
         .then(({ executionContextId }) => new World(this, executionContextId, true));
       this._utility = created;
       created.catch(() => { if (this._utility === created) this._utility = null; });

@@ -41,13 +41,15 @@ function addFrameTree(page, session, { frame: payload, childFrames = [] }, paren
   if (!parent) page._main = frame;
   for (const child of childFrames) addFrameTree(page, session, child, frame);
   // The contexts may have been reported before the frames.
-  for (const { id, frameId } of page._earlyWorlds.splice(0)) setMainWorld(page, id, frameId);
+  for (const { id, frameId, isUtility } of page._earlyWorlds.splice(0)) addWorld(page, id, frameId, isUtility);
 }
 
-function setMainWorld(page, id, frameId) {
+function addWorld(page, id, frameId, isUtility) {
   const frame = page._frames.get(frameId);
-  if (frame) frame._main = new World(frame, id, false);
-  else page._earlyWorlds.push({ id, frameId });
+  if (!frame) page._earlyWorlds.push({ id, frameId, isUtility });
+  else if (!isUtility) frame._main = new World(frame, id, false);
+  // An earlier program has made it: it holds the references of the last snapshot.
+  else frame._utility ??= Promise.resolve(new World(frame, id, true));
   page._check();
 }
 
@@ -55,7 +57,8 @@ function watchWorlds(page, session) {
   const ofSession = () => [...page._frames.values()].filter(frame => frame._session === session);
   session.on('Runtime.executionContextCreated', ({ context }) => {
     const { isDefault, frameId } = context.auxData || {};
-    if (isDefault) setMainWorld(page, context.id, frameId);
+    const isUtility = !isDefault && context.name === UTILITY_WORLD;
+    if (isDefault || isUtility) addWorld(page, context.id, frameId, isUtility);
   });
   session.on('Runtime.executionContextDestroyed', ({ executionContextId }) => {
     for (const frame of ofSession()) {

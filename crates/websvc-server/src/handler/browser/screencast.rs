@@ -120,7 +120,7 @@ impl Viewer {
 
     fn message(&mut self, method: &str, params: Value) -> String {
         self.last_id += 1;
-        let mut message = json!({"id": self.last_id, "method": method, "sessionId": self.page.session});
+        let mut message = json!({"id": self.last_id, "method": method, "sessionId": self.page.session_id});
         message["params"] = params;
         message.to_string()
     }
@@ -144,7 +144,7 @@ impl Viewer {
                 socket.send(Message::text(frame.to_string())).await.ok()
             }
             Some("Target.detachedFromTarget")
-                if message["params"]["sessionId"] == self.page.session.as_str() =>
+                if message["params"]["sessionId"] == self.page.session_id.as_str() =>
             {
                 None
             }

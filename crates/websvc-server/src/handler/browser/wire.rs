@@ -102,7 +102,8 @@ struct Ran {
 
 fn ran(execution: Execution) -> Ran {
     let Execution { outcome, is_truncated } = execution;
-    let Outcome { stdout, mut stderr, result, exit_code, killed, error } = outcome;
+    // The execution counts what the program cut, too. The session keeps the page.
+    let Outcome { stdout, mut stderr, result, exit_code, killed, error, truncated: _, page: _ } = outcome;
     let has_failed = exit_code != 0 || killed;
     if has_failed && stderr.is_empty() {
         stderr = error.unwrap_or_else(|| format!("the code failed with the exit code {exit_code}"));

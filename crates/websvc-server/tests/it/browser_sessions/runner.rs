@@ -1,16 +1,17 @@
 //! A program that runs code for the tests: it evaluates JavaScript in the page, over the channel that every program gets.
 
 use serde_json::{Value, json};
-use websvc_session::{CdpChannel, CodeRunner, Language, Outcome, PageTarget, Program};
+use websvc_session::{CdpChannel, CodeRunner, Outcome, PageTarget, Program};
 use websvc_transport::BoxFuture;
+use websvc_types::interact::InteractLanguage;
 
 /// Evaluates code of the language node in the page. Nothing is printed.
 #[derive(Debug)]
 pub(super) struct PageEvaluator;
 
 impl CodeRunner for PageEvaluator {
-    fn unavailable(&self, language: Language) -> Option<String> {
-        (language != Language::Node).then(|| "the tests evaluate JavaScript only".to_owned())
+    fn unavailable(&self, language: InteractLanguage) -> Option<String> {
+        (language != InteractLanguage::Node).then(|| "the tests evaluate JavaScript only".to_owned())
     }
 
     fn run(
@@ -37,7 +38,8 @@ async fn evaluate(program: Program, page: PageTarget, mut channel: Box<dyn CdpCh
     let params = json!({
         "expression": program.code, "returnByValue": true, "awaitPromise": true, "replMode": true,
     });
-    let command = json!({"id": 1, "method": "Runtime.evaluate", "params": params, "sessionId": page.session});
+    let command =
+        json!({"id": 1, "method": "Runtime.evaluate", "params": params, "sessionId": page.session_id});
     if channel.send(command.to_string()).await.is_err() {
         return failed("the session has ended".to_owned());
     }
