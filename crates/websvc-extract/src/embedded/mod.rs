@@ -1,0 +1,153 @@
+//! Data that pages embed for their own scripts: the state of frameworks, and JSON of shop systems.
+//!
+//! Scripts are not run: only literals are read, and only from places that are known to have them.
+
+mod devalue;
+mod js_literal;
+
+use crate::dom::{Dom, NodeId, Tag};
+use serde_json::Value;
+
+/// Maximum number of bytes of scripts that are read of a page, and maximum number of values that are returned.
+const MAX_BYTES: usize = 4 << 20;
+const MAX_VALUES: usize = 200;
+
+/// Variables that frameworks assign their state to.
+const STATE_VARIABLES: [&str; 9] = [
+    "__NUXT__",
+    "__APOLLO_STATE__",
+    "__INITIAL_STATE__",
+    "__PRELOADED_STATE__",
+    "__REDUX_STATE__",
+    "__remixContext",
+    "__STATE__",
+    "__INITIAL_DATA__",
+    "__APP_STATE__",
+];
+
+/// A value that a page embeds.
+#[derive(Debug)]
+pub(crate) struct EmbeddedValue {
+    pub(crate) origin: Origin,
+    pub(crate) value: Value,
+}
+
+/// The kind of a place with data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The state of a framework, or a script of type `application/json`.
+    State,
+    /// `ShopifyAnalytics.meta` and `var meta` of Shopify.
+    ShopifyMeta,
+    /// An event of Google Analytics: an argument of `dataLayer.push` or `gtag`.
+    AnalyticsEvent,
+    /// The variations of a product of WooCommerce.
+    WooCommerceVariations,
+}
+
+/// Returns the embedded data of a page in document order.
+pub(crate) fn values(dom: &Dom) -> Vec<EmbeddedValue> {
+    let mut found = Vec::new();
+    let mut budget = MAX_BYTES;
+    for id in dom.descendants(NodeId::ROOT) {
+        if found.len() >= MAX_VALUES {
+            break;
+        }
+        if let Some(variations) = dom.attribute(id, "data-product_variations") {
+            let Some(left) = budget.checked_sub(variations.len()) else { break };
+            budget = left;
+            let value = serde_json::from_str(variations).ok();
+            found.extend(value.map(|value| EmbeddedValue { origin: Origin::WooCommerceVariations, value }));
+        }
+        if !dom.is(id, Tag::Script) {
+            continue;
+        }
+        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+        let Some(left) = budget.checked_sub(source.len()) else { break };
+        budget = left;
+        read_script(dom, id, &source, &mut found);
+    }
+    found.truncate(MAX_VALUES);
+    found
+}
+
+fn read_script(dom: &Dom, id: NodeId, source: &str, found: &mut Vec<EmbeddedValue>) {
+    let kind = dom.attribute(id, "type").unwrap_or_default().trim().to_ascii_lowercase();
+    match kind.as_str() {
+        "application/json" => {
+            let Ok(value) = serde_json::from_str::<Value>(source.trim()) else { return };
+            let value = match dom.attribute(id, "id") {
+                Some("__NUXT_DATA__") => devalue::hydrate(&value).unwrap_or(Value::Null),
+                _ => value,
+            };
+            found.push(EmbeddedValue { origin: Origin::State, value });
+        }
+        "" | "text/javascript" | "application/javascript" | "module" => read_code(source, found),
+        _ => {}
+    }
+}
+
+/// Reads the assignments and calls with literals from a script.
+fn read_code(source: &str, found: &mut Vec<EmbeddedValue>) {
+    let mut add = |origin, value: Value| {
+        if found.len() < MAX_VALUES {
+            found.push(EmbeddedValue { origin, value });
+        }
+    };
+    for name in STATE_VARIABLES {
+        for rest in after_each(source, name).filter_map(assigned) {
+            let value = js_literal::parse(rest)
+                .map(|(value, _)| value)
+                .filter(|value| value.is_object() || value.is_array());
+            if let Some(value) = value.or_else(|| js_literal::parse_call(rest)) {
+                add(Origin::State, value);
+            }
+        }
+    }
+    for name in ["var meta", "ShopifyAnalytics.meta"] {
+        for rest in after_each(source, name).filter_map(assigned) {
+            if let Some((value, _)) = js_literal::parse(rest) {
+                add(Origin::ShopifyMeta, value);
+            }
+        }
+    }
+    for rest in after_each(source, "dataLayer.push(") {
+        if let Some((value, _)) = js_literal::parse(rest) {
+            add(Origin::AnalyticsEvent, value);
+        }
+    }
+    for rest in after_each(source, "dataLayer").filter_map(assigned) {
+        if let Some((Value::Array(events), _)) = js_literal::parse(rest) {
+            events.into_iter().for_each(|event| add(Origin::AnalyticsEvent, event));
+        }
+    }
+    for rest in after_each(source, "gtag(") {
+        if let Some(value) = gtag_event(rest) {
+            add(Origin::AnalyticsEvent, value);
+        }
+    }
+}
+
+/// Maximum number of occurrences of a name in a script that are read.
+const MAX_OCCURRENCES: usize = 50;
+
+/// Iterates over the texts after each occurrence of a name.
+fn after_each<'a>(source: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    source.match_indices(name).take(MAX_OCCURRENCES).map(|(at, _)| &source[at + name.len()..])
+}
+
+/// Returns the text after the `=` of an assignment to a variable or a property.
+fn assigned(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches(['"', '\'', ']']).trim_start();
+    let value = rest.strip_prefix('=')?.trim_start();
+    // `window.dataLayer = window.dataLayer || []`, and comparisons.
+    (!value.starts_with('=')).then_some(value)
+}
+
+/// Returns an event of `gtag('event', 'view_item', {...})` in the form of `dataLayer.push`.
+fn gtag_event(rest: &str) -> Option<Value> {
+    let (command, rest) = js_literal::parse(rest)?;
+    let (name, rest) = js_literal::parse(rest.trim_start().strip_prefix(',')?)?;
+    let (parameters, _) = js_literal::parse(rest.trim_start().strip_prefix(',')?)?;
+    (command == "event").then(|| serde_json::json!({ "event": name, "ecommerce": parameters }))
+}
