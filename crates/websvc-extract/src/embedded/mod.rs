@@ -4,7 +4,9 @@
 
 mod devalue;
 mod js_literal;
+mod scripts;
 
+use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
 use serde_json::Value;
 
@@ -45,46 +47,46 @@ pub(crate) enum Origin {
     WooCommerceVariations,
 }
 
-/// Returns the embedded data of a page in document order.
-pub(crate) fn values(dom: &Dom) -> Vec<EmbeddedValue> {
+/// Returns the embedded data of a page: first that of its elements, then that of its programs.
+pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
+    let dom = &document.dom;
     let mut found = Vec::new();
     let mut budget = MAX_BYTES;
     for id in dom.descendants(NodeId::ROOT) {
-        if found.len() >= MAX_VALUES {
-            break;
-        }
         if let Some(variations) = dom.attribute(id, "data-product_variations") {
             let Some(left) = budget.checked_sub(variations.len()) else { break };
             budget = left;
             let value = serde_json::from_str(variations).ok();
             found.extend(value.map(|value| EmbeddedValue { origin: Origin::WooCommerceVariations, value }));
         }
-        if !dom.is(id, Tag::Script) {
-            continue;
+        if dom.is(id, Tag::Script) && is_json(dom, id) {
+            let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+            let Some(left) = budget.checked_sub(source.len()) else { break };
+            budget = left;
+            let value = read_json(&source, dom.attribute(id, "id"));
+            found.extend(value.map(|value| EmbeddedValue { origin: Origin::State, value }));
         }
-        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
-        let Some(left) = budget.checked_sub(source.len()) else { break };
+    }
+    for program in scripts::programs(&document.raw) {
+        let Some(left) = budget.checked_sub(program.len()) else { break };
         budget = left;
-        read_script(dom, id, &source, &mut found);
+        if found.len() >= MAX_VALUES {
+            break;
+        }
+        read_code(program, &mut found);
     }
     found.truncate(MAX_VALUES);
     found
 }
 
-fn read_script(dom: &Dom, id: NodeId, source: &str, found: &mut Vec<EmbeddedValue>) {
-    let kind = dom.attribute(id, "type").unwrap_or_default().trim().to_ascii_lowercase();
-    match kind.as_str() {
-        "application/json" => {
-            let Ok(value) = serde_json::from_str::<Value>(source.trim()) else { return };
-            let value = match dom.attribute(id, "id") {
-                Some("__NUXT_DATA__") => devalue::hydrate(&value).unwrap_or(Value::Null),
-                _ => value,
-            };
-            found.push(EmbeddedValue { origin: Origin::State, value });
-        }
-        "" | "text/javascript" | "application/javascript" | "module" => read_code(source, found),
-        _ => {}
-    }
+fn is_json(dom: &Dom, id: NodeId) -> bool {
+    let kind = dom.attribute(id, "type").unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn read_json(source: &str, id: Option<&str>) -> Option<Value> {
+    let value = serde_json::from_str(source.trim()).ok()?;
+    if id == Some("__NUXT_DATA__") { devalue::hydrate(&value) } else { Some(value) }
 }
 
 /// Reads the assignments and calls with literals from a script.

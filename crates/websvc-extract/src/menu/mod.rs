@@ -34,7 +34,7 @@ pub(crate) fn read(document: &Document) -> Option<PageMenu> {
     let data = StructuredData::read(document);
     let page = PageIdentity::new(document, &data);
     let signals = MenuSignals::new(document, &data);
-    let embedded = embedded::values(&document.dom);
+    let embedded = embedded::values(document);
     let structured = [
         state::draft(&embedded, &page, &signals),
         entity::draft(&data.json_ld, &page, JSON_LD),

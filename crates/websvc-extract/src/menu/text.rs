@@ -40,13 +40,15 @@ pub(super) fn draft(document: &Document, signals: &MenuSignals) -> Option<MenuDr
 
 fn sections(lines: &[Line]) -> Vec<MenuSection> {
     let mut sections: Vec<MenuSection> = Vec::new();
+    // The levels of the sections: a heading of the same level as a section with items is a section too.
+    let mut levels: Vec<u8> = Vec::new();
     // Lines since the last item or section that may be the name and the description of an item.
     let mut pending: Vec<&str> = Vec::new();
     let mut is_after_item = false;
-    for (at, line) in lines.iter().enumerate() {
-        let Line { text, price, is_heading } = line;
-        match price {
-            Some(price) => {
+    for (at, Line { text, price, heading }) in lines.iter().enumerate() {
+        let is_item = is_name_of_item(lines, at);
+        match (price, heading) {
+            (Some(price), _) => {
                 let (name, text) = match (text.as_str(), pending.as_slice()) {
                     ("", []) => continue,
                     ("", [name, rest @ ..]) => (*name, rest.first().copied()),
@@ -55,35 +57,44 @@ fn sections(lines: &[Line]) -> Vec<MenuSection> {
                 is_after_item = add_item(&mut sections, name, text, price);
                 pending.clear();
             }
-            None if *is_heading && !is_name_of_item(lines, at) => {
+            (None, Some(level)) if !is_item || is_level_of_section(*level, &levels, &sections) => {
                 pending.clear();
                 is_after_item = false;
+                levels.push(*level);
                 sections.push(MenuSection { name: text.clone(), ..MenuSection::default() });
             }
-            None => {
-                let is_description = is_after_item && !*is_heading && !is_name_of_item(lines, at);
-                if is_description {
-                    describe_last(&mut sections, text);
-                    is_after_item = false;
-                } else if pending.len() < PRICE_DISTANCE {
-                    pending.push(text);
-                }
-                if *is_heading {
-                    pending = vec![text];
-                    is_after_item = false;
-                }
+            (None, Some(_)) => {
+                pending = vec![text];
+                is_after_item = false;
             }
+            (None, None) if is_after_item && !is_item => {
+                describe_last(&mut sections, text);
+                is_after_item = false;
+            }
+            (None, None) if pending.len() < PRICE_DISTANCE => pending.push(text),
+            (None, None) => {}
         }
     }
     sections
 }
 
-/// Returns whether a line without a price is the name of an item: a line with nothing but a price follows before the next
-/// heading.
+fn is_level_of_section(level: u8, levels: &[u8], sections: &[MenuSection]) -> bool {
+    levels.iter().zip(sections).any(|(known, section)| *known == level && !section.items.is_empty())
+}
+
+/// Returns whether a line without a price is the name of an item: the next line is nothing but a price. With a
+/// description between a heading and the price, no other price may follow before the next heading.
 fn is_name_of_item(lines: &[Line], at: usize) -> bool {
-    let following = lines[at + 1..].iter().take(PRICE_DISTANCE).take_while(|line| !line.is_heading);
-    let mut priced = following.filter(|line| line.price.is_some());
-    priced.next().is_some_and(|line| line.text.is_empty())
+    let following = || lines[at + 1..].iter().take_while(|line| line.heading.is_none());
+    let is_price = |line: &Line| line.price.is_some() && line.text.is_empty();
+    match following().take(PRICE_DISTANCE).position(|line| line.price.is_some()) {
+        Some(0) => following().next().is_some_and(is_price),
+        Some(distance) if lines[at].heading.is_some() => {
+            following().nth(distance).is_some_and(is_price)
+                && following().filter(|line| line.price.is_some()).take(2).count() == 1
+        }
+        Some(_) | None => false,
+    }
 }
 
 /// Adds an item to the last section. Returns false if the name is not one.

@@ -20,8 +20,8 @@ pub(super) struct Line {
     pub(super) text: String,
     /// The price at the end.
     pub(super) price: Option<Price>,
-    /// True if the line is a heading or the caption of a table.
-    pub(super) is_heading: bool,
+    /// The level of a heading, or of a caption as of one below all headings.
+    pub(super) heading: Option<u8>,
 }
 
 /// Returns the lines of the visible part of a page, without navigation, header and footer.
@@ -29,7 +29,7 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
     let dom = &document.dom;
     let view = ContentView::visible(dom);
     let mut reader =
-        LineReader { lines: Vec::new(), text: String::new(), last_part: String::new(), is_heading: false };
+        LineReader { lines: Vec::new(), text: String::new(), last_part: String::new(), heading: None };
     let mut current = None;
     for id in view.nodes(dom) {
         match dom.kind(id) {
@@ -48,18 +48,7 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
                 if !is_ignored(id) && dom.ancestors(id).any(is_ignored) {
                     continue;
                 }
-                reader.is_heading = matches!(
-                    tag,
-                    Tag::H1
-                        | Tag::H2
-                        | Tag::H3
-                        | Tag::H4
-                        | Tag::H5
-                        | Tag::H6
-                        | Tag::Caption
-                        | Tag::Summary
-                        | Tag::Legend
-                );
+                reader.heading = heading_level(tag);
                 reader.push(dom.text(id));
             }
             NodeKind::Element(Tag::Br) => reader.end_line(),
@@ -80,12 +69,26 @@ fn block_around(document: &Document, id: NodeId) -> Option<NodeId> {
     dom.ancestors(id).find(is_line)
 }
 
+/// Returns the level of a heading.
+fn heading_level(tag: Tag) -> Option<u8> {
+    Some(match tag {
+        Tag::H1 => 1,
+        Tag::H2 => 2,
+        Tag::H3 => 3,
+        Tag::H4 => 4,
+        Tag::H5 => 5,
+        Tag::H6 => 6,
+        Tag::Caption | Tag::Summary | Tag::Legend => 7,
+        _ => return None,
+    })
+}
+
 struct LineReader {
     lines: Vec<Line>,
     text: String,
     /// The last text node of the line.
     last_part: String,
-    is_heading: bool,
+    heading: Option<u8>,
 }
 
 impl LineReader {
@@ -108,7 +111,7 @@ impl LineReader {
             return;
         }
         let (text, price) = split_price(&text, &last_part);
-        self.lines.push(Line { text, price, is_heading: self.is_heading });
+        self.lines.push(Line { text, price, heading: self.heading });
     }
 }
 
@@ -165,9 +168,7 @@ fn split_price(line: &str, last_part: &str) -> (String, Option<Price>) {
     {
         name.push_str(rest);
     }
-    let name = name
-        .trim_end_matches(|c: char| matches!(c, ' ' | '.' | '…' | '·' | '_' | '-' | '–' | ':' | '|' | '('))
-        .trim();
+    let name = name.trim_end_matches([' ', '.', '…', '·', '_', '-', '–', ':', '|', '(']).trim();
     (name.to_owned(), Some(price))
 }
 

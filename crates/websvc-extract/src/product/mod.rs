@@ -30,7 +30,7 @@ pub(crate) fn read(document: &Document) -> Option<PageProduct> {
     }
     let data = StructuredData::read(document);
     let page = PageIdentity::new(document, &data);
-    let embedded = embedded::values(&document.dom);
+    let embedded = embedded::values(document);
     let sources: [(Vec<ProductDraft>, Requirement); 7] = [
         (entity::drafts(&data.json_ld, &page), Requirement::None),
         (entity::drafts(&data.microdata, &page), Requirement::None),

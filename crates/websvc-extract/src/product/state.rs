@@ -99,9 +99,9 @@ fn draft(object: &Object, page: &PageIdentity) -> Option<ProductDraft> {
     if id.is_none() && sku.is_none() && slug.is_none() {
         return None;
     }
-    let variants = match shopify_variants(object, page) {
-        Some(variants) => variants,
-        None => variants(object, page),
+    let (variants, shop_category) = match shopify_variants(object, page) {
+        Some(variants) => (variants, fields::label(object, &["type"])),
+        None => (variants(object, page), None),
     };
     if !variants.iter().any(|draft| draft.variant.price.is_some()) {
         return None;
@@ -116,7 +116,8 @@ fn draft(object: &Object, page: &PageIdentity) -> Option<ProductDraft> {
         title,
         url,
         brand: fields::label(object, &["brand", "vendor", "manufacturer", "brandName"]),
-        category: fields::label(object, &["category", "productType", "product_type", "categoryName"]),
+        category: fields::label(object, &["category", "productType", "product_type", "categoryName"])
+            .or(shop_category),
         description: ["description", "descriptionHtml", "shortDescription", "body_html", "short_description"]
             .iter()
             .find_map(|field| object.get(*field)?.as_str())
