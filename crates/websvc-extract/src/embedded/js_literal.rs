@@ -11,11 +11,12 @@ const MAX_DEPTH: usize = 100;
 /// Key of the object that stands for a variable, until its value is known.
 const VARIABLE: &str = "\u{0}variable";
 
-/// Parses the literal at the start of `source`, and returns it with the rest. `None` if it is not a literal.
-pub(super) fn parse(source: &str) -> Option<(Value, &str)> {
+/// Parses the literal at the start of `source`. Returns it, or `None` if it is not a literal, and the text after the part
+/// that was read.
+pub(super) fn parse(source: &str) -> (Option<Value>, &str) {
     let mut parser = Parser { rest: source };
-    let value = parser.value(0)?;
-    Some((value, parser.rest))
+    let value = parser.value(0);
+    (value, parser.rest)
 }
 
 /// Parses a call such as `(function(a,b){return {x:a}}(1,2))`, as Nuxt 2 writes its state: a literal with variables, and
@@ -275,7 +276,7 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: Option<Value>) {
-        assert_eq!(parse(source).map(|(value, _)| value), expected, "{source}");
+        assert_eq!(parse(source).0, expected, "{source}");
     }
 
     #[test]

@@ -14,6 +14,9 @@ use serde_json::Value;
 const MAX_BYTES: usize = 4 << 20;
 const MAX_VALUES: usize = 200;
 
+/// Maximum number of bytes that are parsed as literals, including those that are parsed several times.
+const MAX_PARSED_BYTES: usize = 2 * MAX_BYTES;
+
 /// Variables that frameworks assign their state to.
 const STATE_VARIABLES: [&str; 9] = [
     "__NUXT__",
@@ -67,16 +70,14 @@ pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
             found.extend(value.map(|value| EmbeddedValue { origin: Origin::State, value }));
         }
     }
+    let mut reader = CodeReader { found, budget: MAX_PARSED_BYTES };
     for program in scripts::programs(&document.raw) {
         let Some(left) = budget.checked_sub(program.len()) else { break };
         budget = left;
-        if found.len() >= MAX_VALUES {
-            break;
-        }
-        read_code(program, &mut found);
+        reader.read(program);
     }
-    found.truncate(MAX_VALUES);
-    found
+    reader.found.truncate(MAX_VALUES);
+    reader.found
 }
 
 fn is_json(dom: &Dom, id: NodeId) -> bool {
@@ -89,48 +90,72 @@ fn read_json(source: &str, id: Option<&str>) -> Option<Value> {
     if id == Some("__NUXT_DATA__") { devalue::hydrate(&value) } else { Some(value) }
 }
 
-/// Reads the assignments and calls with literals from a script.
-fn read_code(source: &str, found: &mut Vec<EmbeddedValue>) {
-    let mut add = |origin, value: Value| {
-        if found.len() < MAX_VALUES {
-            found.push(EmbeddedValue { origin, value });
-        }
-    };
-    for name in STATE_VARIABLES {
-        for rest in after_each(source, name).filter_map(assigned) {
-            let value = js_literal::parse(rest)
-                .map(|(value, _)| value)
-                .filter(|value| value.is_object() || value.is_array());
-            if let Some(value) = value.or_else(|| js_literal::parse_call(rest)) {
-                add(Origin::State, value);
+/// Reads the assignments and calls with literals from programs.
+struct CodeReader {
+    found: Vec<EmbeddedValue>,
+    /// The number of bytes that may still be parsed: literals may contain the names that are searched for.
+    budget: usize,
+}
+
+impl CodeReader {
+    fn read(&mut self, program: &str) {
+        for name in STATE_VARIABLES {
+            for rest in after_each(program, name).filter_map(assigned) {
+                let value = self.literal(rest).0.filter(|value| value.is_object() || value.is_array());
+                let value = value.or_else(|| {
+                    self.budget = self.budget.checked_sub(rest.len())?;
+                    js_literal::parse_call(rest)
+                });
+                self.add(Origin::State, value);
             }
         }
-    }
-    for name in ["var meta", "ShopifyAnalytics.meta"] {
-        for rest in after_each(source, name).filter_map(assigned) {
-            if let Some((value, _)) = js_literal::parse(rest) {
-                add(Origin::ShopifyMeta, value);
+        for name in ["var meta", "ShopifyAnalytics.meta"] {
+            for rest in after_each(program, name).filter_map(assigned) {
+                let value = self.literal(rest).0;
+                self.add(Origin::ShopifyMeta, value);
             }
         }
-    }
-    for rest in after_each(source, "dataLayer.push(") {
-        if let Some((value, _)) = js_literal::parse(rest) {
-            add(Origin::AnalyticsEvent, value);
+        for rest in after_each(program, "dataLayer.push(") {
+            let value = self.literal(rest).0;
+            self.add(Origin::AnalyticsEvent, value);
+        }
+        for rest in after_each(program, "dataLayer").filter_map(assigned) {
+            if let Some(Value::Array(events)) = self.literal(rest).0 {
+                events.into_iter().for_each(|event| self.add(Origin::AnalyticsEvent, Some(event)));
+            }
+        }
+        for rest in after_each(program, "gtag(") {
+            let value = self.gtag_event(rest);
+            self.add(Origin::AnalyticsEvent, value);
         }
     }
-    for rest in after_each(source, "dataLayer").filter_map(assigned) {
-        if let Some((Value::Array(events), _)) = js_literal::parse(rest) {
-            events.into_iter().for_each(|event| add(Origin::AnalyticsEvent, event));
+
+    fn add(&mut self, origin: Origin, value: Option<Value>) {
+        if self.found.len() < MAX_VALUES {
+            self.found.extend(value.map(|value| EmbeddedValue { origin, value }));
         }
     }
-    for rest in after_each(source, "gtag(") {
-        if let Some(value) = gtag_event(rest) {
-            add(Origin::AnalyticsEvent, value);
+
+    /// Parses a literal, unless too much was parsed already. Returns it with the text after it.
+    fn literal<'s>(&mut self, source: &'s str) -> (Option<Value>, &'s str) {
+        if self.budget == 0 || self.found.len() >= MAX_VALUES {
+            return (None, source);
         }
+        let (value, rest) = js_literal::parse(source);
+        self.budget = self.budget.saturating_sub(source.len() - rest.len());
+        (value, rest)
+    }
+
+    /// Returns an event of `gtag('event', 'view_item', {...})` in the form of `dataLayer.push`.
+    fn gtag_event(&mut self, rest: &str) -> Option<Value> {
+        let (command, rest) = self.literal(rest);
+        let (name, rest) = self.literal(rest.trim_start().strip_prefix(',')?);
+        let (parameters, _) = self.literal(rest.trim_start().strip_prefix(',')?);
+        (command? == "event").then_some(serde_json::json!({ "event": name?, "ecommerce": parameters? }))
     }
 }
 
-/// Maximum number of occurrences of a name in a script that are read.
+/// Maximum number of occurrences of a name in a program that are read.
 const MAX_OCCURRENCES: usize = 50;
 
 /// Iterates over the texts after each occurrence of a name.
@@ -144,12 +169,4 @@ fn assigned(rest: &str) -> Option<&str> {
     let value = rest.strip_prefix('=')?.trim_start();
     // `window.dataLayer = window.dataLayer || []`, and comparisons.
     (!value.starts_with('=')).then_some(value)
-}
-
-/// Returns an event of `gtag('event', 'view_item', {...})` in the form of `dataLayer.push`.
-fn gtag_event(rest: &str) -> Option<Value> {
-    let (command, rest) = js_literal::parse(rest)?;
-    let (name, rest) = js_literal::parse(rest.trim_start().strip_prefix(',')?)?;
-    let (parameters, _) = js_literal::parse(rest.trim_start().strip_prefix(',')?)?;
-    (command == "event").then(|| serde_json::json!({ "event": name, "ecommerce": parameters }))
 }

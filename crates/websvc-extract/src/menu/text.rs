@@ -54,7 +54,8 @@ fn sections(lines: &[Line]) -> Vec<MenuSection> {
                     ("", [name, rest @ ..]) => (*name, rest.first().copied()),
                     (name, _) => (name, None),
                 };
-                is_after_item = add_item(&mut sections, name, text, price);
+                // A description before the price means that none follows it.
+                is_after_item = add_item(&mut sections, name, text, price) && text.is_none();
                 pending.clear();
             }
             (None, Some(level)) if !is_item || is_level_of_section(*level, &levels, &sections) => {

@@ -3,12 +3,16 @@
 use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{NodeId, NodeKind, Tag};
-use crate::offer::{Notation, amount_of, price_of};
+use crate::offer::{Notation, price_of};
 use crate::text::{collapsed, push_collapsed, start_of};
+use std::ops::Range;
 use websvc_types::product::Price;
 
 /// Maximum number of lines of a page.
 const MAX_LINES: usize = 20_000;
+
+/// Maximum number of texts of a page, several of which may be in one line.
+const MAX_TEXTS: usize = 100_000;
 
 /// Maximum number of bytes of a line; the rest is cut off.
 const MAX_LINE_BYTES: usize = 1_000;
@@ -31,9 +35,11 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
     let mut reader =
         LineReader { lines: Vec::new(), text: String::new(), last_part: String::new(), heading: None };
     let mut current = None;
+    let mut texts = 0;
     for id in view.nodes(dom) {
         match dom.kind(id) {
             NodeKind::Text => {
+                texts += 1;
                 let around = block_around(document, id);
                 if around != current {
                     reader.end_line();
@@ -48,13 +54,13 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
                 if !is_ignored(id) && dom.ancestors(id).any(is_ignored) {
                     continue;
                 }
-                reader.heading = heading_level(tag);
+                reader.heading = heading_level(tag).or_else(|| names_section(document, around).then_some(8));
                 reader.push(dom.text(id));
             }
             NodeKind::Element(Tag::Br) => reader.end_line(),
             NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
         }
-        if reader.lines.len() >= MAX_LINES {
+        if reader.lines.len() >= MAX_LINES || texts >= MAX_TEXTS {
             break;
         }
     }
@@ -80,6 +86,17 @@ fn heading_level(tag: Tag) -> Option<u8> {
         Tag::H6 => 6,
         Tag::Caption | Tag::Summary | Tag::Legend => 7,
         _ => return None,
+    })
+}
+
+/// Returns whether the class of an element says that it is the title of a section, such as `menu-section-title`.
+fn names_section(document: &Document, id: Option<NodeId>) -> bool {
+    let class =
+        id.and_then(|id| document.dom.attribute(id, "class")).unwrap_or_default().to_ascii_lowercase();
+    class.split_ascii_whitespace().any(|name| {
+        let words: Vec<&str> = name.split(['-', '_']).filter(|word| !word.is_empty()).collect();
+        let is_title = matches!(words.last(), Some(&("title" | "name" | "heading" | "header")));
+        is_title && words.iter().any(|word| matches!(*word, "section" | "category" | "group"))
     })
 }
 
@@ -116,60 +133,77 @@ impl LineReader {
 }
 
 /// Splits a line into its text and the price at its end. Of several prices, such as those of two sizes, the lowest one
-/// counts. A whole number is a price only in an element of its own.
+/// counts. A whole number is a price only with a sign of a currency, or in an element of its own.
 fn split_price(line: &str, last_part: &str) -> (String, Option<Price>) {
-    let without_code = ["EUR", "CHF", "USD", "GBP", "SEK", "NOK", "DKK", "PLN", "kr", "zł", "Kč", "Euro"]
-        .iter()
-        .find_map(|code| line.strip_suffix(code))
-        .unwrap_or(line);
-    let is_price_part = |c: char| {
-        c.is_ascii_digit()
-            || matches!(c, '.' | ',' | '/' | '|' | ' ' | '$' | '€' | '£' | '¥' | '-' | '–' | '₹')
-    };
-    let name_end = without_code.trim_end_matches(is_price_part).len();
-    let suffix = line[name_end..].trim_matches(|c: char| matches!(c, ' ' | '.' | '-' | '–' | '|'));
-    let plain = || (line.to_owned(), None);
-    let parts: Vec<&str> =
-        suffix.split(['/', '|', '–']).map(str::trim).filter(|part| !part.is_empty()).collect();
-    // Of several numbers without a separator, the last one is the price, and the others belong to the name.
-    let first = parts.first().copied().unwrap_or_default();
-    let single = first.rsplit(' ').find(|part| part.chars().any(|c| c.is_ascii_digit())).unwrap_or_default();
+    let end = CODES.iter().find_map(|code| line.strip_suffix(code)).unwrap_or(line).trim_end().len();
+    let has_code = end < line.len();
+    let name_end = line[..end].trim_end_matches(is_price_char).len();
+    let tokens = price_tokens(&line[name_end..end], name_end);
+    let is_alone = last_part.len() <= 3 && last_part.bytes().all(|byte| byte.is_ascii_digit());
     let mut prices: Vec<Price> = Vec::new();
-    for part in parts
-        .iter()
-        .enumerate()
-        .map(|(at, part)| if at == 0 && amount_of(part, Notation::Visible).is_none() { single } else { part })
-    {
-        match price_of(part, Notation::Visible) {
-            Some(price) => prices.push(price),
-            None => return plain(),
+    let mut name_end = name_end;
+    for (at, token) in tokens.iter().enumerate().rev() {
+        let is_last = at + 1 == tokens.len();
+        let text = if is_last { &line[token.start..] } else { &line[token.clone()] };
+        let is_price = has_sign(text) || has_fraction(text) || is_last && (is_alone || has_code);
+        let Some(price) = price_of(text, Notation::Visible).filter(|price| is_price && price.amount > 0.0)
+        else {
+            name_end = token.end;
+            break;
+        };
+        prices.push(price);
+    }
+    let Some(price) = prices.into_iter().min_by(|a, b| a.amount.total_cmp(&b.amount)) else {
+        return (line.to_owned(), None);
+    };
+    let name =
+        line[..name_end].trim_end_matches([' ', '.', '…', '·', '_', '-', '–', ':', '|', '/', '(']).trim();
+    (name.to_owned(), Some(price))
+}
+
+/// Currencies after a price.
+const CODES: [&str; 12] = ["EUR", "CHF", "USD", "GBP", "SEK", "NOK", "DKK", "PLN", "kr", "zł", "Kč", "Euro"];
+
+fn is_price_char(c: char) -> bool {
+    c.is_ascii_digit() || is_sign(c) || matches!(c, '.' | ',' | '/' | '|' | ' ' | '-' | '–')
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '$' | '€' | '£' | '¥' | '₹')
+}
+
+fn has_sign(text: &str) -> bool {
+    text.contains(is_sign)
+}
+
+fn has_fraction(text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let fraction = digits.bytes().rev().take_while(u8::is_ascii_digit).count();
+    fraction == 2 && digits.len() > 3 && matches!(digits.as_bytes()[digits.len() - 3], b'.' | b',')
+}
+
+/// Returns the ranges of the numbers in the end of a line, each with the sign of its currency. `start` is the position of
+/// `text` in the line.
+fn price_tokens(text: &str, start: usize) -> Vec<Range<usize>> {
+    let mut tokens: Vec<Range<usize>> = Vec::new();
+    // A sign before a number.
+    let mut sign: Option<usize> = None;
+    let mut at = start;
+    for word in text.split_inclusive([' ', '/', '|', '–']) {
+        let range = at..at + word.trim_end_matches([' ', '/', '|', '–']).len();
+        at += word.len();
+        let is_number = word.contains(|c: char| c.is_ascii_digit());
+        if is_number {
+            tokens.push(sign.take().unwrap_or(range.start)..range.end);
+        } else if has_sign(word) {
+            match tokens.last_mut() {
+                // The sign follows its number, unless the number has one.
+                Some(last) if !has_sign(&text[last.start - start..last.end - start]) => last.end = range.end,
+                Some(_) | None => sign = Some(range.start),
+            }
         }
     }
-    let has_fraction = |part: &&str| {
-        let tail = part.trim_end_matches(|c: char| !c.is_ascii_digit());
-        tail.len() > 3 && matches!(tail.as_bytes()[tail.len() - 3], b'.' | b',')
-    };
-    let has_sign = suffix.chars().any(|c| c.is_alphabetic() || matches!(c, '$' | '€' | '£' | '¥' | '₹'));
-    let is_alone = last_part.bytes().all(|byte| byte.is_ascii_digit()) && last_part.len() <= 3;
-    if !(has_sign || parts.iter().any(has_fraction) || is_alone) {
-        return plain();
-    }
-    let Some(mut price) =
-        prices.into_iter().min_by(|a, b| a.amount.total_cmp(&b.amount)).filter(|price| price.amount > 0.0)
-    else {
-        return plain();
-    };
-    if price.formatted.is_none() && parts.len() == 1 {
-        price.formatted = price_of(suffix, Notation::Visible).and_then(|price| price.formatted);
-    }
-    let mut name = line[..name_end].to_owned();
-    if amount_of(first, Notation::Visible).is_none()
-        && let Some(rest) = first.strip_suffix(single)
-    {
-        name.push_str(rest);
-    }
-    let name = name.trim_end_matches([' ', '.', '…', '·', '_', '-', '–', ':', '|', '(']).trim();
-    (name.to_owned(), Some(price))
+    tokens
 }
 
 #[cfg(test)]
@@ -189,6 +223,9 @@ mod tests {
         check("Cola 0,33 l 3,50 €", "", "Cola 0,33 l", Some(3.5));
         check("Espresso 2.80 / 4.20", "", "Espresso", Some(2.8));
         check("Set for 2 25.00", "", "Set for 2", Some(25.0));
+        check("Pale ale £2.60 £5.00", "£5.00", "Pale ale", Some(2.6));
+        check("Tea $ 4 $ 6", "6", "Tea", Some(4.0));
+        check("Wine 5 € / 7 €", "", "Wine", Some(5.0));
         check("Burger $14", "", "Burger", Some(14.0));
         check("Burger 14", "14", "Burger", Some(14.0));
         check("9.50", "9.50", "", Some(9.5));

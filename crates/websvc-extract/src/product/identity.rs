@@ -14,6 +14,10 @@ use url::Url;
 /// Maximum number of headings that are read.
 const MAX_HEADINGS: usize = 3;
 
+/// Maximum number of amounts in the visible text, and of nodes that are visited for them.
+const MAX_AMOUNTS: usize = 5_000;
+const MAX_VISITED: usize = 100_000;
+
 /// Words of buttons that put an article into a cart, in lower case.
 const BUY_WORDS: [&str; 14] = [
     "add to cart",
@@ -170,7 +174,9 @@ fn visible_amounts(document: &Document) -> HashSet<i64> {
     let dom = &document.dom;
     let mut amounts = HashSet::new();
     let mut walk = dom.descendants(NodeId::ROOT);
+    let mut visited = 0;
     while let Some(id) = walk.next() {
+        visited += 1;
         match dom.kind(id) {
             NodeKind::Text => {
                 // The parts of a price may be in elements of their own.
@@ -186,7 +192,7 @@ fn visible_amounts(document: &Document) -> HashSet<i64> {
             NodeKind::Element(tag) if tag.is_invisible() => walk.skip_children(id),
             NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
         }
-        if amounts.len() > 5_000 {
+        if amounts.len() > MAX_AMOUNTS || visited > MAX_VISITED {
             break;
         }
     }

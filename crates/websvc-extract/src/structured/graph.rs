@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(crate) const MAX_ENTITIES: usize = 5_000;
 
 /// Maximum number of properties of a graph.
-const MAX_PROPERTIES: usize = 50_000;
+const MAX_PROPERTIES: usize = 20_000;
 
 /// Maximum number of bytes of one value. The rest is cut off.
 pub(crate) const MAX_VALUE_BYTES: usize = 16 << 10;
@@ -130,8 +130,13 @@ impl Graph {
         self.add(entity, name, Value::Reference(start_of(id.trim(), MAX_VALUE_BYTES).to_owned()));
     }
 
+    /// Returns whether no more properties can be added, so that their values need not be read.
+    pub(super) fn is_full(&self) -> bool {
+        self.property_count >= MAX_PROPERTIES
+    }
+
     fn add(&mut self, entity: EntityId, name: &str, value: Value) {
-        if self.property_count < MAX_PROPERTIES {
+        if !self.is_full() {
             self.property_count += 1;
             let name = start_of(local_name(name), 200).to_owned();
             self.records[entity.0].properties.push((name, value));

@@ -66,6 +66,7 @@ impl MicrodataReader<'_> {
         }
         if let Some(item) = item
             && !names.trim().is_empty()
+            && !self.graph.is_full()
         {
             let value = value(dom, id, tag);
             for name in names.split_ascii_whitespace().take(20) {

@@ -84,6 +84,7 @@ impl RdfaReader<'_> {
             context.item = Some(inner);
         } else if let Some(item) = context.item
             && !names.is_empty()
+            && !self.graph.is_full()
         {
             let value = value(dom, id, tag);
             names.iter().for_each(|name| self.graph.add_literal(item, name, value.clone()));

@@ -4,7 +4,7 @@ use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::text::{collapsed, push_collapsed};
 
 /// Maximum number of nodes that are visited for the text of one value.
-const MAX_TEXT_NODES: usize = 2_000;
+const MAX_TEXT_NODES: usize = 500;
 
 /// Returns a text without its markup and with decoded character references: descriptions are often HTML.
 pub(crate) fn plain_text(source: &str) -> String {
