@@ -1,4 +1,5 @@
-//! Extracts the content of a page from its bytes: charset, DOM, main content, markdown, links, images and metadata.
+//! Extracts the content of a page from its bytes: charset, DOM, main content, markdown, links, images, metadata, the
+//! product and the menu.
 //!
 //! The crate is pure: no IO, no async, no clock. A page is parsed once into one compact DOM ([`Document::parse`]), and
 //! all formats are written from views of that DOM ([`Document::content`]).

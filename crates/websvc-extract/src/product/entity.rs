@@ -124,7 +124,10 @@ fn variants(entity: Entity<'_>, page: &PageIdentity) -> Vec<VariantDraft> {
             let mut draft = offers::of(member, page).into_iter().next()?;
             draft.variant.title = member.text("name").and_then(name).or(draft.variant.title);
             add_varying_options(&mut draft.variant.values, entity, member);
-            Some(draft)
+            // A member that only has a URL is described on a page of its own.
+            let variant = &draft.variant;
+            let is_described = variant.price.is_some() || variant.sku.is_some() || !variant.values.is_empty();
+            is_described.then_some(draft)
         })
         .collect();
     if members.is_empty() { offers::of(entity, page) } else { members }
