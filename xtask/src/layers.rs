@@ -33,7 +33,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-transport", &["websvc-address"]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
-    layer("websvc-extract", &["websvc-selector"]),
+    layer("websvc-extract", &["websvc-types", "websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-diff", &[]),

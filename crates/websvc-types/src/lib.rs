@@ -55,7 +55,8 @@
 //!
 //! - [`ScrapeOptions`] says how a page is scraped. It is part of most requests; its [`Format`]s and [`Action`]s have
 //!   modules of their own, [`mod@format`] and [`action`].
-//! - [`changes`] are the results of the format `changeTracking`.
+//! - [`changes`] are the results of the format `changeTracking`; [`product`] and [`menu`] are the results of the formats of
+//!   these names.
 //! - [`PageContent`] is a scraped page, with its [`Metadata`]. It is part of most responses.
 //! - [`limits`] has every number of the interface by name, such as the maximum length of a query.
 //! - [`schema`] generates the JSON Schemas.
@@ -98,11 +99,13 @@ pub mod interact;
 pub mod job;
 pub mod limits;
 pub mod map;
+pub mod menu;
 mod metadata;
 pub mod monitor;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod pattern;
+pub mod product;
 pub mod rerank;
 pub mod schema;
 pub mod scrape;

@@ -298,3 +298,16 @@ pub const INTERACT_OUTPUT_MAX_BYTES: usize = 1024 * 1024;
 pub const INTERACT_WAITING_MAX: usize = 8;
 /// Maximum number of browser sessions in a list.
 pub const INTERACT_LIST_MAX: u64 = 100;
+
+/// Maximum number of variants of a product (not specified).
+pub const PRODUCT_VARIANTS_MAX: usize = 250;
+/// Maximum number of images of a variant of a product (not specified).
+pub const PRODUCT_IMAGES_MAX: usize = 20;
+/// Maximum length of the description of a product, in Unicode scalar values (not specified).
+pub const PRODUCT_DESCRIPTION_MAX_CHARS: usize = 10_000;
+/// Maximum number of sections of a menu (not specified).
+pub const MENU_SECTIONS_MAX: usize = 200;
+/// Maximum number of items of a menu (not specified).
+pub const MENU_ITEMS_MAX: usize = 2_000;
+/// Maximum length of the description of a section or item of a menu, in Unicode scalar values (not specified).
+pub const MENU_DESCRIPTION_MAX_CHARS: usize = 2_000;

@@ -55,6 +55,7 @@ mod overload;
 mod page_api;
 mod parsing;
 mod path_patterns;
+mod product_and_menu;
 mod profiles;
 mod reference;
 mod refused_address;

@@ -183,7 +183,7 @@ async fn official_python_sdk_controls_browser_sessions() {
 }
 
 /// Runs a script, and compares its output.
-fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
+pub(crate) fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
     let output = Command::new(python)
         .args(["-c", script, &service.address, KEY])
         .env_remove("FIRECRAWL_API_KEY")

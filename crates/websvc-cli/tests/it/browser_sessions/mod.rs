@@ -2,6 +2,7 @@
 //! the program.
 
 mod cdp;
+mod code;
 mod end;
 mod live;
 
