@@ -33,7 +33,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-transport", &["websvc-address"]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
-    layer("websvc-extract", &["websvc-selector"]),
+    layer("websvc-extract", &["websvc-types", "websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-diff", &[]),
@@ -46,6 +46,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
+    // Its connection to the browser is a trait, which the sessions implement.
+    layer("websvc-sandbox", &[]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer("websvc-model", &["websvc-transport"]),
     layer(
@@ -121,6 +123,19 @@ const LAYERS: &[Layer] = &[
             "websvc-notify",
         ],
     ),
+    layer(
+        "websvc-session",
+        &[
+            "websvc-types",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-sandbox",
+            "websvc-scrape",
+            "websvc-store",
+            "websvc-browser",
+            "websvc-engine",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -128,6 +143,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-sandbox",
     "websvc-diff",
     "websvc-notify",
     "websvc-jobs",
@@ -153,10 +169,13 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-model",
     "websvc-monitor",
     "websvc-scrape",
+    "websvc-session",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 30] = [
+const EVERYTHING: [&str; 32] = [
+    "websvc-sandbox",
+    "websvc-session",
     "websvc-notify",
     "websvc-diff",
     "websvc-webhook",
@@ -198,6 +217,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["lettre"], &["websvc-notify"]),
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-blocklist"]),
+    (&["rquickjs"], &["websvc-sandbox"]),
     (&["object_store"], &["websvc-artifacts"]),
 ];
 

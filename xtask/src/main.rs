@@ -15,6 +15,7 @@ mod corpus;
 mod debian;
 mod layers;
 mod npm;
+mod playwright;
 mod postgres;
 mod python;
 mod schema;

@@ -16,7 +16,7 @@ use crate::bench::extraction;
 use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
-use crate::{Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, python, root};
+use crate::{Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, playwright, python, root};
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
 ///
@@ -186,6 +186,7 @@ impl TestDependencies {
         provide("chromium", chromium::VARIABLE, chromium::prepare);
         provide("apps", apps::VARIABLE, apps::prepare);
         provide("axe", axe::VARIABLE, axe::prepare);
+        provide("playwright", playwright::VARIABLE, playwright::prepare);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

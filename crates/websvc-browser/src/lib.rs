@@ -22,6 +22,7 @@ mod egress;
 mod endpoint;
 mod error;
 mod executable;
+mod interactive;
 mod launch;
 mod local_chromium;
 mod memory;
@@ -45,6 +46,10 @@ pub use config::{BrowserConfig, Remote};
 pub use egress::Refusal;
 pub use endpoint::RemoteEndpoint;
 pub use error::{BrowserError, NavigationErrorKind, RemoteError};
+pub use interactive::{
+    CdpChannel, ChannelClosed, ClientRole, Connector, InteractiveBrowser, InteractiveRequest, PageTarget,
+    StartPage,
+};
 pub use metrics::{BrowserMetrics, WAIT_BOUNDS_MS};
 pub use pool::{Browser, BrowserHealth, BrowserStatus};
 pub use rendered_page::{

@@ -19,6 +19,7 @@ use crate::ca_certificates;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
+use crate::interactive::{Driver, InteractiveBrowser, InteractiveRequest};
 use crate::metrics::{BrowserMetrics, Counters};
 use crate::page::visit::{PageVisit, visit};
 use crate::page::{BrowserContext, WarmPage};
@@ -35,6 +36,9 @@ use shared::{CurrentProcess, Shared, StartSummary};
 
 /// The maximum number of pages for one request, if they crash before the first response.
 const MAX_ATTEMPTS: u32 = 3;
+
+/// How many times as much as a page an interactive session may send and receive.
+const INTERACTIVE_TRAFFIC: u64 = 8;
 
 /// A headless Chromium that is started when a page needs it. Cheap to clone; clones share the process.
 #[derive(Clone)]
@@ -77,6 +81,7 @@ impl Browser {
             current: Mutex::default(),
             background_tasks: BackgroundTasks::default(),
             watchdog: Arc::new(Watchdog::new(limits)),
+            interactive_watchdog: Arc::new(Watchdog::new(limits)),
             last_start: parking_lot::Mutex::default(),
             counters: Counters::default(),
             stop_count: AtomicU64::new(0),
@@ -166,6 +171,51 @@ impl Browser {
             timeout_at(request.deadline, acquire).await.unwrap_or(Err(BrowserError::Deadline))?;
         let visit = visit(&slot.process, warm_page, &self.0.client, &self.0.config, request);
         Ok((Box::pin(visit).await, slot))
+    }
+
+    /// Starts a Chromium of its own for an interactive session, and opens its first page. It does not count as an open page
+    /// of this browser, and stopping this browser does not end it. A remote browser is not used for sessions.
+    ///
+    /// # Errors
+    /// [`BrowserError::Missing`] if no program is installed here, otherwise as for [`Browser::render`].
+    pub fn start_interactive<'a>(
+        &'a self,
+        request: InteractiveRequest,
+    ) -> BoxFuture<'a, Result<InteractiveBrowser, BrowserError>> {
+        Box::pin(async move {
+            let deadline = request.page.deadline;
+            let starting = self.spawn_interactive(request)?;
+            let mut task = AbortOnDrop(starting);
+            match timeout_at(deadline, &mut task.0).await {
+                Ok(started) => started.unwrap_or(Err(BrowserError::Crashed)),
+                Err(_) => Err(BrowserError::Deadline),
+            }
+        })
+    }
+
+    fn spawn_interactive(
+        &self,
+        request: InteractiveRequest,
+    ) -> Result<JoinHandle<Result<InteractiveBrowser, BrowserError>>, BrowserError> {
+        let path = self.executable()?;
+        let Shared { config, client, interactive_watchdog, .. } = &*self.0;
+        let config = BrowserConfig {
+            traffic_bytes_per_page: config.traffic_bytes_per_page.saturating_mul(INTERACTIVE_TRAFFIC),
+            ..config.clone()
+        };
+        let (client, watchdog) = (client.clone(), Arc::clone(interactive_watchdog));
+        let known = self.0.last_start().user_agent.clone();
+        let shared = Arc::clone(&self.0);
+        Ok(tokio::spawn(async move {
+            let failed = |source| BrowserError::Start { source, log: String::new() };
+            let user_agent = match known {
+                Some(user_agent) => user_agent,
+                None => UserAgent::detect(&path, config.start_timeout).await.map_err(failed)?,
+            };
+            shared.last_start().user_agent.get_or_insert_with(|| user_agent.clone());
+            let process = BrowserProcess::start(&path, &user_agent, &config, &watchdog).await?;
+            InteractiveBrowser::open(process, Driver { client, config, request }).await
+        }))
     }
 
     /// Stops Chromium and waits until it has ended. Open pages fail; a later request starts it again.
@@ -296,7 +346,12 @@ impl Browser {
         if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");
         }
-        *self.0.last_start() = StartSummary { process: Arc::downgrade(&process), sandbox, failure: None };
+        *self.0.last_start() = StartSummary {
+            process: Arc::downgrade(&process),
+            sandbox,
+            failure: None,
+            user_agent: Some(process.user_agent.clone()),
+        };
         current.process = Some(Arc::clone(&process));
         let slot = PageSlotGuard::new(process, config.pages_per_process);
         if slot.process.is_usable() {
@@ -405,6 +460,15 @@ impl Browser {
                 process.stop().await;
             }
         }
+    }
+}
+
+/// Aborts a task when it is dropped.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -249,8 +249,10 @@ async fn handshake(cdp: &Cdp, targets: &Arc<TargetRegistry>) -> Result<String, C
     let (browser, targets) = (cdp.clone(), Arc::clone(targets));
     cdp.subscribe("", move |event| {
         let CdpEvent::Event { method, params } = event else { return };
-        if method == "Target.attachedToTarget" {
-            targets.on_attached(&browser, &params);
+        match method.as_str() {
+            "Target.attachedToTarget" => targets.on_attached(&browser, &params),
+            "Target.detachedFromTarget" => targets.on_detached(&params),
+            _ => {}
         }
     });
     let version = cdp.call("", "Browser.getVersion", json!({})).await?;

@@ -15,6 +15,12 @@ use crate::connection::{Cdp, CdpError};
 /// A callback for a paused worker, with its session and its type.
 pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
+/// A callback for a paused window, with its session and its target.
+pub(crate) type TabCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
+/// A callback for a session that was detached from its target.
+pub(crate) type DetachCallback = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The targets of the open browser contexts of one process.
 #[derive(Default)]
 pub(crate) struct TargetRegistry(Mutex<HashMap<String, ContextTargets>>);
@@ -22,15 +28,23 @@ pub(crate) struct TargetRegistry(Mutex<HashMap<String, ContextTargets>>);
 /// The targets of one browser context.
 #[derive(Default)]
 struct ContextTargets {
-    /// The only page of the context.
-    page: Option<PageTarget>,
+    /// The pages of the context, the first one first. A context without tabs has only one.
+    pages: Vec<PageTarget>,
     on_worker: Option<WorkerCallback>,
+    tabs: Option<Tabs>,
 }
 
-/// The page of a browser context.
+/// A page of a browser context.
 struct PageTarget {
     target: String,
     session: String,
+}
+
+/// The rule for the windows that the page of a context opens. Without it, they are closed.
+pub(crate) struct Tabs {
+    pub(crate) max_pages: usize,
+    pub(crate) on_open: TabCallback,
+    pub(crate) on_detached: DetachCallback,
 }
 
 /// The action for a target that was attached.
@@ -39,6 +53,8 @@ enum AttachAction {
     Close,
     /// Call the callback, which resumes the worker.
     SetUpWorker(WorkerCallback),
+    /// Call the callback, which resumes the window.
+    SetUpTab(TabCallback),
     /// Resume and detach.
     Detach,
 }
@@ -68,6 +84,49 @@ impl TargetRegistry {
         }
     }
 
+    /// Allows the pages of a context to open windows.
+    pub(crate) fn allow_tabs(&self, context: &str, tabs: Tabs) {
+        if let Some(targets) = self.lock().get_mut(context) {
+            targets.tabs = Some(tabs);
+        }
+    }
+
+    /// Lets a context have one page again, which its creator sets up.
+    pub(crate) fn disallow_tabs(&self, context: &str) {
+        if let Some(targets) = self.lock().get_mut(context) {
+            targets.tabs = None;
+        }
+    }
+
+    /// Returns the targets and sessions of the pages of a context, the first one first.
+    pub(crate) fn pages(&self, context: &str) -> Vec<(String, String)> {
+        let contexts = self.lock();
+        let pages = contexts.get(context).map(|targets| targets.pages.iter()).into_iter().flatten();
+        pages.map(|page| (page.target.clone(), page.session.clone())).collect()
+    }
+
+    /// Removes a page that is gone.
+    pub(crate) fn remove_page(&self, context: &str, target: &str) {
+        if let Some(targets) = self.lock().get_mut(context) {
+            targets.pages.retain(|page| page.target != target);
+        }
+    }
+
+    /// Handles `Target.detachedFromTarget`: a tab was closed.
+    pub(crate) fn on_detached(&self, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        let mut callbacks = Vec::new();
+        for targets in self.lock().values_mut() {
+            if let Some(Tabs { on_detached, .. }) = &targets.tabs {
+                targets.pages.retain(|page| page.session != session);
+                callbacks.push(Arc::clone(on_detached));
+            }
+        }
+        for on_detached in callbacks {
+            on_detached(session);
+        }
+    }
+
     /// Removes a browser context.
     pub(crate) fn unregister_context(&self, context: &str) {
         self.lock().remove(context);
@@ -76,19 +135,26 @@ impl TargetRegistry {
     /// Returns the session of the page of a context. Chromium attaches to it before it responds to its creation.
     pub(crate) fn session(&self, context: &str, target: &str) -> Option<String> {
         let contexts = self.lock();
-        let page = contexts.get(context)?.page.as_ref()?;
-        (page.target == target).then(|| page.session.clone())
+        let page = contexts.get(context)?.pages.iter().find(|page| page.target == target)?;
+        Some(page.session.clone())
     }
 
     /// Handles `Target.attachedToTarget`.
     pub(crate) fn on_attached(&self, cdp: &Cdp, params: &Value) {
         let session = params["sessionId"].as_str().unwrap_or_default();
         let target = &params["targetInfo"];
+        if target["type"] == "browser" {
+            // A client of an interactive session, which attached on request.
+            return;
+        }
         let resume = |session| cdp.send_no_reply(session, "Runtime.runIfWaitingForDebugger", json!({}));
         match self.attach_action(session, target) {
             AttachAction::Resume => resume(session),
             AttachAction::SetUpWorker(callback) => {
                 callback(session, target["type"].as_str().unwrap_or_default());
+            }
+            AttachAction::SetUpTab(callback) => {
+                callback(session, target["targetId"].as_str().unwrap_or_default());
             }
             AttachAction::Close => {
                 // The page that opened the window waits until it runs. Its requests are paused and never continued.
@@ -111,12 +177,16 @@ impl TargetRegistry {
         if target["type"] != "page" {
             return targets.on_worker.clone().map_or(AttachAction::Detach, AttachAction::SetUpWorker);
         }
-        if targets.page.is_some() {
-            return AttachAction::Close;
-        }
+        let action = match &targets.tabs {
+            None if targets.pages.is_empty() => AttachAction::Resume,
+            Some(tabs) if targets.pages.len() < tabs.max_pages => {
+                AttachAction::SetUpTab(Arc::clone(&tabs.on_open))
+            }
+            Some(_) | None => return AttachAction::Close,
+        };
         let target = target["targetId"].as_str().unwrap_or_default();
-        targets.page = Some(PageTarget { target: target.to_owned(), session: session.to_owned() });
-        AttachAction::Resume
+        targets.pages.push(PageTarget { target: target.to_owned(), session: session.to_owned() });
+        action
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ContextTargets>> {

@@ -94,7 +94,13 @@ pub(crate) enum Command {
     /// Parse one document from stdin; started by the service
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
+    /// Run one program of a browser session from stdin; started by the service
+    #[command(name = RUN_PROGRAM, hide = true)]
+    RunProgram,
 }
+
+/// The name of the command that runs one program of a browser session.
+pub(crate) const RUN_PROGRAM: &str = "run-program";
 
 /// The name of the command that parses one document.
 pub(crate) const PARSE_DOCUMENT: &str = "parse-document";

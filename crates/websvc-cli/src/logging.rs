@@ -48,7 +48,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Threat(_)
         | Command::Blocklists(_)
         | Command::Doctor(_)
-        | Command::ParseDocument(_) => "error",
+        | Command::ParseDocument(_)
+        | Command::RunProgram => "error",
     };
     let is_terminal = std::io::stderr().is_terminal();
     let chosen = format_of(log, variable(FORMAT_VARIABLE).as_deref())?;

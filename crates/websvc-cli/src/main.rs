@@ -36,6 +36,10 @@ fn main() -> ExitCode {
     if let Command::ParseDocument(arguments) = &command {
         return command::parse_document(arguments);
     }
+    // The same holds for the process that runs a program of a client.
+    if let Command::RunProgram = &command {
+        return websvc_sandbox::run_worker();
+    }
     match run(command, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -148,7 +152,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Batch(batch) => block_on(command::batch(context, batch)),
         Command::Parse(parse) => block_on(command::parse(context, parse)),
         Command::Index(index) => block_on(command::index(context, index)),
-        Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {
+        Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) | Command::RunProgram => {
             unreachable!("these commands need no context and ran above")
         }
     }

@@ -35,6 +35,10 @@ pub enum ChargeKind {
     Map,
     /// A URL that was sent to a threat scanner.
     ThreatScan,
+    /// A credit for the time of a browser session without prompts.
+    Session,
+    /// A credit for the time of a browser session with prompts.
+    SessionPrompt,
 }
 
 impl ChargeKind {
@@ -55,6 +59,8 @@ impl ChargeKind {
         ChargeKind::Highlights,
         ChargeKind::Map,
         ChargeKind::ThreatScan,
+        ChargeKind::Session,
+        ChargeKind::SessionPrompt,
     ];
 
     /// Returns the name of the kind in the usage log.
@@ -76,6 +82,8 @@ impl ChargeKind {
             ChargeKind::Highlights => "highlights",
             ChargeKind::Map => "map",
             ChargeKind::ThreatScan => "threat-scan",
+            ChargeKind::Session => "session",
+            ChargeKind::SessionPrompt => "session-prompt",
         }
     }
 }

@@ -450,7 +450,7 @@ impl Engine {
     }
 
     /// Opens the profile of a plan, unless the plan reads only from the cache, which has no pages of profiles.
-    async fn open_profile(
+    pub(crate) async fn open_profile(
         &self,
         team: &str,
         plan: Option<&ScrapePlan>,

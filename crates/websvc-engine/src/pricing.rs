@@ -38,6 +38,10 @@ pub struct Pricing {
     pub map: u64,
     /// Per unique URL of a request that a threat scanner checked.
     pub threat_scan: u64,
+    /// Per minute of a browser session without prompts, counted in seconds; at least one minute.
+    pub session: u64,
+    /// Per minute of a browser session in which a prompt was used.
+    pub session_prompt: u64,
 }
 
 impl Pricing {
@@ -59,6 +63,8 @@ impl Pricing {
         "judge",
         "map",
         "threat_scan",
+        "session",
+        "session_prompt",
     ];
 }
 
@@ -81,6 +87,8 @@ impl Default for Pricing {
             judge: 1,
             map: 1,
             threat_scan: 2,
+            session: 2,
+            session_prompt: 7,
         }
     }
 }
@@ -92,7 +100,7 @@ mod tests {
     #[test]
     fn every_key_sets_a_price() {
         for key in Pricing::KEYS {
-            let json = format!("{{\"{key}\": 7}}");
+            let json = format!("{{\"{key}\": 9}}");
             assert_ne!(serde_json::from_str::<Pricing>(&json).unwrap(), Pricing::default(), "{key}");
         }
     }

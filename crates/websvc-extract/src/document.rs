@@ -10,8 +10,10 @@ use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::text::collapsed;
-use crate::{charset, images, json_ld_content, links};
+use crate::{charset, images, json_ld_content, links, menu, product};
 use url::Url;
+use websvc_types::menu::PageMenu;
+use websvc_types::product::PageProduct;
 
 /// The bytes of a page and their origin.
 #[derive(Debug, Clone, Copy)]
@@ -114,6 +116,17 @@ impl Document {
     /// Returns the metadata of the page.
     pub fn metadata(&self) -> PageMetadata {
         metadata::read(self)
+    }
+
+    /// Returns the product that the page offers, from its structured data; `None` if it is a page about something else, or
+    /// a list of products.
+    pub fn product(&self) -> Option<PageProduct> {
+        product::read(self)
+    }
+
+    /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
+    pub fn menu(&self) -> Option<PageMenu> {
+        menu::read(self)
     }
 
     /// Returns the part of the page that `options` select.

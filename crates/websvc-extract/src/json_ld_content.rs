@@ -2,7 +2,7 @@
 
 use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId};
-use crate::json_ld;
+use crate::structured;
 use crate::text::collapsed;
 use serde_json::Value;
 
@@ -23,8 +23,8 @@ pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)
     if view.letters(dom, COMPLETE_LETTERS) >= COMPLETE_LETTERS {
         return None;
     }
-    let blocks = json_ld::blocks(dom);
-    let markup = blocks.iter().flat_map(json_ld::objects).find_map(markup)?;
+    let blocks = structured::blocks(dom);
+    let markup = blocks.iter().flat_map(structured::objects).find_map(markup)?;
     let visible_letters = letters_of(&view.text(dom, NodeId::ROOT));
     let content = dom::parse(&markup);
     let letters = letters_of(&ContentView::visible(&content).text(&content, NodeId::ROOT));

@@ -1,4 +1,5 @@
-//! Extracts the content of a page from its bytes: charset, DOM, main content, markdown, links, images and metadata.
+//! Extracts the content of a page from its bytes: charset, DOM, main content, markdown, links, images, metadata, the
+//! product and the menu.
 //!
 //! The crate is pure: no IO, no async, no clock. A page is parsed once into one compact DOM ([`Document::parse`]), and
 //! all formats are written from views of that DOM ([`Document::content`]).
@@ -27,6 +28,7 @@ mod country;
 mod document;
 mod dom;
 mod embed;
+mod embedded;
 mod error;
 mod hidden;
 mod images;
@@ -35,9 +37,13 @@ mod json_ld_content;
 mod limits;
 mod links;
 mod main_content;
+mod menu;
 mod metadata;
+mod offer;
 mod options;
 mod output;
+mod product;
+mod structured;
 mod text;
 mod xml;
 

@@ -272,7 +272,7 @@ fn property(dom: &Dom, name: &str) -> Option<String> {
 }
 
 /// Collects all meta tags. Names are in lower case; names that differ in case only are merged.
-fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
+pub(crate) fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
     let mut tags: BTreeMap<String, MetaValue> = BTreeMap::new();
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)).take(MAX_META_TAGS) {
         let name = ["name", "property", "itemprop"].iter().find_map(|key| dom.attribute(id, key));

@@ -35,6 +35,11 @@ use crate::shell::is_shell;
 const SHELL_WARNING: &str =
     "the page needs JavaScript and was not rendered by a browser: the served HTML has almost no text";
 
+/// The warnings for a page that is about something else (operations.md, section 8).
+const NO_PRODUCT: &str = "No product found: the data of the page does not describe exactly one product";
+const NO_MENU: &str = "No menu found: the page has no sections with dishes in its data or text. Menus in PDF files \
+                       and images are not read";
+
 /// Writes the formats of `plan`. Takes the page by value, so that its bytes are freed after parsing: large pages would
 /// be in memory twice.
 ///
@@ -73,6 +78,7 @@ pub(crate) fn format_page(
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
+    read_product_and_menu(&mut page, plan, converted.is_none().then_some(&document));
     // Warnings about the choice of the content do not concern a caller that requests only a screenshot or the source.
     if plan.formats().iter().any(shows_content) {
         page.warnings.extend(content.warnings());
@@ -130,6 +136,7 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
         ..page_without_formats(raw)
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
+    read_product_and_menu(&mut page, plan, None);
     if plan.redact_pii().is_some() {
         redaction::warn_not_redacted(&mut page);
     }
@@ -193,19 +200,35 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         Format::Html(_) => page.html = Some(content.html()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
-        // The raw HTML is moved out of the document last; the other formats are not written from it.
+        // The raw HTML is moved out of the document last; the other formats are not written from the content.
         Format::RawHtml(_)
+        | Format::Product(_)
+        | Format::Menu(_)
         | Format::Summary(_)
         | Format::Screenshot(_)
         | Format::Json(_)
         | Format::ChangeTracking(_)
         | Format::Branding(_)
-        | Format::Product(_)
-        | Format::Menu(_)
         | Format::Audio(_)
         | Format::Video(_)
         | Format::Question(_)
         | Format::Highlights(_) => {}
+    }
+}
+
+/// Reads the product and the menu of a page, if requested. A file has neither.
+fn read_product_and_menu(page: &mut Page, plan: &ScrapePlan, document: Option<&Document>) {
+    if wants(plan, "product") {
+        page.product = document.and_then(Document::product).map(Box::new);
+        if page.product.is_none() {
+            page.warnings.push(NO_PRODUCT.to_owned());
+        }
+    }
+    if wants(plan, "menu") {
+        page.menu = document.and_then(Document::menu).map(Box::new);
+        if page.menu.is_none() {
+            page.warnings.push(NO_MENU.to_owned());
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
+use websvc_types::menu::{MenuItem, PageMenu};
+use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
 use websvc_types::{Format, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
@@ -137,11 +139,29 @@ impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
 }
 
 fn weight(key: &PageKey, page: &Page) -> u64 {
-    let Page { markdown, html, raw_html, links, images, .. } = page;
+    let Page { markdown, html, raw_html, links, images, product, menu, .. } = page;
     let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
     let metadata = 4 * 1024;
-    (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>()) as u64
+    let product = product.as_ref().map_or(0, |product| product_weight(product));
+    let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
+    let structured = product + menu;
+    (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
+}
+
+/// Returns the approximate size of a product: its long texts, and an allowance for the others.
+fn product_weight(product: &PageProduct) -> usize {
+    let images = |variant: &ProductVariant| {
+        variant.images.iter().map(|image| size_of::<ItemImage>() + image.url.len()).sum::<usize>()
+    };
+    let variants = product.variants.iter().map(|variant| 2 * size_of::<ProductVariant>() + images(variant));
+    product.description.as_ref().map_or(0, String::len) + variants.sum::<usize>()
+}
+
+/// Returns the approximate size of a menu: the descriptions of its items, and an allowance for their other texts.
+fn menu_weight(menu: &PageMenu) -> usize {
+    let items = menu.sections.iter().flat_map(|section| &section.items);
+    items.map(|item| 2 * size_of::<MenuItem>() + item.description.as_ref().map_or(0, String::len)).sum()
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
 use websvc_types::index::IndexDocument;
+use websvc_types::menu::PageMenu;
+use websvc_types::product::PageProduct;
 
 use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
@@ -26,6 +28,10 @@ pub struct Page {
     pub links: Option<Vec<String>>,
     /// Absolute URLs of images, if requested.
     pub images: Option<Vec<String>>,
+    /// The product of the page, if requested and found.
+    pub product: Option<Box<PageProduct>>,
+    /// The menu of the page, if requested and found.
+    pub menu: Option<Box<PageMenu>>,
     /// True if personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
     /// Formats generated from the content by a language model or by the words of a query.

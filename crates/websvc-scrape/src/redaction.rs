@@ -55,6 +55,8 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
         ("rawHtml", page.raw_html.is_some()),
         ("links", page.links.is_some()),
         ("images", page.images.is_some()),
+        ("product", page.product.is_some()),
+        ("menu", page.menu.is_some()),
     ];
     let unredacted: Vec<&str> =
         unredacted.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();

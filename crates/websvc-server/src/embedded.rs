@@ -16,6 +16,7 @@ use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
 use websvc_monitor::MonitorsConfig;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
+use websvc_session::SessionsConfig;
 use websvc_store::{SnapshotLimits, Store, StoreError};
 use websvc_threat::Classifier;
 use websvc_transport::{
@@ -63,6 +64,8 @@ pub struct EmbeddedServerConfig {
     pub jobs: JobsConfig,
     /// The limits of monitors.
     pub monitors: MonitorsConfig,
+    /// The limits of browser sessions.
+    pub browser_sessions: SessionsConfig,
     /// The scanner that rates URLs for teams with threat protection. Without one, only the lists of the teams apply.
     ///
     /// ```
@@ -122,6 +125,7 @@ impl EmbeddedServerConfig {
             limits: AdmissionLimits::default(),
             jobs: JobsConfig::default(),
             monitors: MonitorsConfig::default(),
+            browser_sessions: SessionsConfig::default(),
             threat: Classifier::none(),
             model: None,
         }
@@ -217,6 +221,7 @@ impl EmbeddedServer {
             limits,
             jobs,
             monitors,
+            browser_sessions,
             threat,
             model,
         } = config;
@@ -245,6 +250,7 @@ impl EmbeddedServer {
             engine: engine.clone(),
             jobs,
             monitors,
+            browser_sessions,
             store: stores.store.clone(),
             artifacts: stores.artifacts.clone(),
             uploads_dir,
@@ -285,6 +291,7 @@ impl EmbeddedServer {
             stopping.stop();
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
+        let browser_sessions = service.browser_sessions().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -298,6 +305,7 @@ impl EmbeddedServer {
             never = engine.sweep_page_snapshots() => match never {},
         };
         jobs.stop().await;
+        browser_sessions.shut_down().await;
         run_blocking(move || Ok(stores.index.flush().and(stores.team_indexes.flush())?)).await?;
         Ok(drained)
     }

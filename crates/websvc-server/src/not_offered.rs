@@ -3,9 +3,8 @@
 /// Path prefixes of upstream operations, in whole segments. A segment in braces matches any segment.
 const PREFIXES: &[(&str, &str)] = &[
     ("/v2/agent", "agent runs"),
-    ("/v2/browser", "browser sessions"),
-    ("/v2/interact", "browser sessions"),
-    ("/v2/scrape/{id}/interact", "browser sessions"),
+    ("/v2/browser/{id}/replay", "recordings of browser sessions"),
+    ("/v2/interact/{id}/replay", "recordings of browser sessions"),
     ("/v2/extract", "extract"),
     ("/v1/extract", "extract"),
     ("/v1/deep-research", "deep research"),

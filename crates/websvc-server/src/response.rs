@@ -123,6 +123,26 @@ impl ApiError {
         Self { status_override, ..self }
     }
 
+    /// Creates the error of a page of a scrape that cannot be opened again: the client should scrape it again. Errors that
+    /// would not go away by that stay as they are.
+    pub(crate) fn with_replay_status(self) -> Self {
+        let is_page_error = matches!(
+            self.code,
+            ErrorCode::ScrapeTimeout
+                | ErrorCode::ScrapeDnsResolutionError
+                | ErrorCode::ScrapeSslError
+                | ErrorCode::ScrapeSiteError
+                | ErrorCode::ScrapeActionError
+                | ErrorCode::ScrapeMemoryExceeded
+                | ErrorCode::ScrapeUnsupportedFileError
+        );
+        if !is_page_error {
+            return self;
+        }
+        let text = format!("Replay context is unavailable: {}. Scrape the page again", self.text);
+        Self { code: ErrorCode::InteractReplayUnavailable, text, ..self }
+    }
+
     /// Returns the code of the error.
     pub(crate) fn code(&self) -> &'static str {
         self.code.as_str()

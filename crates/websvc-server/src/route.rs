@@ -11,7 +11,9 @@ use websvc_types::ErrorCode;
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
-use crate::handler::{JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation};
+use crate::handler::{
+    BrowserOperation, JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation,
+};
 use crate::not_offered;
 use crate::response::ApiError;
 pub(crate) use group::OperationGroup;
@@ -29,6 +31,7 @@ pub(crate) enum Operation {
     Job(JobKind, JobOperation),
     Monitor(MonitorOperation),
     MonitorEmail(MonitorEmailOperation),
+    Browser(BrowserOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -63,6 +66,7 @@ impl Operation {
             Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
             Self::Monitor(_) | Self::MonitorEmail(_) => OperationGroup::Monitor,
+            Self::Browser(_) => OperationGroup::Sessions,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -92,6 +96,7 @@ impl Operation {
             Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::Monitor(operation) => Some(operation.name()),
             Self::MonitorEmail(operation) => Some(operation.name()),
+            Self::Browser(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -119,6 +124,7 @@ impl Operation {
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
+            Self::Browser(_) => Some(KeyScope::Interact),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -206,6 +212,19 @@ pub(crate) static ROUTES: &[Route] = &[
     email(Method::POST, CONFIRM, MonitorEmailOperation::Follow(LinkAction::Confirm)),
     email(Method::GET, UNSUBSCRIBE, MonitorEmailOperation::Page(LinkAction::Unsubscribe)),
     email(Method::POST, UNSUBSCRIBE, MonitorEmailOperation::Follow(LinkAction::Unsubscribe)),
+    browser(Method::POST, "/v2/scrape/{id}/interact", BrowserOperation::Interact),
+    browser(Method::DELETE, "/v2/scrape/{id}/interact", BrowserOperation::EndInteract),
+    browser(Method::POST, "/v2/browser", BrowserOperation::Create),
+    browser(Method::GET, "/v2/browser", BrowserOperation::List),
+    browser(Method::POST, "/v2/browser/{id}/execute", BrowserOperation::Execute),
+    browser(Method::DELETE, "/v2/browser/{id}", BrowserOperation::End),
+    browser(Method::POST, "/v2/interact", BrowserOperation::Create),
+    browser(Method::GET, "/v2/interact", BrowserOperation::List),
+    browser(Method::POST, "/v2/interact/{id}/execute", BrowserOperation::Execute),
+    browser(Method::DELETE, "/v2/interact/{id}", BrowserOperation::End),
+    // The handlers check the tokens of the URLs.
+    session_url("/v2/browser/{id}/cdp", BrowserOperation::Cdp),
+    session_url("/v2/browser/{id}/live", BrowserOperation::Live),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -317,6 +336,14 @@ const fn monitor(method: Method, path: &'static str, operation: MonitorOperation
 
 const fn email(method: Method, path: &'static str, operation: MonitorEmailOperation) -> Route {
     route(method, path, Operation::MonitorEmail(operation), AccessLevel::Public)
+}
+
+const fn browser(method: Method, path: &'static str, operation: BrowserOperation) -> Route {
+    route(method, path, Operation::Browser(operation), AccessLevel::Key)
+}
+
+const fn session_url(path: &'static str, operation: BrowserOperation) -> Route {
+    route(Method::GET, path, Operation::Browser(operation), AccessLevel::Public)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {

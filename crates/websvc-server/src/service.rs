@@ -17,6 +17,7 @@ use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_monitor::{Monitors, MonitorsConfig};
+use websvc_session::{Sessions, SessionsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
 use websvc_transport::{Body, BoxFuture, ServerBody};
@@ -52,6 +53,9 @@ pub struct ServiceConfig {
     /// The limits and the clock of monitors. The caller must [run](websvc_monitor::Monitors::run) the
     /// [monitors](Service::monitors).
     pub monitors: MonitorsConfig,
+    /// The limits of browser sessions, and the program that runs their code. The caller must
+    /// [shut them down](websvc_session::Sessions::shut_down).
+    pub browser_sessions: SessionsConfig,
     /// The directory of files that are being uploaded, created on first use. Nothing in it outlives its request.
     pub uploads_dir: PathBuf,
     /// The URL under which callers reach the service.
@@ -137,6 +141,12 @@ impl Service {
     #[must_use]
     pub fn monitors(&self) -> &Monitors {
         &self.state.monitors
+    }
+
+    /// Returns the browser sessions.
+    #[must_use]
+    pub fn browser_sessions(&self) -> &Sessions {
+        &self.state.browser_sessions
     }
 
     /// Returns the base URL under which the sender of this request reaches the service, such as

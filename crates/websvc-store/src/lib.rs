@@ -24,6 +24,7 @@ mod activity;
 mod artifact;
 mod background_thread;
 mod backup;
+mod browser_session;
 mod clock;
 mod dashboard_session;
 mod database;
@@ -59,6 +60,9 @@ mod webhook;
 pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
 pub use activity::TeamActivity;
 pub use artifact::{ArtifactRecord, ReserveOutcome};
+pub use browser_session::{
+    BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession,
+};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;

@@ -22,14 +22,24 @@ pub enum KeyScope {
     Crawl,
     /// Monitors, with the scrapes, crawls and searches of their checks.
     Monitor,
+    /// Browser sessions, also on the page of a scrape.
+    Interact,
     /// Writes to the embedded index, and its statistics.
     Index,
 }
 
 impl KeyScope {
     /// Every scope.
-    pub const ALL: &'static [Self] =
-        &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Monitor, Self::Index];
+    pub const ALL: &'static [Self] = &[
+        Self::Search,
+        Self::Scrape,
+        Self::Map,
+        Self::Batch,
+        Self::Crawl,
+        Self::Monitor,
+        Self::Interact,
+        Self::Index,
+    ];
 
     /// Returns the name on the command line and in the database.
     #[must_use]
@@ -41,6 +51,7 @@ impl KeyScope {
             Self::Batch => "batch",
             Self::Crawl => "crawl",
             Self::Monitor => "monitor",
+            Self::Interact => "interact",
             Self::Index => "index",
         }
     }
@@ -63,7 +74,7 @@ impl FromStr for KeyScope {
 
 /// The error for a text that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, monitor, index")]
+#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, monitor, interact, index")]
 pub struct UnknownScope {
     /// The invalid text.
     pub given: String,

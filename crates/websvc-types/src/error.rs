@@ -173,6 +173,13 @@ error_codes! {
     MonitorPaused = "MONITOR_PAUSED", 409;
     /// A check of the monitor is queued or running; `checkId` has its ID.
     MonitorCheckRunning = "MONITOR_CHECK_RUNNING", 409;
+    /// The page of the scrape cannot be opened again: its URL and options were not retained, or opening it failed; scrape it
+    /// again.
+    InteractReplayUnavailable = "INTERACT_REPLAY_UNAVAILABLE", 409;
+    /// The browser of the session runs in another process of the service.
+    SessionOnOtherReplica = "SESSION_ON_OTHER_REPLICA", 409;
+    /// The browser session has ended.
+    BrowserSessionEnded = "BROWSER_SESSION_ENDED", 410;
     /// The artifact has expired or was evicted by newer ones.
     Gone = "GONE", 410;
     /// The body exceeds the size limit.
@@ -199,6 +206,12 @@ error_codes! {
     ScrapeMemoryExceeded = "SCRAPE_MEMORY_EXCEEDED", 500;
     /// The page is a file of a type that is not supported.
     ScrapeUnsupportedFileError = "SCRAPE_UNSUPPORTED_FILE_ERROR", 500;
+    /// The language of the code is not available on this installation; the text gives the reason.
+    InteractLanguageUnavailable = "INTERACT_LANGUAGE_UNAVAILABLE", 501;
+    /// The operation needs a language model, and none is configured.
+    LlmNotConfigured = "LLM_NOT_CONFIGURED", 501;
+    /// The browser of the session is switched off, not installed, or does not start.
+    BrowserUnavailable = "BROWSER_UNAVAILABLE", 503;
     /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
     /// The database does not respond; the header `Retry-After` gives the seconds to wait.

@@ -45,6 +45,8 @@
 //! | `GET` of the job | - | [`job::JobStatusResponse`] |
 //! | `POST /v2/monitor` | [`monitor::CreateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `PATCH /v2/monitor/{id}` | [`monitor::UpdateMonitorRequest`] | [`monitor::MonitorResponse`] |
+//! | `POST /v2/browser` | [`interact::CreateBrowserRequest`] | [`interact::CreateBrowserResponse`] |
+//! | `POST /v2/scrape/{id}/interact` | [`interact::InteractRequest`] | [`interact::InteractResponse`] |
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
 //! | `POST /v1/rerank` | [`rerank::RerankRequest`] | [`rerank::RerankResponse`] |
 //! | `GET /v2/team/credit-usage` | - | [`usage::CreditUsageResponse`] |
@@ -53,7 +55,8 @@
 //!
 //! - [`ScrapeOptions`] says how a page is scraped. It is part of most requests; its [`Format`]s and [`Action`]s have
 //!   modules of their own, [`mod@format`] and [`action`].
-//! - [`changes`] are the results of the format `changeTracking`.
+//! - [`changes`] are the results of the format `changeTracking`; [`product`] and [`menu`] are the results of the formats of
+//!   these names.
 //! - [`PageContent`] is a scraped page, with its [`Metadata`]. It is part of most responses.
 //! - [`limits`] has every number of the interface by name, such as the maximum length of a query.
 //! - [`schema`] generates the JSON Schemas.
@@ -92,14 +95,17 @@ pub mod country;
 mod error;
 pub mod format;
 pub mod index;
+pub mod interact;
 pub mod job;
 pub mod limits;
 pub mod map;
+pub mod menu;
 mod metadata;
 pub mod monitor;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod pattern;
+pub mod product;
 pub mod rerank;
 pub mod schema;
 pub mod scrape;

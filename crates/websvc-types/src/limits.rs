@@ -266,3 +266,48 @@ pub const MONITOR_LIST_LIMIT_MIN: u64 = 1;
 pub const MONITOR_LIST_LIMIT_DEFAULT: u64 = 25;
 /// Maximum of `limit` of lists of monitors, checks and pages.
 pub const MONITOR_LIST_LIMIT_MAX: u64 = 100;
+/// Minimum length of `code` of a browser session, in Unicode scalar values.
+pub const INTERACT_CODE_MIN_CHARS: u32 = 1;
+/// Maximum length of `code` of a browser session, in Unicode scalar values.
+pub const INTERACT_CODE_MAX_CHARS: u32 = 100_000;
+/// Minimum length of `prompt` of a browser session, in Unicode scalar values.
+pub const INTERACT_PROMPT_MIN_CHARS: u32 = 1;
+/// Maximum length of `prompt` of a browser session, in Unicode scalar values.
+pub const INTERACT_PROMPT_MAX_CHARS: u32 = 10_000;
+/// Minimum of `timeout` of code in a browser session, in seconds.
+pub const INTERACT_TIMEOUT_MIN_S: u32 = 1;
+/// Default of `timeout` of code in a browser session, in seconds.
+pub const INTERACT_TIMEOUT_DEFAULT_S: u32 = 30;
+/// Maximum of `timeout` of code in a browser session, in seconds.
+pub const INTERACT_TIMEOUT_MAX_S: u32 = 300;
+/// Minimum of `ttl` of a browser session, in seconds.
+pub const INTERACT_TTL_MIN_S: u32 = 30;
+/// Default of `ttl` of a browser session, in seconds.
+pub const INTERACT_TTL_DEFAULT_S: u32 = 600;
+/// Maximum of `ttl` of a browser session, in seconds.
+pub const INTERACT_TTL_MAX_S: u32 = 3_600;
+/// Minimum of `activityTtl` of a browser session, in seconds.
+pub const INTERACT_ACTIVITY_TTL_MIN_S: u32 = 10;
+/// Default of `activityTtl` of a browser session, in seconds.
+pub const INTERACT_ACTIVITY_TTL_DEFAULT_S: u32 = 300;
+/// Maximum of `activityTtl` of a browser session, in seconds.
+pub const INTERACT_ACTIVITY_TTL_MAX_S: u32 = 3_600;
+/// Maximum size of each output of code in a browser session, in bytes.
+pub const INTERACT_OUTPUT_MAX_BYTES: usize = 1024 * 1024;
+/// Maximum number of requests that wait for one browser session.
+pub const INTERACT_WAITING_MAX: usize = 8;
+/// Maximum number of browser sessions in a list.
+pub const INTERACT_LIST_MAX: u64 = 100;
+
+/// Maximum number of variants of a product (not specified).
+pub const PRODUCT_VARIANTS_MAX: usize = 250;
+/// Maximum number of images of a variant of a product (not specified).
+pub const PRODUCT_IMAGES_MAX: usize = 20;
+/// Maximum length of the description of a product, in Unicode scalar values (not specified).
+pub const PRODUCT_DESCRIPTION_MAX_CHARS: usize = 10_000;
+/// Maximum number of sections of a menu (not specified).
+pub const MENU_SECTIONS_MAX: usize = 200;
+/// Maximum number of items of a menu (not specified).
+pub const MENU_ITEMS_MAX: usize = 2_000;
+/// Maximum length of the description of a section or item of a menu, in Unicode scalar values (not specified).
+pub const MENU_DESCRIPTION_MAX_CHARS: usize = 2_000;

@@ -24,6 +24,10 @@ use serde_json::Value;
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
 };
+use crate::interact::{
+    BrowserListResponse, CreateBrowserRequest, CreateBrowserResponse, EndBrowserResponse, ExecuteRequest,
+    ExecuteResponse, InteractRequest, InteractResponse,
+};
 use crate::job::{
     ActiveCrawls, BatchScrapeRequest, CancelJobResponse, CrawlParamsRequest, CrawlParamsResponse,
     CrawlRequest, DeadLetterActionResponse, DeadLettersResponse, JobErrorsResponse, JobStatusResponse,
@@ -134,6 +138,14 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("monitor-email-response", response::<MonitorEmailResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
+        ("interact-request", request::<InteractRequest>()),
+        ("create-browser-request", request::<CreateBrowserRequest>()),
+        ("execute-request", request::<ExecuteRequest>()),
+        ("interact-response", response::<InteractResponse>()),
+        ("create-browser-response", response::<CreateBrowserResponse>()),
+        ("execute-response", response::<ExecuteResponse>()),
+        ("browser-list-response", response::<BrowserListResponse>()),
+        ("end-browser-response", response::<EndBrowserResponse>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -51,6 +51,7 @@ mod domain;
 mod error;
 mod format;
 mod header;
+mod interact;
 mod job;
 mod json_schema;
 mod language;
@@ -86,6 +87,7 @@ pub use crawl::{CrawlPlan, check_crawl};
 pub use crawl_params::{check_crawl_params, crawl_params_of, with_crawl_params};
 pub use domain::DomainFilter;
 pub use error::Rejection;
+pub use interact::{BrowserPlan, CodePlan, InteractPlan};
 pub use json_schema::schema_parts;
 pub use map::check_map;
 pub use map_plan::MapPlan;
@@ -100,9 +102,9 @@ pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
-    read_crawl_request, read_create_monitor, read_index_upload, read_map, read_map_v1, read_monitor_email,
-    read_object, read_parse_options, read_rerank, read_run_monitor, read_scrape, read_scrape_options,
-    read_search, read_update_monitor,
+    read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_index_upload,
+    read_interact, read_map, read_map_v1, read_monitor_email, read_object, read_parse_options, read_rerank,
+    read_run_monitor, read_scrape, read_scrape_options, read_search, read_update_monitor,
 };
 pub use retention::RetentionMode;
 pub use scrape::check_scrape_options;

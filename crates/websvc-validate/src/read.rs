@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
+use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{
     EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX,
@@ -24,6 +25,7 @@ use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
+use crate::interact::{BrowserPlan, CodePlan, InteractPlan};
 use crate::map_plan::MapPlan;
 use crate::monitor::{self, MonitorContext, MonitorDefinition, MonitorUpdate};
 use crate::page::{self, FilePlan, PagePlan};
@@ -33,7 +35,7 @@ use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{BodyValue, Shape};
-use crate::{bounds, crawl_params, map, scrape, search, upload};
+use crate::{bounds, crawl_params, interact, map, scrape, search, upload};
 
 /// Declares the shapes of request types, compiled at the first request of each type.
 macro_rules! request_shapes {
@@ -67,6 +69,9 @@ request_shapes! {
     UPDATE_MONITOR: UpdateMonitorRequest;
     RUN_MONITOR: RunMonitorRequest;
     MONITOR_EMAIL: MonitorEmailRequest;
+    CREATE_BROWSER: CreateBrowserRequest;
+    EXECUTE: ExecuteRequest;
+    INTERACT: InteractRequest;
 }
 
 /// Reads and checks the body of a map.
@@ -309,6 +314,43 @@ pub fn read_monitor_email(body: &[u8]) -> Result<Checked<MonitorEmailRequest>, R
         bounds::chars(&mut report, &path, &request.token, EMAIL_TOKEN_MIN_CHARS, EMAIL_TOKEN_MAX_CHARS);
     }
     report.finish(request)
+}
+
+/// Reads and checks the body of a request for a browser session. An empty body is valid.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
+pub fn read_create_browser(body: &[u8], policy: &Policy) -> Result<Checked<BrowserPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = match body.trim_ascii() {
+        [] => CreateBrowserRequest::default(),
+        body => read::<CreateBrowserRequest>(&mut report, body, &CREATE_BROWSER)?,
+    };
+    let plan = interact::check_create(&mut report, request, policy);
+    report.finish(plan)
+}
+
+/// Reads and checks the body of a request that runs code in a browser session.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_execute(body: &[u8]) -> Result<Checked<CodePlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<ExecuteRequest>(&mut report, body, &EXECUTE)?;
+    let plan = interact::check_execute(&mut report, request);
+    report.finish(plan)
+}
+
+/// Reads and checks the body of a request to the session of a scrape.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_interact(body: &[u8]) -> Result<Checked<InteractPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<InteractRequest>(&mut report, body, &INTERACT)?;
+    let plan = interact::check_interact(&mut report, request);
+    report.finish(plan)
 }
 
 /// Reads a body that must be an object, and does not check its fields.

@@ -8,10 +8,9 @@ mod site;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cache::Cache;
 use crate::cargo::cargo;
 use crate::debian::run as run_command;
-use crate::{Result, apps, chromium, npm, root};
+use crate::{Result, apps, chromium, playwright, root};
 
 use pages::Page;
 use renderer::{RenderTimes, Renderer};
@@ -82,9 +81,8 @@ fn available_renderers(chromium: &Path) -> Vec<Renderer> {
 
 /// Installs Playwright and returns the folder with the script `pages.mjs`.
 fn install_playwright() -> Result<PathBuf> {
-    let sources = root().join("xtask/bench/playwright");
-    let folder = npm::install(&Cache::open()?, "playwright", &sources)?;
-    fs::copy(sources.join("pages.mjs"), folder.join("pages.mjs"))?;
+    let folder = playwright::install()?;
+    fs::copy(root().join("xtask/bench/playwright/pages.mjs"), folder.join("pages.mjs"))?;
     Ok(folder)
 }
 

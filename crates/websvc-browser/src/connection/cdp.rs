@@ -59,10 +59,14 @@ struct State {
     listeners: HashMap<String, Listener>,
 }
 
-struct PendingCall {
-    method: &'static str,
-    response: oneshot::Sender<CdpResult>,
+enum PendingCall {
+    Call { method: &'static str, response: oneshot::Sender<CdpResult> },
+    Forwarded(ForwardedReply),
 }
+
+/// Called with the response to a forwarded command, or with `None` if the response is too long; never called if the
+/// connection is lost. It runs on the task that reads messages, as listeners do.
+pub(crate) type ForwardedReply = Box<dyn FnOnce(Option<Value>) + Send>;
 
 impl Cdp {
     /// Creates a handle, and the queue of the messages that it sends.
@@ -75,7 +79,7 @@ impl Cdp {
     /// Sends a command to a session and returns its result. The empty session is the browser itself.
     pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> CdpResult {
         let (response, received) = oneshot::channel();
-        let id = self.next_id(Some(PendingCall { method, response })).ok_or(CdpError::Lost)?;
+        let id = self.next_id(Some(PendingCall::Call { method, response })).ok_or(CdpError::Lost)?;
         // Removes the pending call if the caller is cancelled.
         let _guard = PendingCallGuard { cdp: self, id };
         let message = message(id, session, method, params);
@@ -94,6 +98,18 @@ impl Cdp {
             tracing::warn!(MAX_QUEUED, "the browser reads no commands; closing the connection");
             self.disconnect();
         }
+    }
+
+    /// Sends the command of a client to a session. `reply` gets the whole response, in the order of the messages of the
+    /// browser. Returns false if the connection is lost or the queue is full.
+    pub(crate) fn forward(&self, session: &str, method: &str, params: Value, reply: ForwardedReply) -> bool {
+        let Some(id) = self.next_id(Some(PendingCall::Forwarded(reply))) else { return false };
+        let is_sent = self.0.outgoing.try_send(message(id, session, method, params)).is_ok();
+        if !is_sent {
+            let unsent = self.lock().pending.remove(&id);
+            drop(unsent);
+        }
+        is_sent
     }
 
     /// Sets the listener of a session. It receives all events of the session, and the loss of the connection.
@@ -134,13 +150,14 @@ impl Cdp {
 
     /// Marks the connection as lost: fails all pending calls and notifies all listeners.
     pub(crate) fn disconnect(&self) {
-        let listeners: Vec<Listener> = {
+        let (pending, listeners) = {
             let mut state = self.lock();
             self.0.lost.send_replace(true);
-            // Dropping the senders fails the calls.
-            state.pending.clear();
-            state.listeners.drain().map(|(_, listener)| listener).collect()
+            let listeners: Vec<Listener> = state.listeners.drain().map(|(_, listener)| listener).collect();
+            (std::mem::take(&mut state.pending), listeners)
         };
+        // Dropping the senders fails the calls. After the lock is released: replies may use this handle.
+        drop(pending);
         for listener in listeners {
             listener(CdpEvent::Lost);
         }
@@ -153,8 +170,13 @@ impl Cdp {
             tracing::warn!(MAX_MESSAGE, "dropped a CDP message that is too long");
             return;
         };
-        if let Some(PendingCall { method, response }) = self.lock().pending.remove(&id) {
-            let _ = response.send(Err(CdpError::TooLarge { method }));
+        let pending = self.lock().pending.remove(&id);
+        match pending {
+            Some(PendingCall::Call { method, response }) => {
+                let _ = response.send(Err(CdpError::TooLarge { method }));
+            }
+            Some(PendingCall::Forwarded(reply)) => reply(None),
+            None => {}
         }
     }
 
@@ -170,7 +192,12 @@ impl Cdp {
             return;
         };
         if let Some(id) = message["id"].as_u64() {
-            let Some(PendingCall { method, response }) = self.lock().pending.remove(&id) else { return };
+            let pending = self.lock().pending.remove(&id);
+            let (method, response) = match pending {
+                Some(PendingCall::Call { method, response }) => (method, response),
+                Some(PendingCall::Forwarded(reply)) => return reply(Some(message)),
+                None => return,
+            };
             let outcome = match message["error"]["message"].as_str() {
                 Some(text) => Err(CdpError::Refused { method, message: text.to_owned() }),
                 None => Ok(message["result"].take()),
@@ -198,7 +225,8 @@ struct PendingCallGuard<'a> {
 
 impl Drop for PendingCallGuard<'_> {
     fn drop(&mut self) {
-        self.cdp.lock().pending.remove(&self.id);
+        let pending = self.cdp.lock().pending.remove(&self.id);
+        drop(pending);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each of them has a CDP session of its own. Chromium starts it paused; it runs once it has the settings of its page.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -36,13 +36,16 @@ struct ChildState {
     events: PageEvents,
     interception: Arc<Interception>,
     setup: TargetSetup,
-    sessions: Mutex<HashSet<String>>,
+    /// The sessions, each with that of the target which contains it; empty for those of the browser.
+    sessions: Mutex<HashMap<String, String>>,
 }
 
 /// The kind of a child target.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Kind {
     Frame,
+    /// A window that the page opened, with the ID of its main frame.
+    Tab(String),
     /// A dedicated worker. Its requests are those of the page.
     Worker,
     /// A shared worker or a service worker, which sends requests of its own.
@@ -82,12 +85,13 @@ impl ChildTargets {
         Self(Arc::new(ChildState { cdp, events, interception, setup, sessions: Mutex::default() }))
     }
 
-    /// Handles a `Target.*` event of the page; ignores other events.
-    pub(super) fn on_target_event(&self, method: &str, params: &Value) {
+    /// Handles a `Target.*` event of the session of a page or of a child target; ignores other events.
+    pub(super) fn on_target_event(&self, parent: &str, method: &str, params: &Value) {
         match method {
             "Target.attachedToTarget" => {
                 let session = params["sessionId"].as_str().unwrap_or_default();
-                self.set_up(session, params["targetInfo"]["type"].as_str().unwrap_or_default());
+                let kind = params["targetInfo"]["type"].as_str().unwrap_or_default();
+                self.set_up_kind(session, parent, &Kind::from_cdp(kind));
             }
             "Target.detachedFromTarget" => self.remove(params["sessionId"].as_str().unwrap_or_default()),
             _ => {}
@@ -96,33 +100,41 @@ impl ChildTargets {
 
     /// Sends the settings to a new child target and lets it run.
     pub(super) fn set_up(&self, session: &str, kind: &str) {
+        self.set_up_kind(session, "", &Kind::from_cdp(kind));
+    }
+
+    /// Sends the settings to a new window of the page and lets it run.
+    pub(super) fn set_up_tab(&self, session: &str, target: &str) {
+        self.set_up_kind(session, "", &Kind::Tab(target.to_owned()));
+    }
+
+    fn set_up_kind(&self, session: &str, parent: &str, kind: &Kind) {
         let state = &*self.0;
-        if !state.add(session) {
+        if !state.add(session, parent) {
             state.events.lock().has_skipped_targets = true;
             return;
         }
         // Its pending work is not visible, unlike timers and requests of the page.
         state.events.lock().has_background_work = true;
-        let kind = Kind::from_cdp(kind);
-        self.subscribe(session, kind);
+        self.subscribe(session, kind.clone());
         let setup = &state.setup;
         let mut commands = vec![Command::new("Emulation.setUserAgentOverride", setup.user_agent.clone())];
-        if kind != Kind::SharedWorker {
+        if *kind != Kind::SharedWorker {
             let network = json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0});
             commands.push(Command::new("Network.enable", network));
         }
-        if kind == Kind::Frame {
+        if matches!(kind, Kind::Frame | Kind::Tab(_)) {
             commands.push(Command::new("Page.enable", json!({})));
             commands.extend(setup.frames.iter().cloned());
         }
         // A process that has these settings already refuses them, which does no harm.
         commands.extend(setup.all_targets.iter().cloned());
-        if kind == Kind::SharedWorker {
+        if *kind == Kind::SharedWorker {
             // It copied the user agent of its process before the override.
             let script = json!({"expression": user_agent_script(&setup.user_agent)});
             commands.push(Command::new("Runtime.evaluate", script));
         }
-        if kind != Kind::Worker
+        if *kind != Kind::Worker
             && let Some(patterns) = state.interception.patterns()
         {
             commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
@@ -143,12 +155,20 @@ impl ChildTargets {
             let Some(state) = state.upgrade() else { return };
             match method.as_str() {
                 "Fetch.requestPaused" => {
-                    let Command { method, params } = state.interception.decide(&params);
-                    state.cdp.send_no_reply(&name, method, params);
+                    // Only the main frame of a window is subject to the navigation rule.
+                    let tab = if let Kind::Tab(frame) = &kind { frame.as_str() } else { "" };
+                    let decided = state.events.decide(&state.interception, &params, &name, Some(tab));
+                    if let Some(Command { method, params }) = decided {
+                        state.cdp.send_no_reply(&name, method, params);
+                    }
+                }
+                "Page.javascriptDialogOpening" => state.events.answer_dialog(&state.cdp, &name, &params),
+                "Page.frameNavigated" if matches!(kind, Kind::Tab(_)) => {
+                    state.events.record_tab_visit(&params);
                 }
                 // Dedicated workers send this event when they finish, and share the process of their frame.
                 CRASHED_EVENT if kind != Kind::Worker => state.events.record_child_crash(),
-                _ if method.starts_with("Target.") => Self(state).on_target_event(&method, &params),
+                _ if method.starts_with("Target.") => Self(state).on_target_event(&name, &method, &params),
                 _ if kind != Kind::SharedWorker => {
                     state.events.on_child_network_event(&name, &method, &params);
                 }
@@ -157,21 +177,32 @@ impl ChildTargets {
         });
     }
 
-    fn remove(&self, session: &str) {
-        self.0.lock().remove(session);
+    /// Removes a session that has ended, and those of the targets that its target contained.
+    pub(super) fn remove(&self, session: &str) {
+        if self.0.lock().remove(session).is_none() {
+            return;
+        }
         self.0.cdp.unsubscribe(session);
         self.0.events.drop_child_requests(session);
+        let contained: Vec<String> = {
+            let sessions = self.0.lock();
+            let contained = sessions.iter().filter(|(_, parent)| *parent == session);
+            contained.map(|(child, _)| child.clone()).collect()
+        };
+        for child in contained {
+            self.remove(&child);
+        }
     }
 }
 
 impl ChildState {
     /// Adds a session; returns false if there are too many.
-    fn add(&self, session: &str) -> bool {
+    fn add(&self, session: &str, parent: &str) -> bool {
         let mut sessions = self.lock();
-        sessions.len() < MAX_CHILDREN && sessions.insert(session.to_owned())
+        sessions.len() < MAX_CHILDREN && sessions.insert(session.to_owned(), parent.to_owned()).is_none()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {
         self.sessions.lock()
     }
 }
@@ -179,7 +210,7 @@ impl ChildState {
 impl Drop for ChildState {
     fn drop(&mut self) {
         let sessions = self.sessions.get_mut();
-        for session in sessions.drain() {
+        for (session, _) in sessions.drain() {
             self.cdp.unsubscribe(&session);
         }
     }

@@ -76,12 +76,7 @@ impl PageEvents {
             match event {
                 CdpEvent::Lost => events.lock().is_crashed = true,
                 CdpEvent::Event { method, params } => match method.as_str() {
-                    "Page.javascriptDialogOpening" => {
-                        // Leaving a page is always allowed; `confirm` and `prompt` are dismissed.
-                        let accept = matches!(params["type"].as_str(), Some("alert" | "beforeunload"));
-                        let params = json!({"accept": accept});
-                        commands.send_no_reply(&name, "Page.handleJavaScriptDialog", params);
-                    }
+                    "Page.javascriptDialogOpening" => events.answer_dialog(&commands, &name, &params),
                     "Fetch.requestPaused" => {
                         if let Some(Command { method, params }) = decide(&params) {
                             commands.send_no_reply(&name, method, params);
@@ -103,19 +98,42 @@ impl PageEvents {
         });
     }
 
-    /// Returns the command for a paused request of the page; `None` if the navigation rule is checked first.
-    pub(super) fn decide(&self, interception: &Interception, paused: &Value) -> Option<Command> {
+    /// Answers a dialog, unless a client controls the page.
+    pub(super) fn answer_dialog(&self, commands: &Cdp, session: &str, params: &Value) {
+        if self.lock().clients > 0 {
+            return;
+        }
+        // Leaving a page is always allowed; `confirm` and `prompt` are dismissed.
+        let accept = matches!(params["type"].as_str(), Some("alert" | "beforeunload"));
+        commands.send_no_reply(session, "Page.handleJavaScriptDialog", json!({"accept": accept}));
+    }
+
+    /// Returns the command for a paused request of the page; `None` if the navigation rule is checked first. `tab` is the
+    /// main frame of a window that the page opened.
+    pub(super) fn decide(
+        &self,
+        interception: &Interception,
+        paused: &Value,
+        session: &str,
+        tab: Option<&str>,
+    ) -> Option<Command> {
         let resume = interception.decide(paused);
         if resume.method == FAIL_REQUEST {
             return Some(resume);
         }
         let mut state = self.lock();
-        let Some(url) = interception.navigation_to_check(paused, state.frame()) else { return Some(resume) };
+        let url = interception.navigation_to_check(paused, tab.unwrap_or(state.frame()));
+        let Some(url) = url else { return Some(resume) };
         let request_id = paused["requestId"].clone();
         if state.pending_navigations.len() >= MAX_PENDING_NAVIGATIONS {
             return Some(fail_command(&request_id));
         }
-        state.pending_navigations.push_back(PendingNavigation { url, request_id, resume });
+        state.pending_navigations.push_back(PendingNavigation {
+            url,
+            session: session.to_owned(),
+            request_id,
+            resume,
+        });
         None
     }
 
@@ -136,6 +154,11 @@ impl PageEvents {
     pub(super) fn on_child_network_event(&self, session: &str, method: &str, params: &Value) {
         self.lock().on_network_event(session, method, params);
         self.notify();
+    }
+
+    /// Records the origin of a document that a window of the page has shown.
+    pub(super) fn record_tab_visit(&self, params: &Value) {
+        self.lock().record_visit(params);
     }
 
     /// Records that a process of a child target ended.

@@ -10,6 +10,7 @@ mod device;
 mod downloads;
 mod events;
 mod inject_css;
+mod interactive;
 mod intercept;
 mod navigate;
 mod open_page;

@@ -40,12 +40,12 @@ impl Page<'_> {
     }
 
     /// Checks every navigation of the page with the navigation rule. Runs until it is dropped.
-    pub(super) async fn check_navigations(&self, rule: Option<&UrlPolicy>) -> Infallible {
+    pub(crate) async fn check_navigations(&self, rule: Option<&UrlPolicy>) -> Infallible {
         let Some(rule) = rule else { return std::future::pending().await };
         loop {
             self.events.wait_until(|state| !state.pending_navigations.is_empty()).await;
             let next = self.events.lock().pending_navigations.pop_front();
-            let Some(PendingNavigation { url, request_id, resume }) = next else { continue };
+            let Some(PendingNavigation { url, session, request_id, resume }) = next else { continue };
             let Command { method, params } = match rule.check(&url).await {
                 Ok(()) => resume,
                 Err(reason) => {
@@ -53,7 +53,7 @@ impl Page<'_> {
                     fail_command(&request_id)
                 }
             };
-            self.send_no_reply(method, params);
+            self.process.cdp().send_no_reply(&session, method, params);
         }
     }
 

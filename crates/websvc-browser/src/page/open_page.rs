@@ -38,11 +38,13 @@ pub(crate) struct Page<'a> {
     pub(crate) soft_deadline: Instant,
     /// The time by which the state must have been captured, if the request wants it.
     pub(super) capture_deadline: Instant,
+    /// The maximum number of pages of its context; `None` if the windows that it opens are closed.
+    pub(super) max_tabs: Option<usize>,
     warnings: Mutex<Vec<String>>,
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         process: &'a BrowserProcess,
         warm_page: WarmPage,
         config: &'a BrowserConfig,
@@ -67,6 +69,7 @@ impl<'a> Page<'a> {
             viewport,
             soft_deadline,
             capture_deadline,
+            max_tabs: None,
             warnings: Mutex::default(),
             _subscription: Subscription { process, session: session.clone() },
             session,
@@ -117,7 +120,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    pub(super) fn collect_warnings(&self) -> Vec<String> {
+    pub(crate) fn collect_warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.lock().clone();
         if self.egress.is_over_budget() {
             let limit = self.config.traffic_bytes_per_page;
@@ -129,8 +132,12 @@ impl<'a> Page<'a> {
         warnings
     }
 
-    pub(super) fn into_context(self) -> BrowserContext {
+    pub(crate) fn into_context(self) -> BrowserContext {
         self.context
+    }
+
+    pub(super) fn into_parts(self) -> (Egress, BrowserContext) {
+        (self.egress, self.context)
     }
 }
 

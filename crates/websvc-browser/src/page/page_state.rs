@@ -72,11 +72,15 @@ pub(super) struct PageState {
     pub(super) has_skipped_targets: bool,
     pub(super) is_running_actions: bool,
     pub(super) downloads: Vec<Download>,
+    /// The number of clients that control the page. They handle its dialogs themselves.
+    pub(super) clients: usize,
 }
 
 /// A navigation that waits for the navigation rule.
 pub(super) struct PendingNavigation {
     pub(super) url: Url,
+    /// The session that reported it.
+    pub(super) session: String,
     /// The ID of the paused request.
     pub(super) request_id: Value,
     /// The command that lets the request continue.
@@ -118,6 +122,7 @@ impl PageState {
             has_skipped_targets: false,
             is_running_actions: false,
             downloads: Vec::new(),
+            clients: 0,
         }
     }
 
@@ -180,10 +185,7 @@ impl PageState {
                 self.is_loaded |= has_document;
             }
             "Page.frameNavigated" => {
-                let origin = params["frame"]["url"].as_str().and_then(storage_origin);
-                if self.visited.len() < MAX_VISITED {
-                    self.visited.extend(origin);
-                }
+                self.record_visit(params);
                 if !params["frame"]["parentId"].is_null() {
                     return;
                 }
@@ -199,6 +201,14 @@ impl PageState {
             "Emulation.virtualTimeBudgetExpired" => self.is_clock_paused = true,
             method if END_EVENTS.contains(&method) => self.is_crashed = true,
             _ => {}
+        }
+    }
+
+    /// Records the origin of a document that was shown, by `Page.frameNavigated`.
+    pub(super) fn record_visit(&mut self, params: &Value) {
+        let origin = params["frame"]["url"].as_str().and_then(storage_origin);
+        if self.visited.len() < MAX_VISITED {
+            self.visited.extend(origin);
         }
     }
 

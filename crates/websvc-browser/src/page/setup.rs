@@ -16,6 +16,7 @@ use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::request::{Device, Geolocation, Locale, RenderRequest};
 use crate::state::cookies::caller_cookies;
+use crate::targets::Tabs;
 use crate::user_agent::UserAgent;
 
 impl Page<'_> {
@@ -25,8 +26,10 @@ impl Page<'_> {
         let patterns = interception.patterns();
         let children = self.register_child_targets(request, Arc::clone(&interception));
         let events = self.events.clone();
-        let decide = move |paused: &Value| events.decide(&interception, paused);
-        let on_target = move |method: &str, params: &Value| children.on_target_event(method, params);
+        let session = self.session.clone();
+        let decide = move |paused: &Value| events.decide(&interception, paused, &session, None);
+        let page = self.session.clone();
+        let on_target = move |method: &str, params: &Value| children.on_target_event(&page, method, params);
         self.events.subscribe(self.process.cdp(), &self.session, decide, on_target);
         let user_agent = user_agent_override(&self.process.user_agent, request);
         let mut commands = vec![
@@ -67,6 +70,12 @@ impl Page<'_> {
         let workers = children.clone();
         let on_worker = move |session: &str, kind: &str| workers.set_up(session, kind);
         self.process.targets().on_worker(&self.context.id, Arc::new(on_worker));
+        if let Some(max_pages) = self.max_tabs {
+            let (opened, closed) = (children.clone(), children.clone());
+            let on_open = Arc::new(move |session: &str, target: &str| opened.set_up_tab(session, target));
+            let on_detached = Arc::new(move |session: &str| closed.remove(session));
+            self.process.targets().allow_tabs(&self.context.id, Tabs { max_pages, on_open, on_detached });
+        }
         children
     }
 

@@ -76,7 +76,7 @@ impl Page<'_> {
 
     /// Returns the current state of the context. The page leaves its document for that. Returns `None` with a warning
     /// if the state is not complete by `deadline`.
-    pub(super) async fn capture(
+    pub(crate) async fn capture(
         &self,
         before: &State,
         deadline: Instant,

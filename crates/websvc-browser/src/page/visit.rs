@@ -58,6 +58,15 @@ impl Page<'_> {
 
     /// Runs the request until it is done or the page has ended.
     async fn run(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+        self.run_until_ended(request, self.run_request(request)).await
+    }
+
+    /// Awaits the work on a page until it is done or the page has ended, and checks the navigations meanwhile.
+    pub(super) async fn run_until_ended<T>(
+        &self,
+        request: &RenderRequest,
+        work: impl Future<Output = Result<T, BrowserError>>,
+    ) -> Result<T, BrowserError> {
         let ended = self.events.wait_until(|state| {
             state.is_crashed
                 || state.excess.is_some()
@@ -68,7 +77,7 @@ impl Page<'_> {
             biased;
             () = ended => None,
             never = self.check_navigations(request.navigation_rule.as_ref()) => match never {},
-            outcome = self.run_request(request) => Some(outcome),
+            outcome = work => Some(outcome),
         };
         let state = self.events.lock();
         if let Some(reason) = &state.refusal {

@@ -52,7 +52,9 @@ impl Page<'_> {
                 {
                     return Ok(());
                 }
-                let virtual_time = VirtualTime::for_request(request);
+                // A page cannot return to real time, which clients of a session expect.
+                let is_interactive = self.max_tabs.is_some();
+                let virtual_time = if is_interactive { None } else { VirtualTime::for_request(request) };
                 let thresholds = IdleThresholds { normal: IDLE_AFTER, empty: IDLE_AFTER_EMPTY, virtual_time };
                 self.wait_idle(IDLE_TIMEOUT, thresholds).await
             }

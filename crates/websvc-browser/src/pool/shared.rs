@@ -26,6 +26,8 @@ pub(super) struct Shared {
     pub(super) current: Mutex<CurrentProcess>,
     pub(super) background_tasks: BackgroundTasks,
     pub(super) watchdog: Arc<Watchdog>,
+    /// The same for the processes of interactive sessions, which have a limit of their own.
+    pub(super) interactive_watchdog: Arc<Watchdog>,
     /// The outcome of the last start, readable without waiting for one.
     pub(super) last_start: parking_lot::Mutex<StartSummary>,
     pub(super) counters: Counters,
@@ -40,6 +42,8 @@ pub(super) struct StartSummary {
     pub(super) sandbox: Option<Sandbox>,
     /// The reason why there is no process; public.
     pub(super) failure: Option<String>,
+    /// The user agent of the installed program, once it is known.
+    pub(super) user_agent: Option<UserAgent>,
 }
 
 /// The process for the next page.

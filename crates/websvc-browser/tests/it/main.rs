@@ -9,6 +9,7 @@ mod downloads;
 mod egress;
 mod emulation;
 mod endurance;
+mod interactive;
 mod isolation;
 mod lifecycle;
 mod memory;

@@ -1,7 +1,9 @@
 //! `websvc mcp`: serves search, scraping and monitors as MCP tools on stdin and stdout.
 
 use anyhow::Result;
-use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
+use websvc_server::{
+    AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig, SessionsConfig,
+};
 
 use super::serve::origin;
 use crate::CommandContext;
@@ -17,6 +19,8 @@ pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: app::monitors_config(&context.config)?,
+        // No tool starts one.
+        browser_sessions: SessionsConfig { max_sessions: 0, ..SessionsConfig::default() },
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

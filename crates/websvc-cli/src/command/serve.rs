@@ -117,6 +117,7 @@ pub(crate) async fn start(
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: app::monitors_config(config)?,
+        browser_sessions: app::sessions_config(config)?,
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
@@ -162,6 +163,7 @@ impl Running {
             tracing::info!("stopping");
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
+        let browser_sessions = service.browser_sessions().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -178,6 +180,7 @@ impl Running {
                 never = app.engine.sweep_page_snapshots() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},
             };
+            browser_sessions.shut_down().await;
             drop(serving_guard);
             drained
         };

@@ -5,6 +5,7 @@
 
 mod audit;
 mod change_tracking;
+mod interact;
 mod jobs;
 mod keys;
 mod llm;
@@ -29,6 +30,7 @@ use websvc_store::UsageLimits;
 
 pub(crate) use audit::Audit;
 pub(crate) use change_tracking::ChangeTracking;
+pub(crate) use interact::Interact;
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
 pub(crate) use mail::Mail;
@@ -64,6 +66,7 @@ pub(crate) struct Config {
     pub(crate) usage: Usage,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) interact: Interact,
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,

@@ -19,6 +19,7 @@ mod blocklists;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
+mod browser_sessions;
 mod cache;
 mod canary;
 mod change_tracking;
@@ -54,6 +55,7 @@ mod overload;
 mod page_api;
 mod parsing;
 mod path_patterns;
+mod product_and_menu;
 mod profiles;
 mod reference;
 mod refused_address;

@@ -31,7 +31,7 @@ async fn send(service: &Service, body: Vec<u8>) -> Response {
     service.send(Method::POST, "/v2/parse", &[TYPE], body).await
 }
 
-async fn parse(service: &Service, file: &str, content: &[u8], options: &Value) -> Response {
+pub(crate) async fn parse(service: &Service, file: &str, content: &[u8], options: &Value) -> Response {
     let options = options.to_string();
     let file = format!("name=\"file\"; filename=\"{file}\"");
     send(service, multipart(&[("name=\"options\"", options.as_bytes()), (file.as_str(), content)])).await

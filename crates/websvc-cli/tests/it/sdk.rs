@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb};
 
+use crate::browser::{path_or_skip, serve};
 use crate::harness::{KEY, Service, Site, skip, tea_world};
 
 /// A user's script. Each step prints a line that the test compares.
@@ -148,8 +149,41 @@ async fn changing_world() -> TestWeb {
     TestWeb::builder().page_with("http://prices.test/", page).start().await
 }
 
+/// A script that starts, lists and ends a browser session.
+const BROWSING: &str = r##"
+import sys
+from firecrawl import Firecrawl
+from firecrawl.v2.utils.error_handler import FirecrawlError
+
+app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
+session = app.browser(ttl=60, activity_ttl=30, profile={"name": "shop", "save_changes": False})
+print(session.success, session.cdp_url.startswith("ws://"), session.live_view_url.startswith("http://"))
+print([(s.id == session.id, s.status, s.cdp_url == session.cdp_url) for s in app.list_browsers().sessions])
+try:
+    app.browser_execute(session.id, "get title", language="python")
+except FirecrawlError as error:
+    print("execute:", "python is not available" in str(error))
+ended = app.delete_browser(session.id)
+print(ended.success, ended.session_duration_ms > 0, ended.credits_billed)
+print([(s.status, s.cdp_url) for s in app.list_browsers(status="destroyed").sessions])
+print(app.delete_browser(session.id).credits_billed)
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_sdk_controls_browser_sessions() {
+    let name = "official_python_sdk_controls_browser_sessions";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
+    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
+    let world = TestWeb::builder().start().await;
+    let site = Site::new(&world);
+    let service = serve(&site, &chromium);
+    let expected =
+        "True True True\n[(True, 'active', True)]\nexecute: True\nTrue True 2\n[('destroyed', '')]\nNone\n";
+    check(python.as_os_str(), BROWSING, &service, expected);
+}
+
 /// Runs a script, and compares its output.
-fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
+pub(crate) fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
     let output = Command::new(python)
         .args(["-c", script, &service.address, KEY])
         .env_remove("FIRECRAWL_API_KEY")

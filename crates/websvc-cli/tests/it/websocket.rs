@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, until};
 
+pub(crate) use self::client::request_upgrade;
 use self::client::{JobSocket, open_socket};
 use crate::batch::{delete, poll_until, read_all, source_counts, start_at, wait_for_end};
 use crate::harness::{Service, Site};

@@ -96,6 +96,8 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
+        product,
+        menu,
         generated:
             GeneratedContent { summary, json, answer, highlights, change_tracking, by_model: _for_charge },
         metadata,
@@ -117,6 +119,8 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
+        product: product.map(|product| *product),
+        menu: menu.map(|menu| *menu),
         screenshot,
         summary,
         json,

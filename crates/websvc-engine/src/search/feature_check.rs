@@ -118,9 +118,13 @@ fn reason_missing(
     model: Option<&dyn Model>,
 ) -> Option<&'static str> {
     match format {
-        Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
-            None
-        }
+        Format::Markdown(_)
+        | Format::Html(_)
+        | Format::RawHtml(_)
+        | Format::Links(_)
+        | Format::Images(_)
+        | Format::Product(_)
+        | Format::Menu(_) => None,
         Format::Screenshot(_) => lacks_browser.then_some("no browser is installed"),
         Format::Branding(_) => Some("this version does not read the design of pages yet"),
         Format::Summary(_) | Format::Json(_) | Format::Question(_) => {
@@ -129,7 +133,6 @@ fn reason_missing(
         Format::Highlights(_) => model
             .is_none()
             .then_some("no language model is configured; the passages were chosen by the words of the query"),
-        Format::Product(_) | Format::Menu(_) => Some("this version does not read products and menus yet"),
         Format::ChangeTracking(options) => reason_untracked(plan.tracking())
             .or_else(|| (has_json_mode(options) && model.is_none()).then_some(NO_MODEL_FOR_JSON_MODE)),
         Format::Audio(_) | Format::Video(_) => Some("no media extractor is installed"),

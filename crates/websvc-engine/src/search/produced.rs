@@ -20,6 +20,8 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         Format::RawHtml(_) => page.raw_html.is_some(),
         Format::Links(_) => page.links.is_some(),
         Format::Images(_) => page.images.is_some(),
+        Format::Product(_) => page.product.is_some(),
+        Format::Menu(_) => page.menu.is_some(),
         Format::Screenshot(_) => {
             page.screenshot.is_some() || artifacts.is_some_and(|artifacts| artifacts.screenshot.is_some())
         }
@@ -33,9 +35,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         Format::Highlights(_) => generated.highlights.is_some(),
         Format::ChangeTracking(_) => generated.change_tracking.is_some(),
         // This version does not produce these formats.
-        Format::Branding(_) | Format::Product(_) | Format::Menu(_) | Format::Audio(_) | Format::Video(_) => {
-            false
-        }
+        Format::Branding(_) | Format::Audio(_) | Format::Video(_) => false,
     }
 }
 

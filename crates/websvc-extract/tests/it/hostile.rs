@@ -259,3 +259,26 @@ fn nested_cdata_sections_use_no_stack() {
         assert!(page.content(&full()).text().contains("text"));
     });
 }
+
+#[test]
+fn hostile_structured_data_is_bounded() {
+    let nested = "<div itemscope itemprop=a itemtype=Product>".repeat(100_000);
+    let texts =
+        format!("<div itemscope itemtype=Product>{}", "<p itemprop=description>a<b>b</b>".repeat(50_000));
+    let references =
+        format!("<i id=x itemprop=y itemscope itemref=x>{}", "<b itemscope itemref='x x x'>".repeat(20_000));
+    let offers = format!(
+        "<script type=application/ld+json>{{\"@type\":\"Product\",\"name\":\"A\",\"offers\":[{}]}}</script>",
+        vec!["{\"@type\":\"Offer\",\"price\":1,\"sku\":\"s\"}"; 30_000].join(",")
+    );
+    let variables = "<script>dataLayer.push([".repeat(5_000);
+    let open = format!("<script>{}", "dataLayer=[".repeat(100_000));
+    let menu = format!("<title>Menu</title><h2>Pizza</h2>{}", "<h3>A<p>1.00<p>b".repeat(50_000));
+    for html in [nested, texts, references, offers, variables, open, menu] {
+        let page = parse(&html);
+        let variants = page.product().map_or(0, |product| product.variants.len());
+        let items: usize =
+            page.menu().into_iter().flat_map(|menu| menu.sections).map(|section| section.items.len()).sum();
+        assert!(variants <= 250 && items <= 2_000, "{variants} {items}");
+    }
+}

@@ -4,6 +4,7 @@
 mod about;
 mod corpus;
 mod described;
+mod fuzz_corpus;
 mod hidden;
 mod hostile;
 mod images;
@@ -12,6 +13,7 @@ mod main_content;
 mod markdown;
 mod metadata;
 mod news;
+mod offers;
 mod page;
 mod properties;
 mod rendered;

@@ -15,6 +15,7 @@ fn exercise(bytes: &[u8], content_type: Option<&str>) {
         }
         drop((content.html(), content.text(), content.links(), content.headings()));
     }
+    drop((page.product(), page.menu()));
     drop((page.metadata(), page.images(), page.anchors(), page.refresh(), page.robots()));
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_blocklist::Blocklist;
-use websvc_browser::{Browser, BrowserError, Session};
+use websvc_browser::{Browser, BrowserError, RenderRequest, Session};
 use websvc_stage::{Stage, StageTimes};
 use websvc_transport::{FetchRequest, Proxy, UrlPolicy};
 use websvc_types::ProxyUsed;
@@ -87,6 +87,34 @@ impl PageRenderer {
     /// the other pages of its host.
     pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
         !page.is_rendered && self.browser().is_some() && is_shell(page)
+    }
+
+    /// Returns the browser.
+    ///
+    /// # Errors
+    /// [`ScrapeError::Browser`] if none is configured.
+    pub(crate) fn required_browser(&self) -> Result<&Browser, ScrapeError> {
+        self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))
+    }
+
+    /// Returns the request for the page of an interactive session.
+    ///
+    /// # Errors
+    /// [`ScrapeError`] for an invalid header.
+    pub(crate) async fn interactive_request(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        proxy: Option<Proxy>,
+        deadline: Instant,
+    ) -> Result<RenderRequest, ScrapeError> {
+        let mut request = render_request(url, plan, proxy, deadline)?;
+        if plan.block_ads()
+            && let Some(warning) = self.ads.block_ads(&mut request).await
+        {
+            tracing::warn!(warning, "a browser session does not block advertising");
+        }
+        Ok(request)
     }
 
     /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with
@@ -191,8 +219,7 @@ impl PageRenderer {
         tier: ProxyTier,
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
-        let browser =
-            self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))?;
+        let browser = self.required_browser()?;
         let proxy: Option<Proxy> = context.fetcher.pick_proxy(tier, plan.location().country(), url);
         let mut request =
             render_request(url, plan, proxy, deadline.checked_sub(FORMATTING_RESERVE).unwrap_or(deadline))?;

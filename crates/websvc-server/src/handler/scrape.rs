@@ -52,10 +52,17 @@ pub(crate) async fn respond_to_scrape(
     body: Bytes,
 ) -> Result<Bytes, ApiError> {
     let policy = policy(&context)?;
+    let request_bytes = body.len();
     let decoding = context.state.admission.decode_body(body, move |body| read_scrape(body, &policy));
     let checked = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let plan = checked.plan.clone();
     let (work, page) = scrape_page(&context, base_url, checked).await?;
-    work.charge(&context, page).await?.into_stored_json(&context)
+    let response = work.charge(&context, page).await?;
+    if let Some(id) = response.scrape_id() {
+        let plan = response.may_be_stored().then_some(plan);
+        context.state.replays.store(id, context.team_name(), plan, request_bytes);
+    }
+    response.into_stored_json(&context)
 }
 
 /// Holds credits and scrapes the page of a plan.
@@ -129,6 +136,16 @@ impl ScrapeWork {
 }
 
 impl ChargedResponse {
+    /// Returns whether the content of the request and of the response may be stored.
+    fn may_be_stored(&self) -> bool {
+        self.retention == UsageRetention::Whole
+    }
+
+    /// Returns the ID of the scrape.
+    fn scrape_id(&self) -> Option<Uuid> {
+        Uuid::try_parse(self.response.data.metadata.as_ref()?.scrape_id.as_deref()?).ok()
+    }
+
     /// Serializes the response.
     ///
     /// # Errors
@@ -146,9 +163,8 @@ impl ChargedResponse {
     /// As [`ChargedResponse::to_json`].
     pub(super) fn into_stored_json(self, context: &RequestContext<'_>) -> Result<Bytes, ApiError> {
         let json = self.to_json(context)?;
-        let id = self.response.data.metadata.and_then(|metadata| metadata.scrape_id);
-        if self.retention == UsageRetention::Whole
-            && let Some(id) = id.and_then(|id| Uuid::try_parse(&id).ok())
+        if self.may_be_stored()
+            && let Some(id) = self.scrape_id()
         {
             context.state.scrape_results.store(id, context.team_name(), &json);
         }

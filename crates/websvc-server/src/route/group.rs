@@ -11,6 +11,7 @@ pub(crate) enum OperationGroup {
     Batch,
     Crawl,
     Monitor,
+    Sessions,
     Webhooks,
     Index,
     Team,
@@ -25,7 +26,7 @@ pub(crate) enum OperationGroup {
 
 impl OperationGroup {
     /// All groups, in the order of their numbers.
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
@@ -34,6 +35,7 @@ impl OperationGroup {
         Self::Batch,
         Self::Crawl,
         Self::Monitor,
+        Self::Sessions,
         Self::Webhooks,
         Self::Index,
         Self::Team,
@@ -55,6 +57,7 @@ impl OperationGroup {
             Self::Batch => "batch",
             Self::Crawl => "crawl",
             Self::Monitor => "monitor",
+            Self::Sessions => "sessions",
             Self::Webhooks => "webhooks",
             Self::Index => "index",
             Self::Team => "team",

@@ -76,6 +76,9 @@ fn only_these_paths_are_public() {
         others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
     let (feeds, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.ends_with("/feed"));
+    let (sessions, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|path| path.starts_with("/v2/browser/"));
+    assert_eq!(sessions, ["/v2/browser/{id}/cdp", "/v2/browser/{id}/live"]);
     assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
     let (emails, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/v2/monitor/email/"));

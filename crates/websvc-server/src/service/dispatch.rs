@@ -39,6 +39,7 @@ async fn dispatch(
         Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,
         Operation::Monitor(operation) => handler::monitor(operation, context, request).await,
         Operation::MonitorEmail(operation) => handler::monitor_email(operation, context, request).await,
+        Operation::Browser(operation) => handler::browser(operation, context, request).await,
         Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,

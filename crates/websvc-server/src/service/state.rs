@@ -11,6 +11,7 @@ use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_monitor::Monitors;
+use websvc_session::Sessions as BrowserSessions;
 use websvc_stage::{RequestSpan, TraceCounters};
 use websvc_store::{Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
@@ -24,6 +25,7 @@ use crate::crawl_progress::CrawlProgressStore;
 use crate::dashboard::{SignInLimiter, session::Sessions};
 use crate::handler::watch::WebSocketLimits;
 use crate::public_url::PublicUrlConfig;
+use crate::replays::ReplayStore;
 use crate::request_metrics::RequestMetrics;
 use crate::scrape_results::ScrapeResultStore;
 use crate::uploads::Uploads;
@@ -36,6 +38,10 @@ pub(crate) struct ServiceState {
     pub(crate) artifacts: Artifacts,
     pub(crate) jobs: Jobs,
     pub(crate) monitors: Monitors,
+    /// The browser sessions that clients control.
+    pub(crate) browser_sessions: BrowserSessions,
+    /// The recent scrapes whose pages browser sessions can open.
+    pub(crate) replays: ReplayStore,
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
     pub(crate) open_metrics: bool,
@@ -65,6 +71,7 @@ impl ServiceState {
             artifacts,
             jobs,
             monitors,
+            browser_sessions,
             uploads_dir,
             public_url,
             authentication,
@@ -74,12 +81,15 @@ impl ServiceState {
             audit,
         } = config;
         let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), monitors);
+        let browser_sessions = BrowserSessions::new(engine.clone(), store.clone(), browser_sessions);
         let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,
             artifacts,
             jobs,
             monitors,
+            browser_sessions,
+            replays: ReplayStore::default(),
             public_url,
             authentication,
             open_metrics,

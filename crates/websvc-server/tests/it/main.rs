@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod artifacts;
+mod browser_sessions;
 mod openapi;
 mod replicas;

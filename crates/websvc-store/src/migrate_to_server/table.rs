@@ -34,6 +34,7 @@ pub(super) const COPIED: &[&str] = &[
     "monitor_confirmations",
     "webhooks",
     "webhook_events",
+    "browser_sessions",
     "pages",
     "page_totals",
 ];

@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/017_page_snapshots.sql"),
     include_str!("sqlite/018_monitors.sql"),
     include_str!("sqlite/019_monitor_messages.sql"),
+    include_str!("sqlite/020_browser_sessions.sql"),
 ];
 
 /// Outcome of [`migrate`].

@@ -5,6 +5,7 @@
 mod activity;
 mod artifacts;
 mod backup;
+mod browser_sessions;
 mod completions;
 mod copies;
 mod credits;

@@ -287,6 +287,14 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ProfileLocked => {
             "another request is saving the profile \"shop\": try again later, or set saveChanges to false"
         }
+        ErrorCode::InteractReplayUnavailable => {
+            "Replay context is unavailable: the URL and the options of the scrape were not retained; scrape again"
+        }
+        ErrorCode::SessionOnOtherReplica => "The browser session runs in another process of the service",
+        ErrorCode::BrowserSessionEnded => "Browser session has been destroyed.",
+        ErrorCode::InteractLanguageUnavailable => "The language python is not available on this installation",
+        ErrorCode::LlmNotConfigured => "Prompts need a language model, and none is configured",
+        ErrorCode::BrowserUnavailable => "Browser sessions are not available: Chromium did not start",
         ErrorCode::Gone => "the artifact has expired or was removed",
         ErrorCode::RangeNotSatisfiable => "the range is outside the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",

@@ -13,6 +13,7 @@
 
 mod adapter;
 mod example;
+mod interact;
 mod job;
 mod map;
 mod monitor;
@@ -64,6 +65,7 @@ pub fn document() -> Value {
             { "name": "scrape", "description": "Single pages and uploaded files" },
             { "name": "jobs", "description": "Crawls and batches, which run in the background" },
             { "name": "monitors", "description": "Recurring checks of pages, sites and searches" },
+            { "name": "sessions", "description": "Browsers that clients control" },
             { "name": "index", "description": "Embedded index" },
             { "name": "usage", "description": "Usage and limits of the team" },
             { "name": "adapters", "description": "The same operations in the formats of other services" },

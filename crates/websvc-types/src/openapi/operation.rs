@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, job, map, monitor, page, usage, webhook};
+use super::{adapter, interact, job, map, monitor, page, usage, webhook};
 
 /// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] =
@@ -61,6 +61,7 @@ pub(super) fn paths() -> Value {
     job::add_crawl(&mut paths);
     webhook::add(&mut paths);
     monitor::add(&mut paths);
+    interact::add(&mut paths);
     job::add_v1(&mut paths);
     paths
 }

@@ -34,10 +34,14 @@ pub(super) enum Failure {
     MapForbidden,
     MapTimeout,
     MapFailed,
+    SessionConflict,
+    SessionEnded,
+    NotImplemented,
+    BrowserUnavailable,
 }
 
 impl Failure {
-    const ALL: [Failure; 26] = [
+    const ALL: [Failure; 30] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -64,6 +68,10 @@ impl Failure {
         Failure::MapForbidden,
         Failure::MapTimeout,
         Failure::MapFailed,
+        Failure::SessionConflict,
+        Failure::SessionEnded,
+        Failure::NotImplemented,
+        Failure::BrowserUnavailable,
     ];
 
     /// Returns the error codes of the response. All have the same status.
@@ -120,6 +128,14 @@ impl Failure {
                 ErrorCode::ScrapeDnsResolutionError,
                 ErrorCode::ScrapeSslError,
             ],
+            Failure::SessionConflict => &[
+                ErrorCode::InteractReplayUnavailable,
+                ErrorCode::SessionOnOtherReplica,
+                ErrorCode::ProfileLocked,
+            ],
+            Failure::SessionEnded => &[ErrorCode::BrowserSessionEnded],
+            Failure::NotImplemented => &[ErrorCode::InteractLanguageUnavailable, ErrorCode::LlmNotConfigured],
+            Failure::BrowserUnavailable => &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable],
         }
     }
 
@@ -154,7 +170,11 @@ impl Failure {
             | Failure::Unavailable
             | Failure::MapForbidden
             | Failure::MapTimeout
-            | Failure::MapFailed => None,
+            | Failure::MapFailed
+            | Failure::SessionConflict
+            | Failure::SessionEnded
+            | Failure::NotImplemented
+            | Failure::BrowserUnavailable => None,
         }
     }
 

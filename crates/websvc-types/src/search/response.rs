@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::Category;
 use crate::action::ActionResults;
 use crate::changes::PageChanges;
+use crate::menu::PageMenu;
 use crate::metadata::Metadata;
+use crate::product::PageProduct;
 
 /// Response of `POST /v2/search`.
 ///
@@ -189,10 +191,12 @@ pub struct PageContent {
     pub branding: Option<Value>,
     /// Product that the page offers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub product: Option<Value>,
+    #[schemars(with = "PageProduct")]
+    pub product: Option<PageProduct>,
     /// Menu of the restaurant or shop that the page shows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub menu: Option<Value>,
+    #[schemars(with = "PageMenu")]
+    pub menu: Option<PageMenu>,
     /// Results of the actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ActionResults")]

@@ -11,6 +11,7 @@ mod country;
 mod domain;
 mod format;
 mod header;
+mod interact;
 mod json_schema;
 mod language;
 mod map;

@@ -50,7 +50,7 @@ pub(super) async fn open_socket(service: &Service, path: &str) -> JobSocket {
 }
 
 /// Requests an upgrade with the service's key and these headers. A header with an empty value is removed.
-pub(super) async fn request_upgrade(service: &Service, path: &str, headers: &[(&str, &str)]) -> Upgrade {
+pub(crate) async fn request_upgrade(service: &Service, path: &str, headers: &[(&str, &str)]) -> Upgrade {
     let mut all = HeaderMap::new();
     all.insert("sec-websocket-version", HeaderValue::from_static("13"));
     all.insert("sec-websocket-key", HeaderValue::from_static(KEY));

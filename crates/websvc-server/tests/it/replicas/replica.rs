@@ -13,7 +13,7 @@ use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_server::threat::Classifier;
 use websvc_server::{
     AdmissionLimits, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig, Service,
-    ServiceConfig,
+    ServiceConfig, SessionsConfig,
 };
 use websvc_store::{DatabaseUrl, Store};
 use websvc_testkit::{TestWeb, skip};
@@ -167,6 +167,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
         jobs: Jobs::new(&engine, store.clone(), artifacts.clone(), JobsConfig::default()),
         engine,
         monitors: MonitorsConfig::default(),
+        browser_sessions: SessionsConfig::default(),
         store: store.clone(),
         artifacts,
         uploads_dir: dir.path().join("uploads"),

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, ConfirmationLimits,
     DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, MessageKind, MessageOutcome,
-    NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot, ReplicaRole, SnapshotKey, SnapshotLimits,
-    Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    NewBrowserSession, NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot, ReplicaRole, SnapshotKey,
+    SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
@@ -28,6 +28,23 @@ pub(super) fn fill(dir: &TempDir) {
     fill_files(&store);
     fill_jobs(&store, dir);
     fill_monitors(&store);
+    fill_sessions(&store);
+}
+
+fn fill_sessions(store: &Store) {
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    let session = |id: &str| NewBrowserSession {
+        id: id.to_owned(),
+        team: "tea".to_owned(),
+        key: None,
+        scrape: Some(format!("scrape of {id}")),
+        stream_web_view: false,
+        ttl: TTL,
+    };
+    for id in ["ended", "active"] {
+        store.create_browser_session(&session(id), 9, 7).unwrap();
+    }
+    store.end_browser_session("ended", 8).unwrap();
 }
 
 fn fill_teams(store: &Store) {
@@ -196,6 +213,7 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", ["shop", "Bank"].map(|name| store.profile("tea", name).unwrap())),
         format!("{:?}", store.artifact("0a").unwrap()),
         format!("{:?}", store.page_snapshot(&snapshot_key("http://b.test/")).unwrap()),
+        format!("{:?}", store.browser_session("ended").unwrap()),
     ];
     texts.map(|text| text.replace("\\0", "\u{fffd}")).into()
 }

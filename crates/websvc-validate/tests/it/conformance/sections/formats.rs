@@ -8,7 +8,6 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, item, option, page, row, typed};
 
 pub(super) fn rows() -> Vec<Row> {
-    let not_extracted = "products and menus are not extracted yet; a warning says so";
     let media = "an extractor of media; until then, a warning says that none is installed";
     vec![
         bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
@@ -22,8 +21,8 @@ pub(super) fn rows() -> Vec<Row> {
         change_tracking(),
         bare("2.2.1 branding", "branding")
             .planned("the design of pages is not extracted yet; a warning says so"),
-        bare("2.2.1 product", "product").planned(not_extracted),
-        bare("2.2.1 menu", "menu").planned(not_extracted),
+        bare("2.2.1 product", "product").tested("websvc-cli", "product_of_json_ld_has_its_price_and_stock"),
+        bare("2.2.1 menu", "menu").tested("websvc-cli", "menu_with_nested_sections_has_unique_ids"),
         bare("2.2.1 audio", "audio").planned(media),
         bare("2.2.1 video", "video").planned(media),
         with_text("2.2.1 question", "question", "question")

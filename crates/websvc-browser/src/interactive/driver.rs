@@ -1,0 +1,266 @@
+//! The task of an interactive session: it owns the page, and answers one request after another.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use websvc_transport::Client;
+
+use super::channel::{CdpChannel, ChannelHandle, ClientChange, ClientCount, PageTarget};
+use super::{CAPTURE_TIMEOUT, ClientRole, InteractiveRequest, MAX_TABS, StartPage};
+use crate::config::BrowserConfig;
+use crate::error::BrowserError;
+use crate::page::{BrowserContext, Page, WarmPage};
+use crate::process::{BrowserProcess, PageSlotGuard};
+use crate::state::{Changes, Session, State};
+
+/// A request to the task of a session.
+pub(crate) enum Request {
+    Connect(oneshot::Sender<Result<CdpChannel, BrowserError>>),
+    ConnectToPage {
+        role: ClientRole,
+        /// The target to connect to while its tab is open.
+        chosen: Option<String>,
+        reply: oneshot::Sender<Result<(CdpChannel, PageTarget), BrowserError>>,
+    },
+    Close(oneshot::Sender<Option<State>>),
+}
+
+/// The parameters of the task.
+pub(crate) struct Driver {
+    pub(crate) client: Client,
+    pub(crate) config: BrowserConfig,
+    pub(crate) request: InteractiveRequest,
+}
+
+/// The reason why a page is no longer served.
+enum PageEnd {
+    /// Its tab was closed, and this request needs another one.
+    NeedsTab(Request),
+    Close(oneshot::Sender<Option<State>>),
+    /// The session was dropped, or Chromium has ended.
+    Over,
+}
+
+impl Driver {
+    /// Opens the page, reports whether that succeeded, and serves requests until the end of the session.
+    pub(super) async fn run(
+        self,
+        process: Arc<BrowserProcess>,
+        mut requests: mpsc::Receiver<Request>,
+        opened: oneshot::Sender<Result<(), BrowserError>>,
+    ) {
+        // Makes the watchdog measure the processes.
+        let slot = PageSlotGuard::new(Arc::clone(&process), u64::MAX);
+        let page = tokio::select! {
+            page = self.open(&process) => page,
+            // The session was dropped.
+            _ = requests.recv() => Err(BrowserError::Crashed),
+        };
+        match page {
+            Ok(page) => {
+                // Fails if the session was dropped; then there are no requests either.
+                let _ = opened.send(Ok(()));
+                self.serve(&process, page, &mut requests).await;
+            }
+            Err(error) => drop(opened.send(Err(error))),
+        }
+        drop(slot);
+        process.stop().await;
+    }
+
+    async fn open<'a>(&'a self, process: &'a Arc<BrowserProcess>) -> Result<Page<'a>, BrowserError> {
+        let Self { client, config, request: InteractiveRequest { page: request, start } } = self;
+        let creation = WarmPage::create(process, client, config, request.proxy.clone());
+        let warm_page = tokio::time::timeout_at(request.deadline, creation);
+        let warm_page = warm_page.await.unwrap_or(Err(BrowserError::Deadline))?;
+        let mut page = Page::new(process, warm_page, config, request);
+        page.set_max_tabs(MAX_TABS);
+        page.open(request, *start == StartPage::Url).await?;
+        Ok(page)
+    }
+
+    /// Serves requests, with a new tab whenever the last one was closed.
+    async fn serve(
+        &self,
+        process: &Arc<BrowserProcess>,
+        mut page: Page<'_>,
+        requests: &mut mpsc::Receiver<Request>,
+    ) {
+        let mut channels = Channels::default();
+        let mut next = None;
+        loop {
+            match self.serve_page(process, &page, requests, &mut channels, next.take()).await {
+                PageEnd::NeedsTab(request) => match page.reopen(&self.request.page).await {
+                    Ok(reopened) => (page, next) = (reopened, Some(request)),
+                    Err(error) => {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "a browser session has no tab"
+                        );
+                        return;
+                    }
+                },
+                PageEnd::Close(reply) => {
+                    channels.close();
+                    let (context, state) = self.capture(page).await;
+                    // The caller may be gone.
+                    let _ = reply.send(state);
+                    if let Some(context) = context {
+                        context.close().await;
+                    }
+                    return;
+                }
+                PageEnd::Over => return channels.close(),
+            }
+        }
+    }
+
+    async fn serve_page(
+        &self,
+        process: &BrowserProcess,
+        page: &Page<'_>,
+        requests: &mut mpsc::Receiver<Request>,
+        channels: &mut Channels,
+        mut next: Option<Request>,
+    ) -> PageEnd {
+        let mut checking = std::pin::pin!(page.check_navigations(self.request.page.navigation_rule.as_ref()));
+        let mut attempts = 0;
+        let mut forbidden = std::pin::pin!(page.shows_forbidden_scheme());
+        loop {
+            let request = match next.take() {
+                Some(request) => Some(request),
+                None => tokio::select! {
+                    biased;
+                    () = process.cdp().disconnected() => return PageEnd::Over,
+                    // The filter does not let a client get there. If it does, the session ends.
+                    () = &mut forbidden => return PageEnd::Over,
+                    never = &mut checking => match never {},
+                    request = requests.recv() => request,
+                },
+            };
+            let Some(request) = request else { return PageEnd::Over };
+            let request = match request {
+                Request::Close(reply) => return PageEnd::Close(reply),
+                request @ (Request::Connect(_) | Request::ConnectToPage { .. }) => request,
+            };
+            let chosen = match &request {
+                Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
+                    Some(chosen.clone())
+                }
+                Request::ConnectToPage { .. } | Request::Connect(_) | Request::Close(_) => None,
+            };
+            let Some(target) = chosen.or_else(|| page.current_tab()) else {
+                return PageEnd::NeedsTab(request);
+            };
+            match request {
+                Request::Connect(reply) => {
+                    drop(reply.send(channels.connect(page, ClientRole::Controls).await));
+                }
+                Request::ConnectToPage { role, chosen, reply } => {
+                    match channels.connect_to(page, &target, role).await {
+                        // The tab was closed, and its event has not arrived yet.
+                        Err(BrowserError::Protocol { detail }) if attempts < MAX_TABS => {
+                            tracing::debug!(detail, "the tab of a browser session is gone");
+                            attempts += 1;
+                            page.forget_tab(&target);
+                            next = Some(Request::ConnectToPage { role, chosen, reply });
+                        }
+                        connected => {
+                            attempts = 0;
+                            // The caller may be gone.
+                            drop(reply.send(connected));
+                        }
+                    }
+                }
+                Request::Close(reply) => return PageEnd::Close(reply),
+            }
+        }
+    }
+
+    /// Captures the state if the session wants it, and returns the context of the page.
+    async fn capture(&self, page: Page<'_>) -> (Option<BrowserContext>, Option<State>) {
+        let Some(Session { state, changes: Changes::Captured }) = &self.request.page.session else {
+            return (Some(page.into_context()), None);
+        };
+        let mut page = page;
+        let mut captured = page.capture(state, Instant::now() + CAPTURE_TIMEOUT).await;
+        if captured.is_err() {
+            // Its tab was closed or has crashed.
+            page = match page.reopen(&self.request.page).await {
+                Ok(page) => page,
+                Err(error) => {
+                    log_lost_state(&error);
+                    return (None, None);
+                }
+            };
+            captured = page.capture(state, Instant::now() + CAPTURE_TIMEOUT).await;
+        }
+        if let Err(error) = &captured {
+            log_lost_state(error);
+        }
+        let warnings = page.collect_warnings();
+        if !warnings.is_empty() {
+            tracing::info!(?warnings, "the state of a browser session was captured with warnings");
+        }
+        (Some(page.into_context()), captured.ok().flatten())
+    }
+}
+
+fn log_lost_state(error: &BrowserError) {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "the state of a browser session could not be captured"
+    );
+}
+
+/// The open channels of a session.
+#[derive(Default)]
+struct Channels {
+    open: Vec<ChannelHandle>,
+    count: Arc<Mutex<usize>>,
+}
+
+impl Channels {
+    async fn connect(&mut self, page: &Page<'_>, role: ClientRole) -> Result<CdpChannel, BrowserError> {
+        let clients: ClientCount = match role {
+            ClientRole::Controls => self.client_count(page),
+            ClientRole::Watches => Arc::new(|_| {}),
+        };
+        let channel = CdpChannel::open(page.cdp(), page.context_id(), clients).await?;
+        self.open.retain(|channel| !channel.is_closed());
+        self.open.push(channel.handle());
+        Ok(channel)
+    }
+
+    async fn connect_to(
+        &mut self,
+        page: &Page<'_>,
+        target: &str,
+        role: ClientRole,
+    ) -> Result<(CdpChannel, PageTarget), BrowserError> {
+        let channel = self.connect(page, role).await?;
+        let target = channel.attach(target).await?;
+        Ok((channel, target))
+    }
+
+    /// Returns the counter of the clients of a page. When the last one leaves, open dialogs are answered.
+    fn client_count(&self, page: &Page<'_>) -> ClientCount {
+        let (count, set_clients) = (Arc::clone(&self.count), page.client_setter());
+        Arc::new(move |change| {
+            let mut count = count.lock();
+            *count = match change {
+                ClientChange::Attached => *count + 1,
+                ClientChange::Detached => count.saturating_sub(1),
+            };
+            set_clients(*count);
+        })
+    }
+
+    fn close(&mut self) {
+        for channel in self.open.drain(..) {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The page of an interactive session: it stays open, opens windows, and is replaced when its tab was closed.
+
+use serde_json::{Value, json};
+
+use super::events::PageEvents;
+use super::open_page::Page;
+use super::warm_page::{BrowserContext, WarmPage};
+use crate::action;
+use crate::connection::Cdp;
+use crate::error::BrowserError;
+use crate::rendered_page::RenderedPage;
+use crate::request::RenderRequest;
+
+impl<'a> Page<'a> {
+    /// Lets the page open windows, up to `max` pages in all. Call it before [`Page::open`].
+    pub(crate) fn set_max_tabs(&mut self, max: usize) {
+        self.max_tabs = Some(max);
+    }
+
+    /// Restores the state and applies the settings of the request. With `navigates`, opens its URL and runs its steps, after
+    /// which all other tabs are closed. Fails at the deadline of the request.
+    pub(crate) async fn open(&self, request: &RenderRequest, navigates: bool) -> Result<(), BrowserError> {
+        let work = self.run_until_ended(request, async {
+            if let Some(session) = &request.session {
+                self.restore(&session.state).await?;
+                self.events.reset_navigation();
+            }
+            self.set_up(request).await?;
+            if navigates {
+                self.open_url(request).await?;
+            }
+            Ok(())
+        });
+        tokio::time::timeout_at(request.deadline, work).await.unwrap_or(Err(BrowserError::Deadline))
+    }
+
+    async fn open_url(&self, request: &RenderRequest) -> Result<(), BrowserError> {
+        self.navigate(&request.url).await?;
+        self.wait_until(request).await?;
+        if !request.wait_for.is_zero() {
+            self.wait(request.wait_for).await;
+        }
+        self.inject_css(request).await?;
+        if !request.steps.is_empty() {
+            // The results belong to the scrape that ran the steps first.
+            let mut rendered = RenderedPage::default();
+            action::run_actions(self, &request.steps, &mut rendered).await?;
+        }
+        for (target, _) in self.process.targets().pages(&self.context.id) {
+            if target != self.target {
+                self.call_browser("Target.closeTarget", json!({"targetId": target})).await?;
+            }
+        }
+        self.call("Page.bringToFront", json!({})).await?;
+        Ok(())
+    }
+
+    /// Replaces the page, whose tab was closed or has crashed, by a new one in the same context.
+    pub(crate) async fn reopen(self, request: &RenderRequest) -> Result<Self, BrowserError> {
+        let (process, config, max_tabs) = (self.process, self.config, self.max_tabs);
+        let (visited, clients) = {
+            let state = self.events.lock();
+            (state.visited.clone(), state.clients)
+        };
+        let (egress, context) = self.into_parts();
+        let BrowserTab { target, session, events } = BrowserTab::create(process, &context).await?;
+        {
+            let mut state = events.lock();
+            (state.visited, state.clients) = (visited, clients);
+        }
+        let warm_page = WarmPage { egress, context, target, session, events };
+        let mut page = Page::new(process, warm_page, config, request);
+        page.max_tabs = max_tabs;
+        page.set_up(request).await?;
+        Ok(page)
+    }
+
+    /// Returns the target of the current tab: the first one of the session that is open.
+    pub(crate) fn current_tab(&self) -> Option<String> {
+        let pages = self.process.targets().pages(&self.context.id);
+        pages.into_iter().next().map(|(target, _)| target)
+    }
+
+    /// Returns whether a target is an open tab of the session.
+    pub(crate) fn has_tab(&self, target: &str) -> bool {
+        let pages = self.process.targets().pages(&self.context.id);
+        pages.iter().any(|(open, _)| open == target)
+    }
+
+    /// Removes a tab that is gone.
+    pub(crate) fn forget_tab(&self, target: &str) {
+        self.process.targets().remove_page(&self.context.id, target);
+    }
+
+    /// Waits until the page shows a document that pages must not show.
+    pub(crate) async fn shows_forbidden_scheme(&self) {
+        self.events.wait_until(|state| state.forbidden_scheme.is_some()).await;
+    }
+
+    /// Returns a function that sets the number of clients. Without clients, open dialogs are answered.
+    pub(crate) fn client_setter(&self) -> impl Fn(usize) + Send + Sync + use<> {
+        let (events, cdp, session) = (self.events.clone(), self.cdp().clone(), self.session.clone());
+        move |clients| {
+            events.lock().clients = clients;
+            if clients == 0 {
+                cdp.send_no_reply(&session, "Page.handleJavaScriptDialog", json!({"accept": false}));
+            }
+        }
+    }
+
+    pub(crate) fn cdp(&self) -> &Cdp {
+        self.process.cdp()
+    }
+}
+
+/// A new tab of a browser context.
+struct BrowserTab {
+    target: String,
+    session: String,
+    events: PageEvents,
+}
+
+impl BrowserTab {
+    async fn create(
+        process: &crate::process::BrowserProcess,
+        context: &BrowserContext,
+    ) -> Result<Self, BrowserError> {
+        // The page sets up its tab itself.
+        process.targets().disallow_tabs(&context.id);
+        let params = json!({"url": "about:blank", "browserContextId": context.id});
+        let mut created = process.cdp().call("", "Target.createTarget", params).await?;
+        let Value::String(target) = created["targetId"].take() else {
+            return Err(BrowserError::missing_field("Target.createTarget", "targetId"));
+        };
+        let session = process.targets().session(&context.id, &target);
+        let session = session.ok_or_else(|| BrowserError::missing_field("Target.createTarget", "session"))?;
+        let events = PageEvents::new(&target, process.monitor().cloned());
+        events.subscribe_end(process.cdp(), &session);
+        process.cdp().call(&session, "Page.enable", json!({})).await?;
+        Ok(Self { target, session, events })
+    }
+}

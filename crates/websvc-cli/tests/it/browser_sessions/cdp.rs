@@ -1,0 +1,151 @@
+//! The WebSocket of the DevTools protocol.
+
+use std::path::Path;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::Role;
+use websvc_transport::{Tunnel, Upgrade};
+
+use super::{SessionTest, path, path_of};
+use crate::browser::path_or_skip;
+use crate::websocket::request_upgrade;
+
+/// A client that sends no headers of its own, like Playwright.
+pub(super) struct CdpClient {
+    socket: WebSocketStream<Tunnel>,
+    last_id: u64,
+}
+
+impl CdpClient {
+    pub(super) async fn connect(test: &SessionTest, url: &Value) -> Self {
+        let path = path_of(&test.service, url);
+        let response = request_upgrade(&test.service, &path, &[("authorization", "")]).await;
+        let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
+        let socket = WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await;
+        Self { socket, last_id: 0 }
+    }
+
+    pub(super) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        let mut command = json!({"id": self.last_id, "method": method, "params": params});
+        if let Some(session) = session {
+            command["sessionId"] = session.into();
+        }
+        self.socket.send(Message::text(command.to_string())).await.unwrap();
+        loop {
+            match self.socket.next().await.unwrap().unwrap() {
+                Message::Text(text) => {
+                    let message: Value = serde_json::from_str(&text).unwrap();
+                    if message["id"] == self.last_id {
+                        return message;
+                    }
+                }
+                Message::Ping(_) | Message::Pong(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Attaches to the only page of the session, and returns the session of the protocol.
+    pub(super) async fn attach(&mut self) -> String {
+        let targets = self.call(None, "Target.getTargets", json!({})).await;
+        let targets = targets["result"]["targetInfos"].as_array().unwrap();
+        assert_eq!(targets.len(), 1, "{targets:?}");
+        let attach = json!({"targetId": targets[0]["targetId"], "flatten": true});
+        let attached = self.call(None, "Target.attachToTarget", attach).await;
+        attached["result"]["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the service closes the connection.
+    async fn closed(mut self) {
+        while let Some(Ok(message)) = self.socket.next().await {
+            if matches!(message, Message::Close(_)) {
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_drives_its_session_and_sees_no_other_one() {
+    let Some(test) = SessionTest::start("client_drives_its_session_and_sees_no_other_one").await else {
+        return;
+    };
+    let (session, other) = tokio::join!(test.create(json!({})), test.create(json!({})));
+    let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
+    let version = client.call(None, "Browser.getVersion", json!({})).await;
+    assert!(version["result"]["product"].as_str().unwrap().contains("Chrome"), "{version}");
+    let page = client.attach().await;
+    for (url, is_reached) in
+        [("http://tea.test/", true), ("http://127.0.0.1:9/", false), ("http://[::ffff:7f00:1]/", false)]
+    {
+        let navigated = client.call(Some(&page), "Page.navigate", json!({ "url": url })).await;
+        assert_eq!(navigated["result"]["errorText"].is_null(), is_reached, "{url} {navigated}");
+    }
+    for (method, params) in [
+        ("Page.navigate", json!({"url": "file:///etc/passwd"})),
+        ("Target.createBrowserContext", json!({})),
+        ("Browser.close", json!({})),
+    ] {
+        let refused = client.call(Some(&page), method, params).await;
+        assert_eq!(refused["error"]["code"], -32000, "{method} {refused}");
+    }
+    let mut second = CdpClient::connect(&test, &other["cdpUrl"]).await;
+    let foreign = second.call(Some(&page), "Runtime.evaluate", json!({"expression": "1"})).await;
+    assert!(foreign["error"].is_object(), "{foreign}");
+    assert_eq!(test.delete(&session).await.status, 200);
+    client.closed().await;
+    let still = second.call(None, "Browser.getVersion", json!({})).await;
+    assert!(still["result"].is_object());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn playwright_drives_a_session() {
+    let name = "playwright_drives_a_session";
+    let Some(playwright) = path_or_skip("WEBSVC_TEST_PLAYWRIGHT", name) else { return };
+    let Some(test) = SessionTest::start(name).await else { return };
+    let session = test.create(json!({})).await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/browser_sessions/playwright.mjs");
+    let mut node = tokio::process::Command::new("node");
+    node.arg(script).arg(playwright).arg(session["cdpUrl"].as_str().unwrap()).kill_on_drop(true);
+    let output = node.output().await.unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let expected = "1 1 about:blank\nTea\ndialog Sure?\ntrue Anna\nTea 2\n1 true\nfile:///etc/passwd refused\n\
+                    chrome://version refused\nhttp://127.0.0.1:9999/ refused\ncontext refused\n";
+    assert_eq!(stdout, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    // The client has left, and the session is there.
+    assert_eq!(test.listed(&session).await["status"], "active");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_token_is_refused() {
+    let Some(test) = SessionTest::start("wrong_token_is_refused").await else { return };
+    let (session, other) = tokio::join!(test.create(json!({})), test.create(json!({})));
+    let own = path_of(&test.service, &session["cdpUrl"]);
+    let token = |session: &Value, url: &str| {
+        let url = session[url].as_str().unwrap().to_owned();
+        url.split_once("token=").unwrap().1.split('&').next().unwrap().to_owned()
+    };
+    let endpoint = format!("{}/cdp", path(&session));
+    for refused in [
+        endpoint.clone(),
+        format!("{endpoint}?token="),
+        format!("{endpoint}?token={}", token(&other, "cdpUrl")),
+        // The token of the view does not control the browser.
+        format!("{endpoint}?token={}", token(&session, "liveViewUrl")),
+        own[..own.len() - 1].to_owned(),
+    ] {
+        let response = request_upgrade(&test.service, &refused, &[]).await;
+        let Upgrade::Refused { status, .. } = response else { panic!("{refused} {response:?}") };
+        assert_eq!(status, 404, "{refused}");
+    }
+    // Without a handshake, the endpoint says what it is.
+    assert_eq!(test.service.get(&own).await.status, 426);
+    let view = format!("{}/live?token={}", path(&session), token(&other, "liveViewUrl"));
+    assert_eq!(test.service.get(&view).await.status, 404);
+    let unknown = "/v2/browser/0193528c-0000-7000-8000-000000000000/live?token=1";
+    assert_eq!(test.service.get(unknown).await.status, 404);
+}

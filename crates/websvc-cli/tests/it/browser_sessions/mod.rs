@@ -1,0 +1,116 @@
+//! Browser sessions of the program (operations.md, acceptance list 2): their answers, their URLs, their end, and the end of
+//! the program.
+
+mod cdp;
+mod code;
+mod end;
+mod live;
+
+use http::Method;
+use serde_json::{Value, json};
+use websvc_testkit::{Page, TestWeb};
+
+use crate::browser::{path_or_skip, serve};
+use crate::harness::{KEY, Response, Service, Site};
+
+const SESSIONS: &str = "/v2/browser";
+
+/// A service with Chromium, and the site whose pages it reaches.
+struct SessionTest {
+    _world: TestWeb,
+    site: Site,
+    service: Service,
+}
+
+impl SessionTest {
+    async fn start(test: &str) -> Option<Self> {
+        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+        let world = TestWeb::builder()
+            .page("http://click.test/", Page::html(live::PAGE))
+            .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"))
+            .start()
+            .await;
+        let site = Site::new(&world);
+        let service = serve(&site, &chromium);
+        Some(Self { _world: world, site, service })
+    }
+
+    async fn create(&self, body: Value) -> Value {
+        let response = self.service.post(SESSIONS, body.to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        response.body
+    }
+
+    async fn delete(&self, session: &Value) -> Response {
+        self.service.send(Method::DELETE, &path(session), &[], String::new()).await
+    }
+
+    /// Returns the session in the list of all sessions.
+    async fn listed(&self, session: &Value) -> Value {
+        let list = self.service.get(SESSIONS).await.body;
+        let sessions = list["sessions"].as_array().unwrap().clone();
+        sessions.into_iter().find(|listed| listed["id"] == session["id"]).unwrap()
+    }
+}
+
+fn path(session: &Value) -> String {
+    format!("{SESSIONS}/{}", session["id"].as_str().unwrap())
+}
+
+/// Returns the path and the query of a URL of the service.
+fn path_of(service: &Service, url: &Value) -> String {
+    let url = url.as_str().unwrap();
+    let rest = url.split_once("://").unwrap().1;
+    let host = service.address.split_once("://").unwrap().1;
+    rest.strip_prefix(host).unwrap_or_else(|| panic!("{url} is not at {host}")).to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn created_session_has_urls_under_both_prefixes() {
+    let Some(test) = SessionTest::start("created_session_has_urls_under_both_prefixes").await else { return };
+    for prefix in [SESSIONS, "/v2/interact"] {
+        let created = test.service.post(prefix, "").await;
+        assert_eq!(created.status, 200, "{}", created.body);
+        let session = created.body;
+        let names: Vec<&str> = session.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, ["cdpUrl", "expiresAt", "id", "interactiveLiveViewUrl", "liveViewUrl", "success"]);
+        let listed = test.listed(&session).await;
+        let ms = |time: &Value| time.as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        assert_eq!(ms(&session["expiresAt"]) - ms(&listed["createdAt"]), 600_000);
+        assert_eq!((&listed["status"], &listed["streamWebView"]), (&json!("active"), &json!(true)));
+        for url in ["cdpUrl", "liveViewUrl", "interactiveLiveViewUrl"] {
+            assert_eq!(listed[url], session[url]);
+            assert!(!session[url].as_str().unwrap().contains(KEY));
+        }
+        assert!(session["cdpUrl"].as_str().unwrap().starts_with("ws://127.0.0.1:"), "{session}");
+        let page = test.service.text(&path_of(&test.service, &session["liveViewUrl"])).await;
+        assert!(page.contains("<title>Browser session</title>") && !page.contains("token"), "{page}");
+        let ended = test.delete(&session).await;
+        assert_eq!((ended.status.as_u16(), &ended.body["creditsBilled"]), (200, &json!(2)));
+        let listed = test.listed(&session).await;
+        assert_eq!((&listed["status"], &listed["cdpUrl"]), (&json!("destroyed"), &json!("")));
+        let view = path_of(&test.service, &session["liveViewUrl"]);
+        assert_eq!(test.service.get(&view).await.status, 410);
+        let execute = test.service.post(&format!("{}/execute", path(&session)), r#"{"code": "1"}"#).await;
+        assert_eq!(execute.status, 410);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn session_without_a_browser_or_a_program_for_its_language_is_refused() {
+    let world = TestWeb::builder().start().await;
+    let service = Service::for_world(&world);
+    let refused = service.post(SESSIONS, "{}").await;
+    assert_eq!((refused.status.as_u16(), &refused.body["code"]), (503, &json!("BROWSER_UNAVAILABLE")));
+    let test = "session_without_a_browser_or_a_program_for_its_language_is_refused";
+    let Some(test) = SessionTest::start(test).await else { return };
+    let session = test.create(json!({})).await;
+    let execute = format!("{}/execute", path(&session));
+    let body = json!({"code": "1", "language": "python"}).to_string();
+    let refused = test.service.post(&execute, body).await;
+    assert_eq!(refused.status, 501, "{}", refused.body);
+    assert_eq!(refused.body["code"], "INTERACT_LANGUAGE_UNAVAILABLE");
+    assert!(refused.body["error"].as_str().unwrap().contains("python"));
+    let replay = test.service.get(&format!("{}/replay", path(&session))).await;
+    assert_eq!(replay.status, 404, "{}", replay.body);
+}

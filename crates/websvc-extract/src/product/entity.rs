@@ -1,0 +1,190 @@
+//! Products of schema.org, in JSON-LD, microdata or RDFa.
+
+use super::draft::{ProductDraft, VariantDraft, image, name};
+use super::identity::PageIdentity;
+use super::offers;
+use crate::links::resolve;
+use crate::structured::{Entity, Graph, Property};
+use std::collections::{BTreeMap, HashSet};
+use url::Url;
+use websvc_types::limits::{PRODUCT_IMAGES_MAX, PRODUCT_VARIANTS_MAX};
+use websvc_types::product::ItemImage;
+
+/// Types of products.
+pub(super) const PRODUCT_TYPES: [&str; 8] = [
+    "Product",
+    "ProductGroup",
+    "IndividualProduct",
+    "ProductModel",
+    "SomeProducts",
+    "Vehicle",
+    "Car",
+    "Motorcycle",
+];
+
+/// Types of entities that list products.
+const LIST_TYPES: [&str; 5] = ["ItemList", "OfferCatalog", "CollectionPage", "SearchResultsPage", "ListItem"];
+
+/// Properties whose values are other things than the one that the page is about.
+const RELATIONS: [&str; 11] = [
+    "isRelatedTo",
+    "isSimilarTo",
+    "isAccessoryOrSparePartFor",
+    "isConsumableFor",
+    "itemListElement",
+    "item",
+    "itemReviewed",
+    "mentions",
+    "hasVariant",
+    "itemOffered",
+    "model",
+];
+
+/// Properties that are options of a variant.
+const OPTIONS: [&str; 4] = ["color", "size", "material", "pattern"];
+
+/// Properties with global IDs, the most specific one first.
+const GTINS: [&str; 6] = ["gtin13", "gtin14", "gtin12", "gtin8", "gtin", "isbn"];
+
+/// Maximum number of options of a variant.
+const MAX_OPTIONS: usize = 30;
+
+/// Returns the products that are entities of their own, not values of another one.
+pub(super) fn drafts(graph: &Graph, page: &PageIdentity) -> Vec<ProductDraft> {
+    let related: HashSet<_> = graph
+        .entities()
+        .flat_map(|entity| RELATIONS.iter().flat_map(move |relation| entity.entities(relation)))
+        .map(|entity| entity.id)
+        .collect();
+    let mains: HashSet<_> =
+        graph.roots().flat_map(|root| root.entities("mainEntity")).map(|entity| entity.id).collect();
+    let is_inside = |entity: &Entity<'_>| {
+        entity.enclosing().is_some_and(|around| around.is(&PRODUCT_TYPES) || around.is(&LIST_TYPES))
+    };
+    let roots = graph.roots().filter(|root| !related.contains(&root.id) && !is_inside(root));
+    let inner = graph.entities().filter(|entity| mains.contains(&entity.id));
+    let mut seen = HashSet::new();
+    let products = roots.chain(inner).filter(|entity| entity.is(&PRODUCT_TYPES) && seen.insert(entity.id));
+    products.filter_map(|entity| draft(entity, page, mains.contains(&entity.id))).collect()
+}
+
+fn draft(entity: Entity<'_>, page: &PageIdentity, is_main: bool) -> Option<ProductDraft> {
+    let own_name = entity.text("name").and_then(name);
+    let parent = entity.entities("isVariantOf").next();
+    let title = parent.and_then(|parent| parent.text("name")).and_then(name).or_else(|| own_name.clone())?;
+    let mut variants = variants(entity, page);
+    if let ([single], Some(own_name)) = (variants.as_mut_slice(), own_name) {
+        single.variant.title.get_or_insert(own_name);
+    }
+    let images = images(entity, page.base());
+    for draft in variants.iter_mut().filter(|draft| draft.variant.images.is_empty()) {
+        draft.variant.images.clone_from(&images);
+    }
+    let mut codes = codes(entity);
+    for draft in &variants {
+        codes.extend([&draft.variant.sku, &draft.variant.id].into_iter().flatten().cloned());
+    }
+    Some(ProductDraft {
+        title,
+        url: entity.text("url").and_then(|url| page_url(page.base(), url)),
+        brand: entity.label("brand").map(str::to_owned),
+        category: category(entity),
+        description: entity.text("description").map(str::to_owned),
+        variants,
+        codes,
+        group: group(entity, parent),
+        is_main,
+    })
+}
+
+/// Returns the ID of the group of a product, or of a group itself.
+fn group(entity: Entity<'_>, parent: Option<Entity<'_>>) -> Option<String> {
+    let id = |group: Entity<'_>| group.text("productGroupID").or(group.identifier()).map(str::to_owned);
+    let own = if entity.is(&["ProductGroup"]) { id(entity) } else { None };
+    let by_parent =
+        || parent.and_then(|parent| id(parent).or_else(|| parent.text("name").map(str::to_owned)));
+    entity.text("inProductGroupWithID").map(str::to_owned).or_else(by_parent).or(own)
+}
+
+fn page_url(base: &Url, url: &str) -> Option<Url> {
+    resolve(base, url).filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Returns the category: a path, or the levels of a list joined to one.
+fn category(entity: Entity<'_>) -> Option<String> {
+    let levels: Vec<&str> = entity.labels("category").filter(|text| !text.contains("://")).take(10).collect();
+    (!levels.is_empty()).then(|| levels.join(" > "))
+}
+
+fn variants(entity: Entity<'_>, page: &PageIdentity) -> Vec<VariantDraft> {
+    let members: Vec<VariantDraft> = entity
+        .entities("hasVariant")
+        .take(PRODUCT_VARIANTS_MAX)
+        .filter_map(|member| {
+            let mut draft = offers::of(member, page).into_iter().next()?;
+            draft.variant.title = member.text("name").and_then(name).or(draft.variant.title);
+            add_varying_options(&mut draft.variant.values, entity, member);
+            // A member that only has a URL is described on a page of its own.
+            let variant = &draft.variant;
+            let is_described = variant.price.is_some() || variant.sku.is_some() || !variant.values.is_empty();
+            is_described.then_some(draft)
+        })
+        .collect();
+    if members.is_empty() { offers::of(entity, page) } else { members }
+}
+
+/// Adds the properties that a group names in `variesBy`.
+fn add_varying_options(values: &mut BTreeMap<String, String>, group: Entity<'_>, member: Entity<'_>) {
+    for property in group.literals("variesBy").take(MAX_OPTIONS) {
+        let property =
+            property.as_str().trim_end_matches('/').rsplit(['/', '#', ':']).next().unwrap_or_default();
+        if let Some(value) = member.label(property).and_then(name) {
+            values.entry(property.to_owned()).or_insert(value);
+        }
+    }
+}
+
+/// Returns the options of a product: usual properties, and those that it names itself.
+pub(super) fn options(entity: Entity<'_>) -> BTreeMap<String, String> {
+    let mut values = BTreeMap::new();
+    for option in OPTIONS {
+        let labels: Vec<String> = entity.labels(option).take(5).filter_map(name).collect();
+        if !labels.is_empty() {
+            values.insert(option.to_owned(), labels.join(", "));
+        }
+    }
+    for property in entity.entities("additionalProperty").take(MAX_OPTIONS) {
+        let (Some(key), Some(value)) =
+            (property.text("name").and_then(name), property.label("value").and_then(name))
+        else {
+            continue;
+        };
+        if values.len() < MAX_OPTIONS {
+            values.entry(key).or_insert(value);
+        }
+    }
+    values
+}
+
+/// Returns the global ID of a product or offer.
+pub(super) fn gtin(entity: Entity<'_>) -> Option<String> {
+    GTINS.iter().find_map(|property| entity.text(property)).and_then(name)
+}
+
+/// Returns the IDs of a product that other sources may name too.
+fn codes(entity: Entity<'_>) -> Vec<String> {
+    entity.text("sku").and_then(name).into_iter().chain(gtin(entity)).collect()
+}
+
+/// Returns the images of a product or offer.
+pub(crate) fn images(entity: Entity<'_>, base: &Url) -> Vec<ItemImage> {
+    let images = entity.values("image").filter_map(|value| match value {
+        Property::Literal(literal) => image(base, literal.as_str().trim(), None),
+        Property::Entity(object) => {
+            let url =
+                ["contentUrl", "url"].iter().find_map(|name| object.text(name)).or(object.identifier())?;
+            image(base, url, object.text("caption").or_else(|| object.text("name")))
+        }
+    });
+    images.take(PRODUCT_IMAGES_MAX).collect()
+}

@@ -1,0 +1,140 @@
+//! Offers of schema.org as variants with prices and availabilities.
+
+use super::draft::{VariantDraft, name};
+use super::entity::{gtin, images, options};
+use super::identity::PageIdentity;
+use crate::offer::{Notation, StockStatus, code, price_of, status_text};
+use crate::structured::{Entity, Literal};
+use websvc_types::limits::PRODUCT_VARIANTS_MAX;
+use websvc_types::product::Price;
+
+/// Types of prices that a reduced price is compared with.
+const ORIGINAL_PRICES: [&str; 6] =
+    ["ListPrice", "StrikethroughPrice", "SRP", "MSRP", "RegularPrice", "SuggestedRetailPrice"];
+
+/// Returns the variants of a product by its offers: at least one.
+pub(super) fn of(product: Entity<'_>, page: &PageIdentity) -> Vec<VariantDraft> {
+    let mut offers = Vec::new();
+    for offer in product.entities("offers") {
+        let inner: Vec<Entity<'_>> = offer.entities("offers").take(PRODUCT_VARIANTS_MAX).collect();
+        if inner.is_empty() { offers.push(offer) } else { offers.extend(inner) }
+    }
+    offers.truncate(PRODUCT_VARIANTS_MAX);
+    let mut drafts: Vec<(Option<String>, VariantDraft)> = Vec::new();
+    for offer in offers {
+        let (key, draft) = (key(offer, product, page), variant(product, offer, page));
+        match drafts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) if is_better(&draft, known) => *known = draft,
+            Some(_) => {}
+            None => drafts.push((key, draft)),
+        }
+    }
+    if drafts.is_empty() {
+        return vec![without_offer(product, page)];
+    }
+    drafts.into_iter().map(|(_, draft)| draft).collect()
+}
+
+/// Returns what distinguishes an offer from others of the same product; `None` for an offer of the product itself, such
+/// as that of another seller.
+fn key(offer: Entity<'_>, product: Entity<'_>, page: &PageIdentity) -> Option<String> {
+    let item = offer.entities("itemOffered").next();
+    let text = |field: &str| offer.text(field).or_else(|| item.and_then(|item| item.text(field)));
+    let own = text("sku").or_else(|| text("gtin13")).or_else(|| text("gtin")).or_else(|| text("mpn"));
+    if let Some(own) = own {
+        return Some(own.to_owned());
+    }
+    if let Some(title) = text("name").filter(|title| Some(*title) != product.text("name")) {
+        return Some(title.to_owned());
+    }
+    let url = offer.text("url").and_then(|url| page.base().join(url).ok())?;
+    let is_selection = url.query().is_some() && page.has_url(&url);
+    is_selection.then(|| url.into())
+}
+
+/// Returns whether an offer is better than another one of the same article: in stock, and cheaper.
+fn is_better(offer: &VariantDraft, other: &VariantDraft) -> bool {
+    let is_gone = |draft: &VariantDraft| draft.status == Some(StockStatus::OutOfStock);
+    let amount = |draft: &VariantDraft| draft.variant.price.as_ref().map_or(f64::MAX, |price| price.amount);
+    match (is_gone(offer), is_gone(other)) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => amount(offer) < amount(other),
+    }
+}
+
+fn without_offer(product: Entity<'_>, page: &PageIdentity) -> VariantDraft {
+    let mut draft = VariantDraft::default();
+    describe(&mut draft, product, page);
+    // Microdata often has the price and the availability at the product itself.
+    apply_terms(&mut draft, product);
+    draft
+}
+
+fn variant(product: Entity<'_>, offer: Entity<'_>, page: &PageIdentity) -> VariantDraft {
+    let mut draft = VariantDraft::default();
+    let item = offer.entities("itemOffered").next();
+    for entity in [Some(offer), item].into_iter().flatten() {
+        describe(&mut draft, entity, page);
+    }
+    let title = [Some(offer), item].into_iter().flatten().find_map(|entity| entity.text("name"));
+    draft.variant.title = title.and_then(name).filter(|title| product.text("name") != Some(title));
+    describe(&mut draft, product, page);
+    apply_terms(&mut draft, offer);
+    draft
+}
+
+/// Adds IDs, options and images that are not known yet.
+fn describe(draft: &mut VariantDraft, entity: Entity<'_>, page: &PageIdentity) {
+    let variant = &mut draft.variant;
+    let text = |field: &str| entity.text(field).and_then(name);
+    variant.sku = variant.sku.take().or_else(|| text("sku"));
+    variant.id = variant.id.take().or_else(|| gtin(entity)).or_else(|| text("productID"));
+    for (option, value) in options(entity) {
+        variant.values.entry(option).or_insert(value);
+    }
+    if variant.images.is_empty() {
+        variant.images = images(entity, page.base());
+    }
+}
+
+/// Sets the price and the availability of an offer.
+fn apply_terms(draft: &mut VariantDraft, offer: Entity<'_>) {
+    let (price, original) = prices(offer);
+    draft.set_price(price, original);
+    if let Some(text) = offer.label("availability") {
+        draft.status = StockStatus::of(text);
+        draft.variant.availability.text = status_text(text);
+    }
+}
+
+/// Returns the price of an offer and its original price.
+pub(crate) fn prices(offer: Entity<'_>) -> (Option<Price>, Option<Price>) {
+    let mut price = first_price(offer, "price", None);
+    let mut original = None;
+    for specification in offer.entities("priceSpecification").take(20) {
+        let is_conditional = specification.values("validForMemberTier").next().is_some()
+            || specification.values("referenceQuantity").next().is_some();
+        let found = first_price(specification, "price", Some(offer));
+        let kind = specification.label("priceType").unwrap_or_default();
+        if ORIGINAL_PRICES.iter().any(|name| kind.ends_with(name)) {
+            original = original.or(found);
+        } else if !is_conditional {
+            price = price.or(found);
+        }
+    }
+    let low = || first_price(offer, "lowPrice", None);
+    (price.or_else(low), original)
+}
+
+fn first_price(entity: Entity<'_>, property: &str, around: Option<Entity<'_>>) -> Option<Price> {
+    let named = entity.text("priceCurrency").or_else(|| around?.text("priceCurrency")).and_then(code);
+    entity.literals(property).find_map(|literal| {
+        let mut price = match literal {
+            Literal::Data(text) => price_of(text, Notation::Data)?,
+            Literal::Text(text) => price_of(text, Notation::Visible)?,
+        };
+        price.currency = named.clone().or(price.currency);
+        Some(price)
+    })
+}

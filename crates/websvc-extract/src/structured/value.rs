@@ -1,0 +1,90 @@
+//! Texts of structured data: values of attributes, and strings that are HTML themselves.
+
+use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
+use crate::text::{collapsed, push_collapsed};
+
+/// Maximum number of nodes that are visited for the text of one value.
+const MAX_TEXT_NODES: usize = 500;
+
+/// Returns a text without its markup and with decoded character references: descriptions are often HTML.
+pub(crate) fn plain_text(source: &str) -> String {
+    if !source.contains(['<', '&']) {
+        return collapsed(source);
+    }
+    // A string in JSON may be escaped twice.
+    let source = if source.contains("&lt;") && !source.contains('<') { &*decoded(source) } else { source };
+    let dom = dom::parse(source);
+    text_below(&dom, NodeId::ROOT, usize::MAX)
+}
+
+/// Decodes the character references of a text that may have been escaped once too often, such as `Tom &amp; Jerry`.
+pub(crate) fn decoded(text: &str) -> String {
+    let text = text.trim();
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(12).position(|byte| byte == b';');
+        let decoded = end.and_then(|end| Some((end, character(&rest[1..end])?)));
+        match decoded {
+            Some((end, c)) => {
+                out.push(c);
+                rest = &rest[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn character(name: &str) -> Option<char> {
+    let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
+    Some(match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => ' ',
+        "euro" => '€',
+        "pound" => '£',
+        "ndash" => '–',
+        "mdash" => '—',
+        _ => {
+            let digits = name.strip_prefix('#')?;
+            match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => number(digits, 16)?,
+                None => number(digits, 10)?,
+            }
+        }
+    })
+}
+
+/// Returns the text below a node, with spaces between blocks, up to `max` bytes.
+pub(super) fn text_below(dom: &Dom, top: NodeId, max: usize) -> String {
+    let mut out = String::new();
+    let mut walk = dom.descendants(top);
+    let mut visited = 0;
+    while out.len() <= max
+        && visited < MAX_TEXT_NODES
+        && let Some(id) = walk.next()
+    {
+        visited += 1;
+        match dom.kind(id) {
+            NodeKind::Text => push_collapsed(&mut out, dom.text(id)),
+            NodeKind::Element(Tag::Script | Tag::Style | Tag::Template) => walk.skip_children(id),
+            NodeKind::Element(tag) if tag.is_block() || tag == Tag::Br => push_collapsed(&mut out, " "),
+            NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}

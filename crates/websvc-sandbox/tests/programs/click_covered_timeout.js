@@ -1,0 +1,4 @@
+await page.goto('SITE/clicks.html');
+await page.evaluate(() => { document.getElementById('cover').style.display = 'block'; });
+await page.click('#one', { timeout: 400 });
+1

@@ -1,0 +1,3 @@
+await page.goto('SITE/clicks.html');
+await page.click('#nothing', { timeout: 200 });
+1

@@ -1,0 +1,2 @@
+await context.addCookies([{ name: 'a', value: '1' }]);
+1

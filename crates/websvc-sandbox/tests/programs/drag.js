@@ -1,0 +1,3 @@
+await page.goto('SITE/clicks.html');
+await page.locator('#drag').dragTo(page.locator('#drop'));
+await page.textContent('#events')

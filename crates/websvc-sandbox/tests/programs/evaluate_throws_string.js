@@ -1,0 +1,3 @@
+await page.goto('SITE/index.html');
+await page.evaluate(() => { throw 'just text'; });
+1

@@ -1,0 +1,3 @@
+await page.setExtraHTTPHeaders({ 'x-test': 'yes' });
+await page.goto('SITE/headers');
+await page.textContent('body')

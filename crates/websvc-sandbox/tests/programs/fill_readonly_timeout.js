@@ -1,0 +1,3 @@
+await page.goto('SITE/form.html');
+await page.locator('#readonly').fill('x', { timeout: 300 });
+1

@@ -1,0 +1,2 @@
+await page.goto('not a url');
+1

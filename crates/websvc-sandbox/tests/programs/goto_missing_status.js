@@ -1,0 +1,2 @@
+const response = await page.goto('SITE/none.html');
+[response.status(), response.ok()]

@@ -1,0 +1,3 @@
+await page.goto('SITE/list.html');
+await page.click('text=Buy');
+await page.textContent('#total')

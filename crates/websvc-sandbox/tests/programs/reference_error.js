@@ -1,0 +1,3 @@
+await page.goto('SITE/index.html');
+missingFunction();
+1

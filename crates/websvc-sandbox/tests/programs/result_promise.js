@@ -1,0 +1,2 @@
+await page.goto('SITE/index.html');
+page.title()

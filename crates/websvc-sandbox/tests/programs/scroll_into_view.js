@@ -1,0 +1,3 @@
+await page.goto('SITE/clicks.html');
+await page.locator('#far').scrollIntoViewIfNeeded();
+await page.evaluate(() => scrollY > 1000)

@@ -1,0 +1,3 @@
+await page.goto('SITE/list.html');
+await page.getByRole('button', { name: 'Buy' }).textContent();
+1

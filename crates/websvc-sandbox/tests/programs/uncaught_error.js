@@ -1,0 +1,3 @@
+console.log('before');
+throw new TypeError('my own failure');
+1

@@ -1,0 +1,3 @@
+await page.goto('SITE/index.html');
+await Promise.reject(new Error('rejected'));
+1

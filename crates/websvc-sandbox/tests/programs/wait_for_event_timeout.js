@@ -1,0 +1,3 @@
+await page.goto('SITE/index.html');
+await page.waitForEvent('popup', { timeout: 100 });
+1

@@ -1,0 +1,60 @@
+//! The seam to the programs that run the code of clients, and the sandbox, which is the one of the service.
+
+use std::fmt;
+
+use websvc_transport::BoxFuture;
+use websvc_types::interact::InteractLanguage;
+
+pub use websvc_sandbox::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, WorkerConfig};
+
+/// A program that runs the code of clients.
+pub trait CodeRunner: fmt::Debug + Send + Sync {
+    /// Returns the reason why a language is not available; `None` if it is.
+    fn unavailable(&self, language: InteractLanguage) -> Option<String>;
+
+    /// Runs code with the current page of a session. It returns soon after the time limit of the program.
+    fn run(&self, program: Program, page: PageTarget, channel: Box<dyn CdpChannel>)
+    -> BoxFuture<'_, Outcome>;
+}
+
+/// The sandbox: runs code in worker processes without files, network and environment.
+#[derive(Debug)]
+pub struct Sandbox(WorkerConfig);
+
+impl Sandbox {
+    /// Creates a sandbox, which starts its workers with this configuration.
+    #[must_use]
+    pub fn new(worker: WorkerConfig) -> Self {
+        Self(worker)
+    }
+}
+
+impl CodeRunner for Sandbox {
+    fn unavailable(&self, language: InteractLanguage) -> Option<String> {
+        match language {
+            InteractLanguage::Node | InteractLanguage::Bash => None,
+            InteractLanguage::Python => Some(
+                "this version runs JavaScript with the Playwright API (node) and agent-browser commands (bash)"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn run(
+        &self,
+        program: Program,
+        page: PageTarget,
+        channel: Box<dyn CdpChannel>,
+    ) -> BoxFuture<'_, Outcome> {
+        Box::pin(websvc_sandbox::run(program, page, channel, &self.0))
+    }
+}
+
+/// Returns the language of the sandbox; `None` if it does not know it.
+pub(crate) fn sandbox_language(language: InteractLanguage) -> Option<Language> {
+    match language {
+        InteractLanguage::Node => Some(Language::Node),
+        InteractLanguage::Bash => Some(Language::Bash),
+        InteractLanguage::Python => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! The errors of sessions.
+
+use thiserror::Error;
+use websvc_browser::BrowserError;
+use websvc_engine::EngineError;
+use websvc_store::StoreError;
+use websvc_types::interact::InteractLanguage;
+
+/// The error of a request to a session. Its text is public; the sources are for logs.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// There is no such session, or the token is not that of the session.
+    #[error("Browser session not found.")]
+    NotFound,
+    /// The session belongs to another team.
+    #[error("Forbidden.")]
+    Forbidden,
+    /// The session has ended.
+    #[error("Browser session has been destroyed.")]
+    Ended,
+    /// The browser of the session runs in another process.
+    #[error(
+        "The browser session runs in another process of the service: send the requests of a session to the process \
+         that created it"
+    )]
+    OnOtherReplica,
+    /// The team has as many active sessions as it may have.
+    #[error("Rate limit exceeded: limit of {max} active browser sessions per team reached")]
+    TooManyOfTeam {
+        /// The limit.
+        max: u64,
+    },
+    /// This process has as many active sessions as it may have.
+    #[error("Rate limit exceeded: limit of {max} active browser sessions of the service reached")]
+    TooMany {
+        /// The limit.
+        max: usize,
+    },
+    /// Too many requests wait for the session.
+    #[error("Rate limit exceeded: {max} requests wait for the browser session already")]
+    Busy {
+        /// The limit.
+        max: usize,
+    },
+    /// Too many clients are connected to the session.
+    #[error("Rate limit exceeded: {max} clients are connected to the browser session already")]
+    TooManyClients {
+        /// The limit.
+        max: usize,
+    },
+    /// The language is not available.
+    #[error("The language {} is not available on this installation: {reason}", language.as_str())]
+    Language {
+        /// The language.
+        language: InteractLanguage,
+        /// The reason.
+        reason: String,
+    },
+    /// There are no sessions on this installation, at least now.
+    #[error("Browser sessions are not available: {reason}")]
+    Unavailable {
+        /// The reason.
+        reason: String,
+    },
+    /// The page or the profile could not be opened.
+    #[error("{0}")]
+    Engine(#[source] EngineError),
+    /// The browser of the session failed.
+    #[error("{0}")]
+    Browser(#[source] BrowserError),
+    /// The database failed.
+    #[error("the browser sessions could not be read or changed")]
+    Store(#[source] StoreError),
+    /// The system provides no random numbers.
+    #[error("the system provides no random numbers")]
+    Random,
+    /// The service is shutting down.
+    #[error("the service is shutting down")]
+    Stopping,
+}

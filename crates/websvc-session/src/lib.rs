@@ -1,0 +1,25 @@
+//! Browser sessions: browsers that clients control with code and over the DevTools protocol.
+//!
+//! - [`Sessions`] creates sessions, runs code in them and ends them. Each session has a Chromium of its own, a row in the
+//!   store, and one task that waits for its end: deletion, `ttl`, inactivity, a crash, or the shutdown of the service.
+//! - [`CodeRunner`] is the seam to the programs that run the code of clients; [`Sandbox`] is the one of the service.
+//!
+//! The browser of a session runs in this process only; other processes of the service know the session from its row.
+
+mod active;
+mod code;
+mod config;
+mod error;
+mod model;
+mod running;
+mod sessions;
+mod token;
+
+pub use active::{ClientConnection, SessionUrls};
+pub use code::{
+    CdpChannel, ChannelClosed, CodeRunner, Language, Outcome, PageTarget, Program, Sandbox, WorkerConfig,
+};
+pub use config::SessionsConfig;
+pub use error::SessionError;
+pub use model::{Execution, NewSession, SessionBilling, SessionEnd, SessionView, ViewMode};
+pub use sessions::Sessions;

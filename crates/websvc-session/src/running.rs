@@ -1,0 +1,81 @@
+//! The life of a session after its start: one task waits for its end, and ends it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use websvc_engine::{Engine, SessionUse};
+use websvc_scrape::InteractivePage;
+use websvc_store::Usage;
+
+use crate::active::ActiveSession;
+use crate::model::{SessionBilling, SessionEnd};
+use crate::sessions::{Inner, now_ms};
+
+/// A started session, and what is needed for its end.
+pub(crate) struct RunningSession {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) session: Arc<ActiveSession>,
+    pub(crate) page: InteractivePage,
+    pub(crate) billing: SessionBilling,
+    pub(crate) _permit: OwnedSemaphorePermit,
+}
+
+impl RunningSession {
+    /// Waits for the end of the session, saves its profile, stops its browser and charges for it.
+    pub(crate) async fn run(self) {
+        let Self { inner, session, page, billing, _permit } = self;
+        let cause = tokio::select! {
+            cause = session.wait_for_end() => cause,
+            () = page.browser().ended() => "crashed",
+            () = inner.stopped() => "shutdown",
+        };
+        let duration = session.created.elapsed();
+        if let Some(warning) = page.close().await {
+            tracing::warn!(id = session.record.id, warning, "the profile of a browser session was not saved");
+        }
+        let credits = settle(&inner.engine, billing, duration, session.usage()).await;
+        let id = session.record.id.clone();
+        if let Err(error) = inner.with_store(move |store| store.end_browser_session(&id, now_ms())).await {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the end of a browser session is not recorded"
+            );
+        }
+        inner.active.lock().remove(&session.record.id);
+        tracing::info!(id = session.record.id, cause, ?duration, credits, "browser session ended");
+        session.record_end(SessionEnd { duration, credits });
+    }
+}
+
+/// Charges for a session. Returns the credits; `None` if the service is shutting down.
+async fn settle(
+    engine: &Engine,
+    billing: SessionBilling,
+    duration: Duration,
+    usage: SessionUse,
+) -> Option<u64> {
+    let SessionBilling { hold, key, request, retention } = billing;
+    let usage = Usage {
+        key,
+        request,
+        operation: "browser",
+        status: 200,
+        elapsed: duration,
+        items: engine.session_bill(duration, usage).items(),
+        stages: Vec::new(),
+        query: None,
+        retention,
+    };
+    let settling = tokio::task::spawn_blocking(move || {
+        let price = usage.price();
+        if !hold.covers(price)
+            && let Err(error) = hold.extend(price)
+        {
+            // The held credits are charged, although the price is higher.
+            tracing::error!(error = &error as &dyn std::error::Error, "credit lease could not be extended");
+        }
+        hold.settle(usage)
+    });
+    settling.await.ok()
+}

@@ -1,0 +1,422 @@
+//! All sessions of this process.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use uuid::Uuid;
+use websvc_browser::BrowserError;
+use websvc_engine::{Engine, EngineError, SessionUse};
+use websvc_scrape::ScrapeError;
+use websvc_store::{
+    BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
+    StoreError,
+};
+use websvc_types::interact::InteractLanguage;
+use websvc_types::limits::INTERACT_LIST_MAX;
+use websvc_validate::CodePlan;
+
+use crate::active::{ActiveSession, ClientConnection, SessionUrls};
+use crate::code::{Outcome, PageTarget, Program, sandbox_language};
+use crate::config::SessionsConfig;
+use crate::error::SessionError;
+use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
+use crate::running::RunningSession;
+
+/// The time after the time limit of code in which its program must return.
+const RUN_GRACE: Duration = Duration::from_secs(2);
+/// The maximum time for which a session waits for the start of the service.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The interval between two checks whether the service has started.
+const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The exit code of code that the time limit stopped.
+const TIMEOUT_EXIT_CODE: i32 = 124;
+
+/// The sessions of this process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Sessions(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    store: Store,
+    config: SessionsConfig,
+    permits: Arc<Semaphore>,
+    pub(crate) active: Mutex<HashMap<String, Arc<ActiveSession>>>,
+    /// The tasks that start sessions and wait for their ends.
+    tasks: Mutex<JoinSet<()>>,
+    /// True once the service shuts down.
+    stopping: watch::Sender<bool>,
+}
+
+impl Sessions {
+    /// Creates the registry. It starts nothing.
+    #[must_use]
+    pub fn new(engine: Engine, store: Store, config: SessionsConfig) -> Self {
+        let permits = Arc::new(Semaphore::new(config.max_sessions));
+        let (active, tasks) = (Mutex::default(), Mutex::default());
+        let stopping = watch::Sender::new(false);
+        Self(Arc::new(Inner { engine, store, config, permits, active, tasks, stopping }))
+    }
+
+    /// Checks that code in a language can be run.
+    ///
+    /// # Errors
+    /// [`SessionError::Language`].
+    pub fn check_language(&self, language: InteractLanguage) -> Result<(), SessionError> {
+        let reason = match &self.0.config.runner {
+            Some(runner) => runner.unavailable(language),
+            None => Some("this installation has no program that runs code".to_owned()),
+        };
+        match reason {
+            None => Ok(()),
+            Some(reason) => Err(SessionError::Language { language, reason }),
+        }
+    }
+
+    /// Returns the credits that a session holds: for its whole time to live, without prompts.
+    #[must_use]
+    pub fn credits_to_hold(&self, ttl: Duration) -> u64 {
+        self.0.engine.session_bill(ttl, SessionUse::Code).total()
+    }
+
+    /// Returns the number of active sessions of this process.
+    #[must_use]
+    pub fn active_count(&self) -> usize {
+        self.0.active.lock().len()
+    }
+
+    /// Starts a session. If the caller is gone, the session starts nevertheless and ends unused.
+    ///
+    /// # Errors
+    /// [`SessionError`]; then the session does not exist.
+    pub async fn create(&self, session: NewSession) -> Result<SessionView, SessionError> {
+        let inner = Arc::clone(&self.0);
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        self.spawn(async move {
+            // The caller may be gone.
+            match Box::pin(inner.create(session)).await {
+                Ok((view, running)) => {
+                    let _ = sender.send(Ok(view));
+                    running.run().await;
+                }
+                Err(error) => drop(sender.send(Err(error))),
+            }
+        });
+        receiver.await.unwrap_or(Err(SessionError::Stopping))
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.0.tasks.lock();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    /// Returns a session of a team.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`] and [`SessionError::Forbidden`]; [`SessionError::Store`].
+    pub async fn find(&self, team: &str, id: Uuid) -> Result<SessionView, SessionError> {
+        let id = id.to_string();
+        let found = self.read(move |store| store.browser_session(&id)).await?;
+        self.own(team, found.ok_or(SessionError::NotFound)?)
+    }
+
+    /// Returns the session that a scrape of a team has opened, if there is one.
+    ///
+    /// # Errors
+    /// [`SessionError::Forbidden`] and [`SessionError::Store`].
+    pub async fn find_of_scrape(
+        &self,
+        team: &str,
+        scrape: Uuid,
+    ) -> Result<Option<SessionView>, SessionError> {
+        let scrape = scrape.to_string();
+        let found = self.read(move |store| store.browser_session_of_scrape(&scrape)).await?;
+        found.map(|record| self.own(team, record)).transpose()
+    }
+
+    fn own(&self, team: &str, record: BrowserSessionRecord) -> Result<SessionView, SessionError> {
+        if record.team == team { Ok(self.view(record)) } else { Err(SessionError::Forbidden) }
+    }
+
+    /// Returns the sessions of a team, the newest first.
+    ///
+    /// # Errors
+    /// [`SessionError::Store`].
+    pub async fn list(
+        &self,
+        team: &str,
+        status: Option<BrowserSessionStatus>,
+    ) -> Result<Vec<SessionView>, SessionError> {
+        let team = team.to_owned();
+        let records = self
+            .read(move |store| store.browser_sessions(&team, status, INTERACT_LIST_MAX, now_ms()))
+            .await?;
+        Ok(records.into_iter().map(|record| self.view(record)).collect())
+    }
+
+    fn view(&self, mut record: BrowserSessionRecord) -> SessionView {
+        let is_active = record.status == BrowserSessionStatus::Active;
+        let session = self.0.session(&record.id).filter(|_| is_active);
+        if let Some(session) = &session {
+            let idle_ms = u64::try_from(session.idle_for().as_millis()).unwrap_or(u64::MAX);
+            record.active_at_ms = record.active_at_ms.max(now_ms().saturating_sub(idle_ms));
+        }
+        SessionView { record, urls: session.map(|session| session.urls.clone()) }
+    }
+
+    /// Runs code in a session, after the requests that came before.
+    ///
+    /// # Errors
+    /// [`SessionError`]; code that fails is not an error.
+    pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
+        self.check_language(code.language)?;
+        let active = self.active(session)?;
+        let runner = self.0.config.runner.as_ref().ok_or(SessionError::Stopping)?;
+        let turn = active.take_turn().await?;
+        let (connection, page) = active.connect_to_page().await?;
+        let CodePlan { code, language, timeout: limit } = code;
+        let Some(language) = sandbox_language(language) else {
+            return Err(SessionError::Language { language, reason: "no program runs it".to_owned() });
+        };
+        let program = Program { language, code, timeout: limit };
+        let running = runner.run(program, page, Box::new(connection));
+        let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
+            stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
+            exit_code: TIMEOUT_EXIT_CODE,
+            killed: true,
+            ..Outcome::default()
+        });
+        if let Some(target) = &outcome.page {
+            active.choose_page(target.clone());
+        }
+        drop(turn);
+        let id = active.record.id.clone();
+        if let Err(error) = self.read(move |store| store.touch_browser_session(&id, now_ms())).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the use of a browser session is not recorded"
+            );
+        }
+        Ok(Execution::limited(outcome))
+    }
+
+    /// Connects a client over the DevTools protocol.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`] also for a wrong token.
+    pub async fn connect(&self, id: Uuid, token: &str) -> Result<ClientConnection, SessionError> {
+        let session = self.admitted(id, |session| session.admits_control(token)).await?;
+        session.connect().await
+    }
+
+    /// Connects a viewer to the current page of a session. Returns what its token permits.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`] also for a wrong token.
+    pub async fn watch(
+        &self,
+        id: Uuid,
+        token: &str,
+    ) -> Result<(ClientConnection, PageTarget, ViewMode), SessionError> {
+        let session = self.admitted(id, |session| session.admits_view(token)).await?;
+        let mode = if session.admits_control(token) { ViewMode::Interactive } else { ViewMode::ReadOnly };
+        let (connection, page) = session.watch().await?;
+        Ok((connection, page, mode))
+    }
+
+    /// Returns a session to a viewer.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`] also for a wrong token.
+    pub async fn find_for_viewer(&self, id: Uuid, token: &str) -> Result<SessionView, SessionError> {
+        let session = self.admitted(id, |session| session.admits_view(token)).await?;
+        Ok(self.view(session.record.clone()))
+    }
+
+    async fn admitted(
+        &self,
+        id: Uuid,
+        admits: impl Fn(&ActiveSession) -> bool,
+    ) -> Result<Arc<ActiveSession>, SessionError> {
+        let id = id.to_string();
+        match self.0.session(&id) {
+            Some(session) if admits(&session) => Ok(session),
+            Some(_) => Err(SessionError::NotFound),
+            None => {
+                let record = self.read(move |store| store.browser_session(&id)).await?;
+                match record.ok_or(SessionError::NotFound)?.status {
+                    BrowserSessionStatus::Active => Err(SessionError::OnOtherReplica),
+                    BrowserSessionStatus::Destroyed => Err(SessionError::Ended),
+                }
+            }
+        }
+    }
+
+    /// Ends a session: saves its profile, stops its browser and charges for it.
+    ///
+    /// # Errors
+    /// [`SessionError::OnOtherReplica`].
+    pub async fn end(&self, session: &SessionView) -> Result<SessionEnd, SessionError> {
+        match self.active(session) {
+            Ok(active) => Ok(active.end().await),
+            Err(SessionError::Ended) => {
+                let BrowserSessionRecord { created_at_ms, active_at_ms, destroyed_at_ms, .. } =
+                    session.record;
+                let ended_at_ms = destroyed_at_ms.unwrap_or(active_at_ms);
+                let duration = Duration::from_millis(ended_at_ms.saturating_sub(created_at_ms));
+                Ok(SessionEnd { duration, credits: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn active(&self, session: &SessionView) -> Result<Arc<ActiveSession>, SessionError> {
+        match session.record.status {
+            BrowserSessionStatus::Destroyed => Err(SessionError::Ended),
+            BrowserSessionStatus::Active if !session.record.is_own => Err(SessionError::OnOtherReplica),
+            BrowserSessionStatus::Active => self.0.session(&session.record.id).ok_or(SessionError::Ended),
+        }
+    }
+
+    /// Ends all sessions, for the shutdown of the service. New ones are refused from now on.
+    pub async fn shut_down(&self) {
+        self.0.permits.close();
+        self.0.stopping.send_replace(true);
+        loop {
+            // Taken out, because the lock is not held while they end.
+            let tasks = std::mem::take(&mut *self.0.tasks.lock());
+            if tasks.is_empty() {
+                return;
+            }
+            tasks.join_all().await;
+        }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, SessionError> {
+        self.0.with_store(work).await
+    }
+}
+
+impl Inner {
+    fn session(&self, id: &str) -> Option<Arc<ActiveSession>> {
+        self.active.lock().get(id).cloned()
+    }
+
+    pub(crate) async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, SessionError> {
+        let store = self.store.clone();
+        let working = tokio::task::spawn_blocking(move || work(&store)).await;
+        working.map_err(|_: JoinError| SessionError::Stopping)?.map_err(SessionError::Store)
+    }
+
+    async fn create(self: Arc<Self>, new: NewSession) -> Result<(SessionView, RunningSession), SessionError> {
+        let NewSession { team, scrape, plan, ttl, activity_ttl, stream_web_view, concurrency, billing } = new;
+        let permit = self.acquire()?;
+        self.wait_until_joined().await;
+        let row = NewBrowserSession {
+            id: Uuid::now_v7().to_string(),
+            team: team.clone(),
+            key: billing.key.clone(),
+            scrape: scrape.as_ref().map(|(id, _)| id.to_string()),
+            stream_web_view,
+            ttl,
+        };
+        let max = self.config.max_sessions_per_team;
+        let max = concurrency.map_or(max, |concurrency| max.min(concurrency.into()));
+        let id = row.id.clone();
+        let created = self.with_store(move |store| store.create_browser_session(&row, max, now_ms())).await?;
+        let record = match created {
+            CreateBrowserSessionOutcome::Created(record) => record,
+            CreateBrowserSessionOutcome::TooMany => return Err(SessionError::TooManyOfTeam { max }),
+            CreateBrowserSessionOutcome::ScrapeUsed => return Err(SessionError::Ended),
+            CreateBrowserSessionOutcome::NotJoined => {
+                return Err(SessionError::Unavailable { reason: "the service is starting".to_owned() });
+            }
+        };
+        let deadline = Instant::now() + self.config.open_timeout;
+        let url = scrape.as_ref().map(|(_, url)| url);
+        let opening = Box::pin(self.engine.open_interactive(url, &plan, &team, deadline));
+        let opened = tokio::select! {
+            opened = opening => opened.map_err(open_error),
+            () = self.stopped() => Err(SessionError::Stopping),
+        };
+        let (page, urls) = match (opened, SessionUrls::random()) {
+            (Ok(page), Ok(urls)) => (page, urls),
+            (opened, urls) => {
+                self.with_store(move |store| store.delete_browser_session(&id)).await?;
+                return Err(match (opened, urls) {
+                    (Err(error), _) => error,
+                    (Ok(page), urls) => {
+                        page.close().await;
+                        urls.err().unwrap_or(SessionError::Random)
+                    }
+                });
+            }
+        };
+        let connector = page.browser().connector();
+        let session = ActiveSession::new(record.clone(), urls.clone(), connector, ttl, activity_ttl);
+        let session = Arc::new(session);
+        self.active.lock().insert(record.id.clone(), Arc::clone(&session));
+        tracing::info!(id = record.id, team, "browser session started");
+        let running = RunningSession { inner: Arc::clone(&self), session, page, billing, _permit: permit };
+        Ok((SessionView { record, urls: Some(urls) }, running))
+    }
+
+    /// Waits until the service shuts down.
+    pub(crate) async fn stopped(&self) {
+        // Cannot fail: `self` owns the sender.
+        let _ = self.stopping.subscribe().wait_for(|is_stopping| *is_stopping).await;
+    }
+
+    /// Waits until this process has joined the replicas, which it does when it starts.
+    async fn wait_until_joined(&self) {
+        let deadline = Instant::now() + JOIN_TIMEOUT;
+        while !self.store.has_joined() && Instant::now() < deadline {
+            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
+        }
+    }
+
+    fn acquire(&self) -> Result<OwnedSemaphorePermit, SessionError> {
+        let max = self.config.max_sessions;
+        if max == 0 {
+            let reason = "they are switched off (interact.max_sessions)".to_owned();
+            return Err(SessionError::Unavailable { reason });
+        }
+        Arc::clone(&self.permits).try_acquire_owned().map_err(|error| match error {
+            tokio::sync::TryAcquireError::NoPermits => SessionError::TooMany { max },
+            tokio::sync::TryAcquireError::Closed => SessionError::Stopping,
+        })
+    }
+}
+
+/// Returns the error of a session whose page was not opened.
+fn open_error(error: EngineError) -> SessionError {
+    match error {
+        EngineError::Page(ScrapeError::Browser(
+            error @ (BrowserError::Missing { .. }
+            | BrowserError::Start { .. }
+            | BrowserError::Remote { .. }
+            | BrowserError::Busy { .. }),
+        )) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a browser session did not start");
+            SessionError::Unavailable { reason: error.to_string() }
+        }
+        other => SessionError::Engine(other),
+    }
+}
+
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,155 @@
+//! Menu of a page, for the format `menu` (operations.md, section 8.2).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::product::{Availability, ItemImage, Price};
+
+/// Menu of the restaurant or shop that a page shows.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::menu::PageMenu;
+///
+/// let menu: PageMenu = serde_json::from_str(r#"{
+///     "isMenu": true,
+///     "confidence": 0.95,
+///     "merchant": { "name": "Tea House" },
+///     "sections": [{ "id": "teas", "name": "Teas", "items": [{
+///         "id": "sencha",
+///         "name": "Sencha",
+///         "availability": { "inStock": true },
+///         "sourceUrl": "https://tea.example/menu"
+///     }] }],
+///     "sourceUrl": "https://tea.example/menu"
+/// }"#)?;
+/// assert_eq!(menu.sections[0].items[0].name, "Sencha");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageMenu {
+    /// Always true.
+    pub is_menu: bool,
+    /// Confidence that this is the menu, from 0 to 1. It depends on the source: at least 0.9 for JSON-LD and the data
+    /// of delivery services, 0.8 for microdata and RDFa, at most 0.6 for visible text.
+    pub confidence: f64,
+    /// Restaurant or shop.
+    pub merchant: MenuMerchant,
+    /// Currency of the prices, ISO 4217, if all have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub currency: Option<String>,
+    /// Sections in the order of the page, at most 200.
+    #[serde(default)]
+    pub sections: Vec<MenuSection>,
+    /// URL of the page.
+    pub source_url: String,
+}
+
+/// Restaurant or shop of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MenuMerchant {
+    /// Name: of the restaurant, else of the site, else the title of the page.
+    pub name: String,
+    /// Schema.org type, such as `Restaurant`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub kind: Option<String>,
+    /// Postal address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub location: Option<String>,
+}
+
+/// Section of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MenuSection {
+    /// ID, unique in the menu: that of the data, else made from the name.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// Description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub description: Option<String>,
+    /// Items in the order of the page. A menu has at most 2,000.
+    #[serde(default)]
+    pub items: Vec<MenuItem>,
+}
+
+/// Item of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MenuItem {
+    /// ID, unique in the menu: that of the data, else made from the name.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// Description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub description: Option<String>,
+    /// Images.
+    #[serde(default)]
+    pub images: Vec<ItemImage>,
+    /// Price; the lowest one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Price")]
+    pub price: Option<Price>,
+    /// Availability; in stock unless the page says otherwise.
+    pub availability: Availability,
+    /// Diets: `vegetarian`, `vegan`, `gluten-free`, `halal`, `kosher`, or another one that the data names.
+    #[serde(default)]
+    pub dietary: Vec<String>,
+    /// Calories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub calories: Option<f64>,
+    /// Extras and choices.
+    #[serde(default)]
+    pub option_groups: Vec<MenuOptionGroup>,
+    /// IDs of other systems.
+    #[serde(default)]
+    pub identifiers: MenuItemIdentifiers,
+    /// URL of the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub url: Option<String>,
+    /// URL of the page with the item.
+    pub source_url: String,
+}
+
+/// Extras or choices of an item of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MenuOptionGroup {
+    /// Name; absent if the data has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub name: Option<String>,
+    /// Options.
+    #[serde(default)]
+    pub options: Vec<MenuOption>,
+}
+
+/// Option of a group.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MenuOption {
+    /// Name.
+    pub name: String,
+    /// Price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Price")]
+    pub price: Option<Price>,
+}
+
+/// IDs of an item of a menu in other systems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MenuItemIdentifiers {
+    /// ID that the restaurant or shop gives the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub merchant_item_id: Option<String>,
+}

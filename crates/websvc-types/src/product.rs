@@ -1,0 +1,127 @@
+//! Product of a page, for the format `product` (operations.md, section 8.1).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Product that a page offers. Price, stock and images belong to its variants; a single article has one variant.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::product::PageProduct;
+///
+/// let product: PageProduct = serde_json::from_str(r#"{
+///     "title": "Sencha",
+///     "url": "https://tea.example/sencha",
+///     "variants": [{
+///         "price": { "amount": 12.5, "currency": "EUR" },
+///         "availability": { "inStock": true, "text": "InStock" }
+///     }]
+/// }"#)?;
+/// assert!(product.variants[0].availability.in_stock);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageProduct {
+    /// Name of the product.
+    pub title: String,
+    /// URL of the product: the one that its data names, else the canonical URL of the page, else its URL.
+    pub url: String,
+    /// Brand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub brand: Option<String>,
+    /// Category; the levels of a path are joined by ` > `.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub category: Option<String>,
+    /// Description as plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub description: Option<String>,
+    /// Variants that can be bought, at least one and at most 250.
+    #[serde(default)]
+    pub variants: Vec<ProductVariant>,
+}
+
+/// Variant of a product, such as one size in one color.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProductVariant {
+    /// GTIN, else the ID that the shop gives the variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub id: Option<String>,
+    /// Stock keeping unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub sku: Option<String>,
+    /// Name of the variant, if it differs from that of the product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub title: Option<String>,
+    /// Options by name, such as `color` and `size`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
+    /// Price; the lowest one of a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Price")]
+    pub price: Option<Price>,
+    /// Reduction, if the original price is higher than the price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ProductSale")]
+    pub sale: Option<ProductSale>,
+    /// Availability.
+    pub availability: Availability,
+    /// Images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ItemImage>,
+}
+
+/// Reduction of the price of a variant.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProductSale {
+    /// Price before the reduction.
+    pub original_price: Price,
+}
+
+/// Amount of money.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Amount in units of the currency, such as 12.5.
+    pub amount: f64,
+    /// Currency, ISO 4217. Absent if the page does not name it: a symbol that several currencies share is not enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub currency: Option<String>,
+    /// Price as the page shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub formatted: Option<String>,
+}
+
+/// Availability of a variant or of an item of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Availability {
+    /// True if it can be ordered, including preorders. If the page does not say it: true if there is a price or a button
+    /// to buy.
+    pub in_stock: bool,
+    /// Availability as the page states it, such as `InStock`; absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub text: Option<String>,
+}
+
+/// Image of a product or of an item of a menu.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemImage {
+    /// Absolute URL.
+    pub url: String,
+    /// Alternative text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub alt: Option<String>,
+}
