@@ -185,7 +185,7 @@ impl Driver {
             return (Some(page.into_context()), None);
         };
         let mut page = page;
-        let mut captured = page.capture(state, Instant::now() + CAPTURE_TIMEOUT).await;
+        let mut captured = page.capture_while_open(state, Instant::now() + CAPTURE_TIMEOUT).await;
         if captured.is_err() {
             // Its tab was closed or has crashed.
             page = match page.reopen(&self.request.page).await {
@@ -195,7 +195,7 @@ impl Driver {
                     return (None, None);
                 }
             };
-            captured = page.capture(state, Instant::now() + CAPTURE_TIMEOUT).await;
+            captured = page.capture_while_open(state, Instant::now() + CAPTURE_TIMEOUT).await;
         }
         if let Err(error) = &captured {
             log_lost_state(error);

@@ -180,7 +180,7 @@ impl PageEvents {
         }
     }
 
-    fn notify(&self) {
+    pub(super) fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The page of an interactive session: it stays open, opens windows, and is replaced when its tab was closed.
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::events::PageEvents;
 use super::open_page::Page;
@@ -10,6 +11,7 @@ use crate::connection::Cdp;
 use crate::error::BrowserError;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
+use crate::state::State;
 
 impl<'a> Page<'a> {
     /// Lets the page open windows, up to `max` pages in all. Call it before [`Page::open`].
@@ -73,6 +75,23 @@ impl<'a> Page<'a> {
         page.max_tabs = max_tabs;
         page.set_up(request).await?;
         Ok(page)
+    }
+
+    /// Captures the state as [`Page::capture`] does. Fails at once if the tab is closed meanwhile: Chromium does not answer
+    /// the commands that a tab got before it was closed.
+    ///
+    /// # Errors
+    /// [`BrowserError::Crashed`] if the tab was closed or has crashed.
+    pub(crate) async fn capture_while_open(
+        &self,
+        before: &State,
+        deadline: Instant,
+    ) -> Result<Option<State>, BrowserError> {
+        tokio::select! {
+            biased;
+            () = self.events.wait_until(|state| state.is_crashed) => Err(BrowserError::Crashed),
+            captured = self.capture(before, deadline) => captured,
+        }
     }
 
     /// Returns the target of the current tab: the first one of the session that is open.

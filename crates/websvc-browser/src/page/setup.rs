@@ -73,7 +73,14 @@ impl Page<'_> {
         if let Some(max_pages) = self.max_tabs {
             let (opened, closed) = (children.clone(), children.clone());
             let on_open = Arc::new(move |session: &str, target: &str| opened.set_up_tab(session, target));
-            let on_detached = Arc::new(move |session: &str| closed.remove(session));
+            let (own, events) = (self.session.clone(), self.events.clone());
+            let on_detached = Arc::new(move |session: &str| {
+                closed.remove(session);
+                if session == own {
+                    events.lock().is_crashed = true;
+                    events.notify();
+                }
+            });
             self.process.targets().allow_tabs(&self.context.id, Tabs { max_pages, on_open, on_detached });
         }
         children

@@ -15,6 +15,9 @@ use crate::support::{Setup, request, setup, setup_page};
 
 const PAGE: &str = "<!DOCTYPE html><title>first</title><h1>Tea</h1><script>setTimeout(() => 0, 10)</script>";
 
+/// The time in which every command is answered.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A client that waits for the response to each of its commands.
 struct Client {
     channel: CdpChannel,
@@ -35,11 +38,21 @@ impl Client {
             message["sessionId"] = session.into();
         }
         self.channel.send(&message.to_string()).unwrap();
+        let response = tokio::time::timeout(PATIENCE, self.response(session)).await;
+        let response =
+            response.unwrap_or_else(|_| panic!("no response to {message}; events: {:?}", self.events));
+        assert_eq!(response["sessionId"].as_str(), session);
+        response
+    }
+
+    /// Returns the response to the last command, or the event of a crash: a crashed page answers no command.
+    async fn response(&mut self, session: Option<&str>) -> Value {
         loop {
             let message = self.channel.receive().await.expect("the channel is open");
             let message: Value = serde_json::from_str(&message).unwrap();
-            if message["id"] == self.last_id {
-                assert_eq!(message["sessionId"].as_str(), session);
+            let is_crash =
+                message["method"] == "Inspector.targetCrashed" && message["sessionId"].as_str() == session;
+            if is_crash || message["id"] == self.last_id {
                 return message;
             }
             self.events.push(message);
@@ -75,6 +88,16 @@ async fn connect(browser: &InteractiveBrowser) -> (Client, PageTarget) {
     (Client::new(channel), page)
 }
 
+/// Waits until no process of a group is left. The processes of a killed Chromium end on their own, one after another.
+async fn wait_until_stopped(group: i32) {
+    let stopped = async {
+        while is_running(group) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, stopped).await.unwrap();
+}
+
 /// Returns whether any process of a group is left that has not ended.
 fn is_running(group: i32) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -103,7 +126,7 @@ async fn page_keeps_its_state_between_clients_and_ends_without_a_trace() {
     assert_eq!(urls, ["http://a.test/"], "exactly one tab is open");
     assert!(browser.close().await.is_none(), "no state is wanted");
     assert!(client.channel.receive().await.is_none());
-    assert!(!is_running(group));
+    wait_until_stopped(group).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -219,7 +242,7 @@ async fn killed_chromium_ends_the_session_and_its_channels() {
     assert!(client.channel.send("{}").is_err());
     assert!(browser.connector().connect().await.is_err());
     browser.close().await;
-    assert!(!is_running(group));
+    wait_until_stopped(group).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -228,12 +251,7 @@ async fn dropped_session_stops_its_chromium() {
     let browser = start(&setup, None).await;
     let group = browser.root_pid().unwrap();
     drop(browser);
-    let stopped = async {
-        while is_running(group) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), stopped).await.unwrap();
+    wait_until_stopped(group).await;
 }
 
 /// Opens pages with these indexes in a new tab each, and lets them run.
@@ -294,12 +312,15 @@ async fn pages_of_a_session_reach_an_allowed_address() {
         .map(|name| REQUESTS.iter().position(|(found, _)| *found == name).unwrap())
         .into();
     for index in indexes {
-        // On a busy machine, a page may be closed too early.
-        let mut wait_ms = 300;
-        while setup.web.count(&format!("http://b.test/{index}")) == 0 {
+        // On a busy machine, a page may be closed too early, and Chromium sometimes crashes when it opens a window.
+        let waits = (0..8).map(|attempt| 300 << attempt);
+        for wait_ms in waits {
             open_in_tabs(&mut client, [index], wait_ms).await;
-            wait_ms *= 2;
+            if setup.web.count(&format!("http://b.test/{index}")) > 0 {
+                break;
+            }
         }
+        assert!(setup.web.count(&format!("http://b.test/{index}")) > 0, "{}", REQUESTS[index].0);
     }
     browser.close().await;
 }
