@@ -92,7 +92,8 @@ impl Run {
                 }
                 permit = worker.input.reserve(), if waiting.is_some() => {
                     if !pass(permit, &mut waiting) {
-                        return End::Crash(String::new());
+                        // The worker is ending. Its last frames say how.
+                        is_open = false;
                     }
                 }
                 message = channel.receive(), if is_open && waiting.is_none() => match message {
