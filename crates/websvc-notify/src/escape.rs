@@ -1,7 +1,8 @@
 //! Escaping of text for HTML and XML.
 
 /// Returns text for the content or a quoted attribute of HTML or XML. Characters that XML 1.0 forbids are left out.
-pub(crate) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

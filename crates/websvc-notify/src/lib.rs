@@ -25,6 +25,7 @@ pub use address::{EmailAddress, InvalidAddress, Mailbox};
 pub use atom::AtomFeed;
 pub use digest::DiffMode;
 pub use email::{ConfirmationMail, Mail, ReportMail};
+pub use escape::escape;
 pub use report::{
     CheckReport, CheckStatus, FieldChange, JudgedChange, JudgedKind, Judgment, PageCounts, PageReport,
     PageStatus,

@@ -9,8 +9,11 @@ pub use websvc_sandbox::{CdpChannel, ChannelClosed, Language, Outcome, PageTarge
 
 /// A program that runs the code of clients.
 pub trait CodeRunner: fmt::Debug + Send + Sync {
-    /// Returns the reason why a language is not available; `None` if it is.
-    fn unavailable(&self, language: InteractLanguage) -> Option<String>;
+    /// Returns a language of a request as one of programs.
+    ///
+    /// # Errors
+    /// The reason why it is not available.
+    fn language(&self, language: InteractLanguage) -> Result<Language, &'static str>;
 
     /// Runs code with the current page of a session. It returns soon after the time limit of the program.
     fn run(&self, program: Program, page: PageTarget, channel: Box<dyn CdpChannel>)
@@ -30,12 +33,12 @@ impl Sandbox {
 }
 
 impl CodeRunner for Sandbox {
-    fn unavailable(&self, language: InteractLanguage) -> Option<String> {
+    fn language(&self, language: InteractLanguage) -> Result<Language, &'static str> {
         match language {
-            InteractLanguage::Node | InteractLanguage::Bash => None,
-            InteractLanguage::Python => Some(
-                "this version runs JavaScript with the Playwright API (node) and agent-browser commands (bash)"
-                    .to_owned(),
+            InteractLanguage::Node => Ok(Language::Node),
+            InteractLanguage::Bash => Ok(Language::Bash),
+            InteractLanguage::Python => Err(
+                "this version runs JavaScript with the Playwright API (node) and agent-browser commands (bash)",
             ),
         }
     }
@@ -47,14 +50,5 @@ impl CodeRunner for Sandbox {
         channel: Box<dyn CdpChannel>,
     ) -> BoxFuture<'_, Outcome> {
         Box::pin(websvc_sandbox::run(program, page, channel, &self.0))
-    }
-}
-
-/// Returns the language of the sandbox; `None` if it does not know it.
-pub(crate) fn sandbox_language(language: InteractLanguage) -> Option<Language> {
-    match language {
-        InteractLanguage::Node => Some(Language::Node),
-        InteractLanguage::Bash => Some(Language::Bash),
-        InteractLanguage::Python => None,
     }
 }

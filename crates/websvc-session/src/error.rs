@@ -54,7 +54,7 @@ pub enum SessionError {
         /// The language.
         language: InteractLanguage,
         /// The reason.
-        reason: String,
+        reason: &'static str,
     },
     /// There are no sessions on this installation, at least now.
     #[error("Browser sessions are not available: {reason}")]

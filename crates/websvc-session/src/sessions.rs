@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 use websvc_browser::BrowserError;
 use websvc_engine::{Engine, EngineError, SessionUse};
+use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_scrape::ScrapeError;
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
@@ -21,7 +22,7 @@ use websvc_types::limits::INTERACT_LIST_MAX;
 use websvc_validate::CodePlan;
 
 use crate::active::{ActiveSession, ClientConnection, SessionUrls};
-use crate::code::{Outcome, PageTarget, Program, sandbox_language};
+use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
@@ -33,8 +34,6 @@ const RUN_GRACE: Duration = Duration::from_secs(2);
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between two checks whether the service has started.
 const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// The exit code of code that the time limit stopped.
-const TIMEOUT_EXIT_CODE: i32 = 124;
 
 /// The sessions of this process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -68,14 +67,17 @@ impl Sessions {
     /// # Errors
     /// [`SessionError::Language`].
     pub fn check_language(&self, language: InteractLanguage) -> Result<(), SessionError> {
-        let reason = match &self.0.config.runner {
-            Some(runner) => runner.unavailable(language),
-            None => Some("this installation has no program that runs code".to_owned()),
+        self.runner(language).map(|_| ())
+    }
+
+    /// Returns the program that runs code in a language, and the language as it names it.
+    fn runner(&self, language: InteractLanguage) -> Result<(&dyn CodeRunner, Language), SessionError> {
+        let unavailable = |reason| SessionError::Language { language, reason };
+        let Some(runner) = &self.0.config.runner else {
+            return Err(unavailable("this installation has no program that runs code"));
         };
-        match reason {
-            None => Ok(()),
-            Some(reason) => Err(SessionError::Language { language, reason }),
-        }
+        let language = runner.language(language).map_err(unavailable)?;
+        Ok((runner.as_ref(), language))
     }
 
     /// Returns the credits that a session holds: for its whole time to live, without prompts.
@@ -175,15 +177,11 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; code that fails is not an error.
     pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
-        self.check_language(code.language)?;
+        let CodePlan { code, language, timeout: limit } = code;
+        let (runner, language) = self.runner(language)?;
         let active = self.active(session)?;
-        let runner = self.0.config.runner.as_ref().ok_or(SessionError::Stopping)?;
         let turn = active.take_turn().await?;
         let (connection, page) = active.connect_to_page().await?;
-        let CodePlan { code, language, timeout: limit } = code;
-        let Some(language) = sandbox_language(language) else {
-            return Err(SessionError::Language { language, reason: "no program runs it".to_owned() });
-        };
         let program = Program { language, code, timeout: limit };
         let running = runner.run(program, page, Box::new(connection));
         let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {

@@ -9,6 +9,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use websvc_monitor::LinkRecipient;
+use websvc_notify::escape;
 use websvc_store::LinkAction;
 use websvc_transport::{Body, BodyTimeout, ServerBody};
 use websvc_types::ErrorCode;
@@ -239,21 +240,6 @@ fn html(status: StatusCode, title: &str, content: &str) -> HttpResponse {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A program that runs code for the tests: it evaluates JavaScript in the page, over the channel that every program gets.
 
 use serde_json::{Value, json};
-use websvc_session::{CdpChannel, CodeRunner, Outcome, PageTarget, Program};
+use websvc_session::{CdpChannel, CodeRunner, Language, Outcome, PageTarget, Program};
 use websvc_transport::BoxFuture;
 use websvc_types::interact::InteractLanguage;
 
@@ -10,8 +10,11 @@ use websvc_types::interact::InteractLanguage;
 pub(super) struct PageEvaluator;
 
 impl CodeRunner for PageEvaluator {
-    fn unavailable(&self, language: InteractLanguage) -> Option<String> {
-        (language != InteractLanguage::Node).then(|| "the tests evaluate JavaScript only".to_owned())
+    fn language(&self, language: InteractLanguage) -> Result<Language, &'static str> {
+        match language {
+            InteractLanguage::Node => Ok(Language::Node),
+            InteractLanguage::Python | InteractLanguage::Bash => Err("the tests evaluate JavaScript only"),
+        }
     }
 
     fn run(
