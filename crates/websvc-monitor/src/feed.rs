@@ -23,6 +23,9 @@ const TOKEN_CHARS: usize = 32;
 const MAX_CHECKS: u64 = 100;
 const MAX_ENTRIES: usize = 20;
 
+/// Maximum size of the pages of each status that are read for an entry, in bytes.
+const MAX_ENTRY_BYTES: u64 = 256 * 1024;
+
 /// Maximum size of a feed in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -70,7 +73,7 @@ fn write(inner: &Inner, record: &MonitorRecord, self_url: &Url) -> Result<Option
     let mut reports = Vec::new();
     for check in inner.store.checks(record.number, None, 0, MAX_CHECKS)? {
         if is_check_notable(&inner.store, &check)? {
-            reports.extend(check_report(&inner.store, &check, name)?);
+            reports.extend(check_report(&inner.store, &check, name, MAX_ENTRY_BYTES)?);
         }
         if reports.len() == MAX_ENTRIES {
             break;

@@ -23,6 +23,7 @@ use crate::error::MonitorsError;
 use crate::message::{MessageCounters, MessageMetrics};
 use crate::metrics::{CheckMetrics, Counters};
 use crate::stored::StoredDefinition;
+use crate::subscription::stored_recipients;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -156,22 +157,24 @@ impl Monitors {
     ) -> Result<CreateMonitorOutcome, MonitorsError> {
         let now = self.inner.config.clock.now();
         let next_run_ms = next_run_ms(&definition, now);
-        let definition = StoredDefinition::new(&self.inner.engine, definition, plan, now).encode();
-        let new = NewMonitor {
-            id: Uuid::new_v4().to_string(),
-            team: team.to_owned(),
-            key,
-            definition,
-            next_run_ms,
-            status: MonitorStatus::Active,
-        };
+        let stored = StoredDefinition::new(&self.inner.engine, definition, plan, now);
+        let team = team.to_owned();
         let outcome = self
-            .with_store(move |store, config| store.create_monitor(&new, &config.limits, to_ms(now)))
+            .run_blocking(move |inner| {
+                let new = NewMonitor {
+                    id: Uuid::new_v4().to_string(),
+                    team,
+                    key,
+                    definition: stored.encode(),
+                    next_run_ms,
+                    status: MonitorStatus::Active,
+                    recipients: stored_recipients(inner, &stored.definition)?,
+                };
+                Ok(inner.store.create_monitor(&new, &inner.config.limits, to_ms(now))?)
+            })
             .await?;
         self.inner.schedule_wakeup.notify_one();
-        if let CreateMonitorOutcome::Created(record) = &outcome {
-            self.set_recipients(record).await?;
-        }
+        self.inner.message_wakeup.notify_one();
         Ok(outcome)
     }
 
@@ -224,16 +227,17 @@ impl Monitors {
             MonitorStatus::Active if has_same_schedule && record.next_run_ms.is_some() => record.next_run_ms,
             MonitorStatus::Active => next_run_ms(&definition, now),
         };
-        let definition = StoredDefinition::new(&self.inner.engine, definition, plan, now).encode();
-        let update = MonitorUpdate { definition, status, next_run_ms };
+        let stored = StoredDefinition::new(&self.inner.engine, definition, plan, now);
         let (number, revision) = (record.number, record.revision);
         let updated = self
-            .with_store(move |store, _| store.update_monitor(number, revision, &update, to_ms(now)))
+            .run_blocking(move |inner| {
+                let recipients = stored_recipients(inner, &stored.definition)?;
+                let update = MonitorUpdate { definition: stored.encode(), status, next_run_ms, recipients };
+                Ok(inner.store.update_monitor(number, revision, &update, to_ms(now))?)
+            })
             .await?;
         self.inner.schedule_wakeup.notify_one();
-        if let Some(record) = &updated {
-            self.set_recipients(record).await?;
-        }
+        self.inner.message_wakeup.notify_one();
         Ok(updated)
     }
 

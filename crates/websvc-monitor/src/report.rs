@@ -13,19 +13,22 @@ use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgm
 use crate::clock::from_ms;
 use crate::page::PageFields;
 
-/// Maximum number of pages of each status in a report, and their size in bytes. Messages show fewer.
+/// Maximum number of pages of each status in a report. Messages show fewer.
 const MAX_PAGES: u64 = 20;
-const MAX_PAGES_BYTES: u64 = 4 * 1024 * 1024;
+/// Maximum size of the pages of each status in the report of one message, in bytes.
+pub(crate) const MAX_PAGES_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Statuses of pages that people want to know of, the most important first.
 const REPORTED: [CheckPageStatus; 4] =
     [CheckPageStatus::Changed, CheckPageStatus::New, CheckPageStatus::Removed, CheckPageStatus::Error];
 
-/// Returns the report of a check that has ended; `None` for one that is not finished. Blocks.
+/// Returns the report of a check that has ended, with the first pages of each status up to a size in bytes, at least one;
+/// `None` for a check that is not finished. Blocks.
 pub(crate) fn check_report(
     store: &Store,
     record: &CheckRecord,
     name: &str,
+    max_bytes: u64,
 ) -> Result<Option<CheckReport>, StoreError> {
     let (Some(status), Some(finished_at_ms)) = (report_status(record.status), record.finished_at_ms) else {
         return Ok(None);
@@ -36,7 +39,7 @@ pub(crate) fn check_report(
     };
     let mut pages = Vec::new();
     for status in REPORTED {
-        let found = store.check_pages(record.number, Some(status), 0, MAX_PAGES, MAX_PAGES_BYTES)?;
+        let found = store.check_pages(record.number, Some(status), 0, MAX_PAGES, max_bytes)?;
         pages.extend(found.pages.into_iter().map(page_report));
     }
     let summary = record.summary;

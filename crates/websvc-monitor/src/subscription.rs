@@ -78,23 +78,14 @@ impl Monitors {
         let found = self.with_store(move |store, _| store.follow_link(action, &hash, now_ms)).await?;
         Ok(found.map(link_recipient))
     }
+}
 
-    /// Stores the recipients that a monitor names, and asks those that are new for a confirmation. Does nothing while
-    /// its emails are off.
-    pub(crate) async fn set_recipients(&self, record: &MonitorRecord) -> Result<(), MonitorsError> {
-        let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(()) };
-        if enabled_email(&stored.definition).is_none() {
-            return Ok(());
-        }
-        let (number, now_ms) = (record.number, self.inner.config.clock.now_ms());
-        self.run_blocking(move |inner| {
-            let recipients = new_recipients(inner, &stored.definition)?;
-            Ok(inner.store.set_recipients(number, &recipients, now_ms)?)
-        })
-        .await?;
-        self.inner.message_wakeup.notify_one();
-        Ok(())
-    }
+/// Returns the recipients of a monitor that is stored; `None` while its emails are off. Blocks.
+pub(crate) fn stored_recipients(
+    inner: &Inner,
+    definition: &MonitorDefinition,
+) -> Result<Option<Vec<NewRecipient>>, StoreError> {
+    enabled_email(definition).map(|_| new_recipients(inner, definition)).transpose()
 }
 
 /// Returns the recipients that a monitor names, with new identifiers. Blocks.

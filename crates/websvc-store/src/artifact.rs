@@ -57,13 +57,18 @@ impl Store {
 
     /// Returns a secret of the installation: 32 random bytes, created at the first call and stored.
     pub(crate) fn named_secret(&self, name: &str) -> Result<[u8; 32], StoreError> {
+        let select = "SELECT bytes FROM secrets WHERE name = ?1";
+        let stored = self
+            .database()
+            .read(|connection| connection.query_optional(select, params![name], |row| row.get(0)))?;
+        if let Some(secret) = stored {
+            return Ok(secret);
+        }
         let mut new_secret = [0; 32];
         getrandom::fill(&mut new_secret).map_err(|source| StoreError::Random { source })?;
         self.database().write(Durability::Power, |transaction| {
-            let select = "SELECT bytes FROM secrets WHERE name = ?1";
-            let stored = transaction.query_optional(select, params![name], |row| row.get(0))?;
-            if let Some(secret) = stored {
-                // The transaction wrote nothing, so its commit needs no flush.
+            // Another process may have created it in the meantime.
+            if let Some(secret) = transaction.query_optional(select, params![name], |row| row.get(0))? {
                 return Ok(secret);
             }
             transaction

@@ -1,10 +1,10 @@
 //! Snapshots of pages: the versions that later scrapes of a team compare with.
 //!
-//! They are not a cache: a snapshot cannot be fetched again, so it is written durably, is never shared between teams, and is
-//! removed only because it was not used for long, because of the quota of its team, or with its team. No other row depends
-//! on a snapshot, so writes take no lock of the database; of two scrapes of a page, the last one wins.
+//! They are not a cache: a snapshot cannot be fetched again, so it is never shared between teams, and is removed only because
+//! it was not used for long, because of the quota of its team, or with its team. No other row depends on a snapshot, so that
+//! of a scrape is written durably without a lock of the database; of two scrapes of a page, the last one wins.
 //!
-//! The snapshot of a page of a job is written in the transaction that completes the page. A page that is read again,
+//! The snapshot of a page of a job is written in the transaction that completes the page, with its durability. A page that is read again,
 //! because the process ended before that, must not be compared with itself.
 
 use std::time::Duration;

@@ -86,6 +86,9 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
     Ok(match composed {
         Composed::Unwanted => Attempt::Unwanted,
         Composed::Slack { url, body } => {
+            if !begin_sending(monitors, message).await? {
+                return Ok(Attempt::Postponed);
+            }
             let client = monitors.inner.engine.scraper().client();
             match post_json(client, url, body, config.messages.slack_timeout).await {
                 Ok(_status) => Attempt::Sent,
@@ -99,12 +102,21 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
             {
                 return Ok(Attempt::Postponed);
             }
+            if !begin_sending(monitors, message).await? {
+                return Ok(Attempt::Postponed);
+            }
             match settings.mailer.send(&mail).await {
                 Ok(()) => Attempt::Sent,
                 Err(error) => Attempt::Failed(mail_failure(&error)),
             }
         }
     })
+}
+
+/// Records that a message is about to be sent. Returns false if another replica has it.
+async fn begin_sending(monitors: &Monitors, message: &MessageRecord) -> Result<bool, MonitorsError> {
+    let message = message.clone();
+    monitors.with_store(move |store, _| store.begin_sending(&message)).await
 }
 
 /// Returns whether the limits allow a confirmation.
@@ -231,7 +243,14 @@ fn changed(json: &str, kind: MessageKind, outcome: MessageOutcome, error: Option
         MessageOutcome::Retry { .. } => false,
     };
     match kind {
-        MessageKind::Check | MessageKind::Confirmation => {}
+        // Its messages were not enqueued.
+        MessageKind::Check => {
+            if let Some(error) = error {
+                deliveries.email.error.get_or_insert_with(|| error.to_owned());
+                deliveries.slack.error.get_or_insert_with(|| error.to_owned());
+            }
+        }
+        MessageKind::Confirmation => {}
         MessageKind::Email => {
             let email = &mut deliveries.email;
             email.pending = email.pending.saturating_sub(u64::from(is_last));

@@ -14,7 +14,7 @@ use crate::config::MailSettings;
 use crate::error::MonitorsError;
 use crate::monitors::Inner;
 use crate::notification::{enabled_email, enabled_slack};
-use crate::report::check_report;
+use crate::report::{MAX_PAGES_BYTES, check_report};
 use crate::stored::StoredDefinition;
 use crate::subscription::{addresses, link_url};
 
@@ -137,5 +137,5 @@ fn slack(
 fn report_of(inner: &Inner, check: i64) -> Result<Option<CheckReport>, MonitorsError> {
     let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
     let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(None) };
-    Ok(check_report(&inner.store, &record, stored.definition.name())?)
+    Ok(check_report(&inner.store, &record, stored.definition.name(), MAX_PAGES_BYTES)?)
 }

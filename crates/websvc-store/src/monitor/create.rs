@@ -1,5 +1,6 @@
 //! Creating, updating and deleting monitors.
 
+use super::recipient::set_recipients;
 use super::row::{MONITOR_COLUMNS, monitor_by_number, monitor_record};
 use super::types::{CreateMonitorOutcome, MonitorLimits, MonitorRecord, MonitorUpdate, NewMonitor};
 use crate::database::Durability;
@@ -19,7 +20,7 @@ impl Store {
         limits: &MonitorLimits,
         now_ms: u64,
     ) -> Result<CreateMonitorOutcome, StoreError> {
-        let NewMonitor { id, team, key, definition, next_run_ms, status } = monitor;
+        let NewMonitor { id, team, key, definition, next_run_ms, status, recipients } = monitor;
         self.database().write(Durability::Power, |transaction| {
             let count = "SELECT count(*) FROM monitors WHERE team = ?1 AND deleted_at IS NULL";
             let stored: u64 = transaction.query_row(count, params![team], |row| row.get(0))?;
@@ -32,6 +33,9 @@ impl Store {
             let key = key.as_ref().map(KeyId::as_str);
             let values = params![id, team, key, status.as_str(), definition, next_run_ms, now_ms];
             let number: i64 = transaction.query_row(sql, values, |row| row.get(0))?;
+            if let Some(recipients) = recipients {
+                set_recipients(transaction, number, recipients, now_ms)?;
+            }
             let sql = format!("SELECT {MONITOR_COLUMNS} FROM monitors WHERE number = ?1");
             transaction.query_row(&sql, params![number], monitor_record).map(CreateMonitorOutcome::Created)
         })
@@ -49,15 +53,18 @@ impl Store {
         update: &MonitorUpdate,
         now_ms: u64,
     ) -> Result<Option<MonitorRecord>, StoreError> {
-        let MonitorUpdate { definition, status, next_run_ms } = update;
+        let MonitorUpdate { definition, status, next_run_ms, recipients } = update;
         self.database().write(Durability::Power, |transaction| {
             let sql = "UPDATE monitors SET definition = ?3, status = ?4, next_run_at = ?5, updated_at = ?6, \
                        revision = revision + 1 WHERE number = ?1 AND revision = ?2 AND deleted_at IS NULL";
             let values = params![number, revision, definition, status.as_str(), next_run_ms, now_ms];
-            match transaction.execute(sql, values)? {
-                0 => Ok(None),
-                _ => monitor_by_number(transaction, number),
+            if transaction.execute(sql, values)? == 0 {
+                return Ok(None);
             }
+            if let Some(recipients) = recipients {
+                set_recipients(transaction, number, recipients, now_ms)?;
+            }
+            monitor_by_number(transaction, number)
         })
     }
 

@@ -61,6 +61,19 @@ impl Store {
             .write(Durability::Process, |transaction| claim(transaction, &due, replica, max, now_ms))
     }
 
+    /// Records that this process is about to send a message. If it ends before the outcome is recorded, the message may
+    /// have been sent. Returns false if this process does not own the message any more.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn begin_sending(&self, message: &MessageRecord) -> Result<bool, StoreError> {
+        let (number, replica) = (message.number, self.membership().id());
+        self.database().write(Durability::Process, |transaction| {
+            let sql = "UPDATE monitor_messages SET is_sending = 1 WHERE number = ?1 AND replica = ?2";
+            Ok(transaction.execute(sql, params![number, replica])? == 1)
+        })
+    }
+
     /// Replaces the message about a check with an email to each of these recipients, and with a Slack message.
     /// `notifications` returns the deliveries of the check as JSON, by the number of emails; messages beyond
     /// `max_waiting` are not enqueued. Returns false if this process does not own the message any more.
@@ -82,8 +95,10 @@ impl Store {
             if !is_owned(transaction, number, replica)? {
                 return Ok(false);
             }
-            let waiting: u64 =
-                transaction.query_row("SELECT count(*) FROM monitor_messages", params![], |row| row.get(0))?;
+            // Confirmations have limits of their own, and may wait for weeks.
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM monitor_messages WHERE kind IN ('email', 'slack') \
+                       LIMIT ?1) AS waiting";
+            let waiting: u64 = transaction.query_row(sql, params![max_waiting], |row| row.get(0))?;
             let free = max_waiting.saturating_sub(waiting);
             let (mut emails, mut slack) = (0, false);
             if recipients.len() as u64 + u64::from(has_slack) <= free {
@@ -129,9 +144,9 @@ fn claim(
     let numbers: Vec<i64> = transaction.query(&sql, params![now_ms, max], |row| row.get(0))?;
     let mut claimed = Vec::with_capacity(numbers.len());
     for number in numbers {
-        // An attempt whose end was not recorded was interrupted by the end of its process.
+        // An attempt that had begun to send, and whose end was not recorded, was interrupted by the end of its process.
         let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + 1, \
-                   interruptions = interruptions + is_sending, is_sending = 1 WHERE number = ?1";
+                   interruptions = interruptions + is_sending, is_sending = 0 WHERE number = ?1";
         transaction.execute(sql, params![number, replica])?;
         claimed.push(record(transaction, number)?);
     }

@@ -41,44 +41,6 @@ impl Store {
         self.named_secret(LINK_SECRET)
     }
 
-    /// Sets the recipients of a monitor at `now_ms` (milliseconds since the Unix epoch). An address that is new is
-    /// pending. Enqueues a confirmation for each pending address that got none. An address that is no longer named loses
-    /// its pending confirmation; its answer stays.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn set_recipients(
-        &self,
-        monitor: i64,
-        recipients: &[NewRecipient],
-        now_ms: u64,
-    ) -> Result<(), StoreError> {
-        self.database().write(Durability::Power, |transaction| {
-            if monitor_by_number(transaction, monitor)?.is_none() {
-                return Ok(());
-            }
-            let stored = recipients_of(transaction, monitor)?;
-            let is_named = |address: &str| recipients.iter().any(|named| named.address == address);
-            for former in stored.iter().filter(|recipient| !is_named(&recipient.address)) {
-                delete_pending(transaction, former)?;
-            }
-            for recipient in recipients {
-                let found = stored.iter().find(|found| found.address == recipient.address);
-                let (number, is_open) = match found {
-                    Some(found) => (
-                        found.number,
-                        found.status == RecipientStatus::Pending && !found.is_confirmation_sent,
-                    ),
-                    None => (insert(transaction, monitor, recipient, now_ms)?, true),
-                };
-                if is_open {
-                    enqueue_confirmation(transaction, monitor, number, now_ms)?;
-                }
-            }
-            delete_former(transaction, monitor, recipients.len() as u64)
-        })
-    }
-
     /// Adds the recipients that a monitor does not have yet, with their confirmations.
     ///
     /// # Errors
@@ -145,6 +107,35 @@ impl Store {
             Ok(Some((RecipientRecord { status, ..recipient }, monitor)))
         })
     }
+}
+
+/// Sets the recipients of a monitor at `now_ms` (milliseconds since the Unix epoch). An address that is new is pending.
+/// Enqueues a confirmation for each pending address that got none. An address that is no longer named loses its pending
+/// confirmation; its answer stays.
+pub(super) fn set_recipients(
+    transaction: &Transaction<'_>,
+    monitor: i64,
+    recipients: &[NewRecipient],
+    now_ms: u64,
+) -> sql::Result<()> {
+    let stored = recipients_of(transaction, monitor)?;
+    let is_named = |address: &str| recipients.iter().any(|named| named.address == address);
+    for former in stored.iter().filter(|recipient| !is_named(&recipient.address)) {
+        delete_pending(transaction, former)?;
+    }
+    for recipient in recipients {
+        let found = stored.iter().find(|found| found.address == recipient.address);
+        let (number, is_open) = match found {
+            Some(found) => {
+                (found.number, found.status == RecipientStatus::Pending && !found.is_confirmation_sent)
+            }
+            None => (insert(transaction, monitor, recipient, now_ms)?, true),
+        };
+        if is_open {
+            enqueue_confirmation(transaction, monitor, number, now_ms)?;
+        }
+    }
+    delete_former(transaction, monitor, recipients.len() as u64)
 }
 
 fn recipients_of(connection: &Connection, monitor: i64) -> sql::Result<Vec<RecipientRecord>> {

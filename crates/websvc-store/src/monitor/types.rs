@@ -1,5 +1,6 @@
 //! Types of monitors, checks, pages and baselines.
 
+use super::message_types::NewRecipient;
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
 use crate::sql::names;
@@ -195,6 +196,8 @@ pub struct NewMonitor {
     pub next_run_ms: Option<u64>,
     /// Status of the monitor.
     pub status: MonitorStatus,
+    /// Recipients of its emails; `None` if they are off.
+    pub recipients: Option<Vec<NewRecipient>>,
 }
 
 /// Outcome of creating a monitor.
@@ -247,6 +250,8 @@ pub struct MonitorUpdate {
     pub status: MonitorStatus,
     /// Time of the next check, in milliseconds since the Unix epoch.
     pub next_run_ms: Option<u64>,
+    /// Recipients of its emails; `None` leaves the stored ones, because emails are off.
+    pub recipients: Option<Vec<NewRecipient>>,
 }
 
 /// A check to be started.

@@ -2,8 +2,8 @@
 
 use websvc_store::{
     CheckRecord, CheckStatus, ConfirmationLimits, ConfirmationPermit, FinishedCheck, LinkAction, MessageKind,
-    MessageOutcome, MessageRecord, MonitorLimits, MonitorRecord, NewRecipient, RecipientSource,
-    RecipientStatus, ReplicaRole, Store,
+    MessageOutcome, MessageRecord, MonitorLimits, MonitorRecord, MonitorUpdate, NewRecipient,
+    RecipientSource, RecipientStatus, ReplicaRole, Store,
 };
 
 use crate::monitors::{finished, manual, monitor, start, sweep};
@@ -60,6 +60,18 @@ fn record(store: &Store, message: &MessageRecord, outcome: MessageOutcome, now_m
     assert!(store.record_message_outcome(message, outcome, change, now_ms).unwrap());
 }
 
+/// Updates a monitor with these recipients.
+fn set_recipients(store: &Store, monitor: &MonitorRecord, recipients: &[NewRecipient], now_ms: u64) {
+    let stored = store.monitor_by_id(&monitor.id).unwrap().unwrap();
+    let update = MonitorUpdate {
+        definition: stored.definition,
+        status: stored.status,
+        next_run_ms: stored.next_run_ms,
+        recipients: Some(recipients.to_vec()),
+    };
+    assert!(store.update_monitor(stored.number, stored.revision, &update, now_ms).unwrap().is_some());
+}
+
 fn confirm(store: &Store, id: u8) {
     store.follow_link(LinkAction::Confirm, &[id; 32], 5).unwrap().unwrap();
 }
@@ -68,8 +80,8 @@ fn confirm(store: &Store, id: u8) {
 fn new_recipient_is_pending_and_asked_once() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
-    store.set_recipients(monitor.number, &[recipient(1, "a@t.test")], 1).unwrap();
-    store.set_recipients(monitor.number, &[recipient(2, "a@t.test"), recipient(3, "b@t.test")], 2).unwrap();
+    set_recipients(&store, &monitor, &[recipient(1, "a@t.test")], 1);
+    set_recipients(&store, &monitor, &[recipient(2, "a@t.test"), recipient(3, "b@t.test")], 2);
     let recipients = store.recipients(monitor.number).unwrap();
     let found: Vec<_> = recipients.iter().map(|found| (found.id.as_str(), found.address.as_str())).collect();
     assert_eq!(found, [("1", "a@t.test"), ("3", "b@t.test")]);
@@ -83,11 +95,11 @@ fn new_recipient_is_pending_and_asked_once() {
     record(&store, &messages[0], MessageOutcome::Sent, 3);
     assert!(store.recipients(monitor.number).unwrap()[0].is_confirmation_sent);
     // Neither the one that was sent nor the one that is being sent is enqueued again.
-    store.set_recipients(monitor.number, &[recipient(4, "a@t.test"), recipient(5, "b@t.test")], 4).unwrap();
+    set_recipients(&store, &monitor, &[recipient(4, "a@t.test"), recipient(5, "b@t.test")], 4);
     assert_eq!(claim(&store, 4), []);
     // A failed one is, when the team saves the monitor again.
     record(&store, &messages[1], MessageOutcome::Dropped, 5);
-    store.set_recipients(monitor.number, &[recipient(6, "a@t.test"), recipient(7, "b@t.test")], 6).unwrap();
+    set_recipients(&store, &monitor, &[recipient(6, "a@t.test"), recipient(7, "b@t.test")], 6);
     assert_eq!(claim_one(&store, 6).recipient.unwrap().address, "b@t.test");
 }
 
@@ -96,10 +108,10 @@ fn answer_of_a_recipient_outlives_its_removal_and_a_pending_one_does_not() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
     let named = [recipient(1, "a@t.test"), recipient(2, "b@t.test"), recipient(3, "c@t.test")];
-    store.set_recipients(monitor.number, &named, 1).unwrap();
+    set_recipients(&store, &monitor, &named, 1);
     confirm(&store, 1);
     store.follow_link(LinkAction::Unsubscribe, &[102; 32], 2).unwrap().unwrap();
-    store.set_recipients(monitor.number, &[], 3).unwrap();
+    set_recipients(&store, &monitor, &[], 3);
     let statuses = |store: &Store| {
         let recipients = store.recipients(monitor.number).unwrap();
         recipients.into_iter().map(|found| (found.address, found.status)).collect::<Vec<_>>()
@@ -109,7 +121,7 @@ fn answer_of_a_recipient_outlives_its_removal_and_a_pending_one_does_not() {
         ("b@t.test".to_owned(), RecipientStatus::Unsubscribed),
     ];
     assert_eq!(statuses(&store), answered);
-    store.set_recipients(monitor.number, &[recipient(4, "a@t.test"), recipient(5, "b@t.test")], 4).unwrap();
+    set_recipients(&store, &monitor, &[recipient(4, "a@t.test"), recipient(5, "b@t.test")], 4);
     assert_eq!(statuses(&store), answered);
 }
 
@@ -118,13 +130,13 @@ fn answered_recipients_that_are_not_named_are_bounded() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
     for id in 0..=100_u8 {
-        store.set_recipients(monitor.number, &[recipient(id, &format!("{id}@t.test"))], id.into()).unwrap();
+        set_recipients(&store, &monitor, &[recipient(id, &format!("{id}@t.test"))], id.into());
         store.follow_link(LinkAction::Confirm, &[id; 32], id.into()).unwrap().unwrap();
         for message in claim(&store, id.into()) {
             record(&store, &message, MessageOutcome::Sent, id.into());
         }
     }
-    store.set_recipients(monitor.number, &[], 200).unwrap();
+    set_recipients(&store, &monitor, &[], 200);
     let stored = store.recipients(monitor.number).unwrap();
     assert_eq!((stored.len(), stored[0].address.as_str()), (100, "1@t.test"));
 }
@@ -133,7 +145,7 @@ fn answered_recipients_that_are_not_named_are_bounded() {
 fn link_is_found_by_its_action_and_hash_until_the_monitor_is_deleted() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
-    store.set_recipients(monitor.number, &[recipient(1, "a@t.test")], 1).unwrap();
+    set_recipients(&store, &monitor, &[recipient(1, "a@t.test")], 1);
     let find = |action, byte: u8| store.recipient_by_link(action, &[byte; 32]).unwrap();
     let (found, of) = find(LinkAction::Unsubscribe, 101).unwrap();
     assert_eq!(
@@ -155,7 +167,7 @@ fn link_is_found_by_its_action_and_hash_until_the_monitor_is_deleted() {
 fn end_of_a_check_becomes_a_message_for_each_recipient_and_one_for_slack() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
-    store.set_recipients(monitor.number, &[recipient(1, "a@t.test"), recipient(2, "b@t.test")], 1).unwrap();
+    set_recipients(&store, &monitor, &[recipient(1, "a@t.test"), recipient(2, "b@t.test")], 1);
     for message in claim(&store, 1) {
         record(&store, &message, MessageOutcome::Sent, 1);
     }
@@ -180,12 +192,18 @@ fn end_of_a_check_becomes_a_message_for_each_recipient_and_one_for_slack() {
 fn messages_beyond_the_maximum_are_not_enqueued() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
-    let check = end_check(&store, &monitor, "c", 2);
-    let ended = claim_one(&store, 2);
     let notifications = |emails: u64, slack: bool| format!(r#"[{emails},{slack}]"#);
-    assert!(store.expand_check_message(&ended, &[], true, 1, notifications, 3).unwrap());
-    assert_eq!(store.check_by_number(check.number).unwrap().unwrap().notifications, "[0,false]");
-    assert_eq!(claim(&store, 9), []);
+    // The message about the check itself, and confirmations, do not count.
+    set_recipients(&store, &monitor, &[recipient(1, "a@t.test")], 1);
+    let confirmation = claim_one(&store, 1);
+    for (id, expected) in [("c", "[0,true]"), ("d", "[0,false]")] {
+        let check = end_check(&store, &monitor, id, 2);
+        let ended = claim(&store, 2).into_iter().find(|message| message.check == Some(check.number)).unwrap();
+        assert!(store.expand_check_message(&ended, &[], true, 1, notifications, 3).unwrap());
+        assert_eq!(store.check_by_number(check.number).unwrap().unwrap().notifications, expected);
+    }
+    record(&store, &confirmation, MessageOutcome::Dropped, 4);
+    assert_eq!(claim_one(&store, 9).kind, MessageKind::Slack);
 }
 
 #[test]
@@ -222,7 +240,14 @@ fn message_of_a_process_that_ended_is_taken_over_as_interrupted() {
     assert_eq!(claim(&store, 3), [], "a process that has not joined sends nothing");
     store.join_replicas(ReplicaRole::Worker).unwrap();
     let second = claim_one(&store, 3);
-    assert_eq!((second.number, second.attempts, second.interruptions), (first.number, 2, 1));
+    let found = (second.number, second.attempts, second.interruptions);
+    assert_eq!(found, (first.number, 2, 0), "the first process had not begun to send");
+    assert!(store.begin_sending(&second).unwrap());
+    drop(store);
+    let store = open(dir.path());
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    let third = claim_one(&store, 4);
+    assert_eq!((third.number, third.attempts, third.interruptions), (first.number, 3, 1));
 }
 
 #[test]
@@ -235,6 +260,8 @@ fn one_of_several_replicas_sends_a_message() {
     end_check(&store, &monitor, "c", 2);
     let message = claim_one(&other, 2);
     assert_eq!(claim(&store, 2), []);
+    assert!(!store.begin_sending(&message).unwrap());
+    assert!(other.begin_sending(&message).unwrap());
     let change = |_: &str| unreachable!("another replica owns the message");
     assert!(!store.record_message_outcome(&message, MessageOutcome::Sent, change, 3).unwrap());
     assert!(!store.expand_check_message(&message, &[], true, 9, |_, _| unreachable!(), 3).unwrap());
@@ -267,7 +294,7 @@ fn confirmations_of_an_address_and_a_team_are_limited() {
     let limits = ConfirmationLimits { max_per_address_day: 1, max_per_address_month: 2, max_per_team_day: 2 };
     let monitor = monitor(&store, "m", None);
     let named: Vec<NewRecipient> = (1..=4).map(|id| recipient(id, &format!("{id}@t.test"))).collect();
-    store.set_recipients(monitor.number, &named, 0).unwrap();
+    set_recipients(&store, &monitor, &named, 0);
     let messages = claim(&store, 0);
     let permit = |message: &MessageRecord, hash: u8, now_ms: u64| {
         store.permit_confirmation(message, &[hash; 32], &limits, now_ms).unwrap()

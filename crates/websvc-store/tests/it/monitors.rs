@@ -26,6 +26,7 @@ pub(crate) fn monitor_of(store: &Store, team: &str, id: &str, next_run_ms: Optio
         definition: format!(r#"{{"name":"{id}"}}"#),
         next_run_ms,
         status: MonitorStatus::Active,
+        recipients: None,
     };
     match store.create_monitor(&new, &MonitorLimits::default(), 1).unwrap() {
         CreateMonitorOutcome::Created(monitor) => monitor,
@@ -138,6 +139,7 @@ fn monitors_are_listed_newest_first_and_belong_to_one_team() {
         definition: "{}".to_owned(),
         next_run_ms: None,
         status: MonitorStatus::Paused,
+        recipients: None,
     };
     assert_eq!(store.create_monitor(&new("tea", "d"), &limits, 1).unwrap(), CreateMonitorOutcome::TooMany);
     assert!(store.delete_monitor("tea", "b", 2).unwrap());
@@ -153,6 +155,7 @@ fn update_applies_only_to_the_revision_that_was_read() {
         definition: definition.to_owned(),
         status: MonitorStatus::Paused,
         next_run_ms: None,
+        recipients: None,
     };
     let updated = store.update_monitor(monitor.number, 1, &update("[1]"), 5).unwrap().unwrap();
     assert_eq!((updated.revision, updated.definition.as_str(), updated.updated_at_ms), (2, "[1]", 5));
@@ -176,6 +179,7 @@ fn due_monitors_are_active_and_oldest_first() {
         definition: "{}".to_owned(),
         status: MonitorStatus::Paused,
         next_run_ms: paused.next_run_ms,
+        recipients: None,
     };
     store.update_monitor(paused.number, 1, &update, 0).unwrap().unwrap();
     monitor(&store, "deleted", Some(3));
@@ -270,8 +274,12 @@ fn overlap_is_recorded_for_a_scheduled_check_only() {
 fn paused_and_deleted_monitors_start_no_check() {
     let (_dir, store) = fresh();
     let monitor = monitor(&store, "m", Some(10));
-    let update =
-        MonitorUpdate { definition: "{}".to_owned(), status: MonitorStatus::Paused, next_run_ms: None };
+    let update = MonitorUpdate {
+        definition: "{}".to_owned(),
+        status: MonitorStatus::Paused,
+        next_run_ms: None,
+        recipients: None,
+    };
     store.update_monitor(monitor.number, 1, &update, 1).unwrap().unwrap();
     assert_eq!(store.start_check(&manual(&monitor, "a"), 5).unwrap(), StartCheckOutcome::Paused);
     assert_eq!(store.start_check(&scheduled(&monitor, "a", 20), 11).unwrap(), StartCheckOutcome::Paused);
@@ -294,8 +302,12 @@ fn check_moves_from_queued_to_running_to_finished() {
         (CheckStatus::Running, Some(7), "[2]")
     );
     assert_eq!(store.claim_checks(9).unwrap(), [now], "a process that has not joined sees all");
-    let update =
-        MonitorUpdate { definition: "[9]".to_owned(), status: MonitorStatus::Active, next_run_ms: Some(10) };
+    let update = MonitorUpdate {
+        definition: "[9]".to_owned(),
+        status: MonitorStatus::Active,
+        next_run_ms: Some(10),
+        recipients: None,
+    };
     store.update_monitor(monitor.number, 1, &update, 8).unwrap().unwrap();
     let error = Some("too slow".to_owned());
     let failed = FinishedCheck { error, ..finished(CheckStatus::Failed) };

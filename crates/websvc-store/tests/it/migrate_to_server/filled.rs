@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, ConfirmationLimits,
     DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, MessageKind, MessageOutcome,
-    NewBrowserSession, NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot, ReplicaRole, SnapshotKey,
-    SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    MonitorUpdate, NewBrowserSession, NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot,
+    ReplicaRole, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
 };
 
 use super::URLS;
@@ -169,8 +169,13 @@ fn fill_messages(store: &Store) {
         confirm_hash: [id; 32],
         unsubscribe_hash: [id + 1; 32],
     };
-    let recipients = [recipient(1, "ann@a.test"), recipient(3, "bea@a.test")];
-    store.set_recipients(monitor.number, &recipients, 5).unwrap();
+    let update = MonitorUpdate {
+        definition: monitor.definition,
+        status: monitor.status,
+        next_run_ms: monitor.next_run_ms,
+        recipients: Some(vec![recipient(1, "ann@a.test"), recipient(3, "bea@a.test")]),
+    };
+    store.update_monitor(monitor.number, monitor.revision, &update, 5).unwrap();
     store.join_replicas(ReplicaRole::Worker).unwrap();
     let message = store.claim_messages(&[MessageKind::Confirmation], 1, 5).unwrap().remove(0);
     store.permit_confirmation(&message, &[1; 32], &ConfirmationLimits::default(), 5).unwrap();
