@@ -281,14 +281,19 @@ async fn extracted_data_is_compared_by_field_and_shown_as_a_table() {
             document.querySelector("form").requestSubmit();
             const error = await until("the error", () => document.querySelector(".field-error")?.textContent);
             fill(labelled("JSON Schema of the data"), "");
+            fill(labelled("More options as JSON"), '{{ "includeTags": ["p"] }}');
+            document.querySelector("form").requestSubmit();
+            const twice = await until("the second error", () => texts(".field-error").find((text) => text.includes("Only these elements")));
+            fill(labelled("More options as JSON"), "");
             document.querySelector("form").requestSubmit();
             await heading("Data");
             await run();
-            return {{ error, row: rows()[0].textContent }};
+            return {{ error, twice, row: rows()[0].textContent }};
             "##
         ))
         .await;
     assert!(create["error"].as_str().unwrap().contains("not valid JSON"), "{create}");
+    assert!(create["twice"].as_str().unwrap().contains("includeTags"), "an option is not ignored: {create}");
     assert!(create["row"].as_str().unwrap().contains("1 new"), "{create}");
     dashboard.set_tea(&["Sencha costs 14 euros."]);
     let found = dashboard

@@ -32,7 +32,7 @@ function showForm(container, monitor) {
   const notification = notificationFields(monitor);
   const retention = el("input", { type: "number", min: 1, max: 365, step: 1, value: monitor?.retentionDays ?? 30 });
   const estimate = el("p", { class: "estimate" });
-  const controls = () => [["/name", name], ...targets.controls(), ...schedule.controls, ...judge.controls, ...notification.controls, ["/retentionDays", retention]];
+  const controls = () => [["/name", name], ...targets.controls(), ...schedule.controls(), ...judge.controls, ...notification.controls, ["/retentionDays", retention]];
   const read = () => ({
     name: name.value, schedule: schedule.read(), targets: targets.read(), retentionDays: retention.value === "" ? undefined : Number(retention.value),
     ...judge.read(), ...notification.read(),
@@ -177,7 +177,7 @@ function scheduleFields(schedule) {
     element: el("div", {}, el("div", { class: "row" }, field("Format", mode), fields.text, fields.cron, field("Time zone", zone)), live,
       el("datalist", { id: "schedule-texts" }, ...options(SCHEDULES)), el("datalist", { id: "time-zones" }, ...options(["UTC", ...zones.filter((value) => value !== "UTC")]))),
     read,
-    controls: [["/schedule/text", text], ["/schedule/cron", cron], ["/schedule/timezone", zone], ["/schedule", mode.value === "text" ? text : cron]],
+    controls: () => [["/schedule/text", text], ["/schedule/cron", cron], ["/schedule/timezone", zone], ["/schedule", mode.value === "text" ? text : cron]],
     /** Shows the schedule in words with its next runs, or its violations. */
     show: (described, errors) => {
       const input = mode.value === "text" ? text : cron;

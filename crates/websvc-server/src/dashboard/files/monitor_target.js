@@ -67,6 +67,8 @@ function scrapeFields(options = {}) {
     field("More options as JSON", more, "Those of `scrapeOptions`, see the API reference.")));
   const read = () => {
     const extra = readObject(more) ?? {};
+    const ownFields = { includeTags: "Only these elements", ...(comparison.value === "custom" ? {} : { formats: "Compare" }) };
+    for (const [name, label] of Object.entries(ownFields)) if (name in extra) throw new InputError(more, `Remove "${name}" here: the field "${label}" sets it`);
     const jsonFormat = () => compact({ type: "json", prompt: prompt.value.trim() || undefined, schema: readObject(schema) });
     const chosen = { text: () => undefined, data: () => [jsonFormat()], both: () => [jsonFormat(), { type: "changeTracking", modes: ["git-diff"] }], custom: () => extra.formats }[comparison.value]();
     const result = compact({ ...extra, formats: chosen, includeTags: linesOf(tags.value) });
