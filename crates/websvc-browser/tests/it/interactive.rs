@@ -261,7 +261,7 @@ async fn dialogs_of_all_tabs_are_answered_when_the_last_client_leaves() {
     let (mut client, page) = connect(&browser).await;
     let created = client.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
     let second = created["result"]["targetId"].as_str().unwrap().to_owned();
-    // The page that the session started with is replaced; its clients stay counted.
+    // Neither the end of the first page nor a client that leaves changes the count of the others.
     client.call(None, "Target.closeTarget", json!({"targetId": page.target})).await;
     let (other, _) = connect(&browser).await;
     drop(other);
