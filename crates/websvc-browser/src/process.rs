@@ -162,6 +162,11 @@ impl BrowserProcess {
         &self.targets
     }
 
+    /// Returns its targets, for callbacks that may outlive a page.
+    pub(crate) fn shared_targets(&self) -> Arc<TargetRegistry> {
+        Arc::clone(&self.targets)
+    }
+
     /// Returns whether it accepts another page.
     pub(crate) fn is_usable(&self) -> bool {
         let needs_replacement = self.monitor().is_some_and(|monitor| monitor.needs_replacement());

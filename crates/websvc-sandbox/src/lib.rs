@@ -19,7 +19,8 @@ mod worker;
 pub use channel::{BoxFuture, CdpChannel, ChannelClosed};
 pub use methods::METHODS;
 pub use program::{
-    Language, MAX_OUTPUT_BYTES, Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig,
+    Language, MAX_OUTPUT_BYTES, Outcome, PROCESSOR_SECONDS, PageTarget, Program, TIMEOUT_EXIT_CODE,
+    WorkerConfig,
 };
 pub use run::run;
 pub use worker::run_worker;

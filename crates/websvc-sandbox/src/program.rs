@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The maximum size of each of standard output, standard error and the result of a program, in bytes.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
+/// The maximum processor time of a worker, in seconds: the longest timeout of a program, and a little more.
+pub const PROCESSOR_SECONDS: u32 = 310;
+
 /// The exit code of a program that was killed at its deadline.
 pub const TIMEOUT_EXIT_CODE: i32 = 124;
 

@@ -1,14 +1,13 @@
 //! A session with a browser in this process: its clients, its use, and the wait for its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 use websvc_browser::{BrowserError, ClientRole, Connector};
-use websvc_engine::SessionUse;
 use websvc_store::BrowserSessionRecord;
 use websvc_transport::BoxFuture;
 use websvc_types::limits::INTERACT_WAITING_MAX;
@@ -63,7 +62,6 @@ pub(crate) struct ActiveSession {
     running: AtomicUsize,
     turn: Semaphore,
     clients: AtomicUsize,
-    used_prompt: AtomicBool,
     /// The target that the last program had as its page, if that was not the first tab.
     chosen_page: Mutex<Option<String>>,
     end_requested: watch::Sender<bool>,
@@ -105,7 +103,6 @@ impl ActiveSession {
             running: AtomicUsize::new(0),
             turn: Semaphore::new(1),
             clients: AtomicUsize::new(0),
-            used_prompt: AtomicBool::new(false),
             chosen_page: Mutex::default(),
             end_requested: watch::Sender::new(false),
             ended: watch::Sender::new(None),
@@ -120,10 +117,6 @@ impl ActiveSession {
     /// Returns the time since the last use.
     pub(crate) fn idle_for(&self) -> Duration {
         self.used.lock().elapsed()
-    }
-
-    pub(crate) fn usage(&self) -> SessionUse {
-        if self.used_prompt.load(Ordering::Acquire) { SessionUse::Prompt } else { SessionUse::Code }
     }
 
     /// Returns whether a token is that of control.

@@ -2,10 +2,16 @@
 
 use std::fmt;
 
+use websvc_sandbox::{MAX_OUTPUT_BYTES, PROCESSOR_SECONDS};
 use websvc_transport::BoxFuture;
 use websvc_types::interact::InteractLanguage;
+use websvc_types::limits::{INTERACT_OUTPUT_MAX_BYTES, INTERACT_TIMEOUT_MAX_S};
 
 pub use websvc_sandbox::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, WorkerConfig};
+
+// The sandbox has the limits of the API.
+const _: () = assert!(MAX_OUTPUT_BYTES == INTERACT_OUTPUT_MAX_BYTES);
+const _: () = assert!(PROCESSOR_SECONDS > INTERACT_TIMEOUT_MAX_S);
 
 /// A program that runs the code of clients.
 pub trait CodeRunner: fmt::Debug + Send + Sync {

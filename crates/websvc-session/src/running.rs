@@ -34,7 +34,7 @@ impl RunningSession {
         if let Some(warning) = page.close().await {
             tracing::warn!(id = session.record.id, warning, "the profile of a browser session was not saved");
         }
-        let credits = settle(&inner.engine, billing, duration, session.usage()).await;
+        let credits = settle(&inner.engine, billing, duration).await;
         let id = session.record.id.clone();
         if let Err(error) = inner.with_store(move |store| store.end_browser_session(&id, now_ms())).await {
             tracing::error!(
@@ -42,19 +42,14 @@ impl RunningSession {
                 "the end of a browser session is not recorded"
             );
         }
-        inner.active.lock().remove(&session.record.id);
+        inner.registry.remove(&session.record.id);
         tracing::info!(id = session.record.id, cause, ?duration, credits, "browser session ended");
         session.record_end(SessionEnd { duration, credits });
     }
 }
 
 /// Charges for a session. Returns the credits; `None` if the service is shutting down.
-async fn settle(
-    engine: &Engine,
-    billing: SessionBilling,
-    duration: Duration,
-    usage: SessionUse,
-) -> Option<u64> {
+async fn settle(engine: &Engine, billing: SessionBilling, duration: Duration) -> Option<u64> {
     let SessionBilling { hold, key, request, retention } = billing;
     let usage = Usage {
         key,
@@ -62,7 +57,8 @@ async fn settle(
         operation: "browser",
         status: 200,
         elapsed: duration,
-        items: engine.session_bill(duration, usage).items(),
+        // There are no prompts yet.
+        items: engine.session_bill(duration, SessionUse::Code).items(),
         stages: Vec::new(),
         query: None,
         retention,
@@ -77,5 +73,16 @@ async fn settle(
         }
         hold.settle(usage)
     });
-    settling.await.ok()
+    match settling.await {
+        Ok(credits) => Some(credits),
+        Err(error) => {
+            if error.is_panic() {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "the settlement of a browser session panicked"
+                );
+            }
+            None
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! All sessions of this process.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -26,6 +25,7 @@ use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
+use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
 
 /// The time after the time limit of code in which its program must return.
@@ -45,7 +45,7 @@ pub(crate) struct Inner {
     store: Store,
     config: SessionsConfig,
     permits: Arc<Semaphore>,
-    pub(crate) active: Mutex<HashMap<String, Arc<ActiveSession>>>,
+    pub(crate) registry: Registry<ActiveSession>,
     /// The tasks that start sessions and wait for their ends.
     tasks: Mutex<JoinSet<()>>,
     /// True once the service shuts down.
@@ -57,9 +57,9 @@ impl Sessions {
     #[must_use]
     pub fn new(engine: Engine, store: Store, config: SessionsConfig) -> Self {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
-        let (active, tasks) = (Mutex::default(), Mutex::default());
+        let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        Self(Arc::new(Inner { engine, store, config, permits, active, tasks, stopping }))
+        Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, stopping }))
     }
 
     /// Checks that code in a language can be run.
@@ -89,7 +89,7 @@ impl Sessions {
     /// Returns the number of active sessions of this process.
     #[must_use]
     pub fn active_count(&self) -> usize {
-        self.0.active.lock().len()
+        self.0.registry.active_count()
     }
 
     /// Starts a session. If the caller is gone, the session starts nevertheless and ends unused.
@@ -164,7 +164,7 @@ impl Sessions {
 
     fn view(&self, mut record: BrowserSessionRecord) -> SessionView {
         let is_active = record.status == BrowserSessionStatus::Active;
-        let session = self.0.session(&record.id).filter(|_| is_active);
+        let session = self.0.registry.active(&record.id).filter(|_| is_active);
         if let Some(session) = &session {
             let idle_ms = u64::try_from(session.idle_for().as_millis()).unwrap_or(u64::MAX);
             record.active_at_ms = record.active_at_ms.max(now_ms().saturating_sub(idle_ms));
@@ -243,7 +243,7 @@ impl Sessions {
         admits: impl Fn(&ActiveSession) -> bool,
     ) -> Result<Arc<ActiveSession>, SessionError> {
         let id = id.to_string();
-        match self.0.session(&id) {
+        match self.0.registry.active(&id) {
             Some(session) if admits(&session) => Ok(session),
             Some(_) => Err(SessionError::NotFound),
             None => {
@@ -259,7 +259,7 @@ impl Sessions {
     /// Ends a session: saves its profile, stops its browser and charges for it.
     ///
     /// # Errors
-    /// [`SessionError::OnOtherReplica`].
+    /// [`SessionError::OnOtherReplica`], and [`SessionError::Unavailable`] while the session starts.
     pub async fn end(&self, session: &SessionView) -> Result<SessionEnd, SessionError> {
         match self.active(session) {
             Ok(active) => Ok(active.end().await),
@@ -278,7 +278,13 @@ impl Sessions {
         match session.record.status {
             BrowserSessionStatus::Destroyed => Err(SessionError::Ended),
             BrowserSessionStatus::Active if !session.record.is_own => Err(SessionError::OnOtherReplica),
-            BrowserSessionStatus::Active => self.0.session(&session.record.id).ok_or(SessionError::Ended),
+            BrowserSessionStatus::Active => match self.0.registry.find(&session.record.id) {
+                Some(Entry::Active(active)) => Ok(active),
+                Some(Entry::Starting) => {
+                    Err(SessionError::Unavailable { reason: "the session is starting".to_owned() })
+                }
+                None => Err(SessionError::Ended),
+            },
         }
     }
 
@@ -305,10 +311,6 @@ impl Sessions {
 }
 
 impl Inner {
-    fn session(&self, id: &str) -> Option<Arc<ActiveSession>> {
-        self.active.lock().get(id).cloned()
-    }
-
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
@@ -333,6 +335,8 @@ impl Inner {
         let max = self.config.max_sessions_per_team;
         let max = concurrency.map_or(max, |concurrency| max.min(concurrency.into()));
         let id = row.id.clone();
+        // Before the row exists, so that requests that find the row find the session, too.
+        let starting = self.registry.start(id.clone());
         let created = self.with_store(move |store| store.create_browser_session(&row, max, now_ms())).await?;
         let record = match created {
             CreateBrowserSessionOutcome::Created(record) => record,
@@ -352,23 +356,34 @@ impl Inner {
         let (page, urls) = match (opened, SessionUrls::random()) {
             (Ok(page), Ok(urls)) => (page, urls),
             (opened, urls) => {
-                self.with_store(move |store| store.delete_browser_session(&id)).await?;
-                return Err(match (opened, urls) {
+                let error = match (opened, urls) {
                     (Err(error), _) => error,
                     (Ok(page), urls) => {
                         page.close().await;
                         urls.err().unwrap_or(SessionError::Random)
                     }
-                });
+                };
+                self.delete_row(id).await;
+                return Err(error);
             }
         };
         let connector = page.browser().connector();
         let session = ActiveSession::new(record.clone(), urls.clone(), connector, ttl, activity_ttl);
         let session = Arc::new(session);
-        self.active.lock().insert(record.id.clone(), Arc::clone(&session));
+        starting.activate(Arc::clone(&session));
         tracing::info!(id = record.id, team, "browser session started");
         let running = RunningSession { inner: Arc::clone(&self), session, page, billing, _permit: permit };
         Ok((SessionView { record, urls: Some(urls) }, running))
+    }
+
+    /// Deletes the row of a session that did not start.
+    async fn delete_row(&self, id: String) {
+        if let Err(error) = self.with_store(move |store| store.delete_browser_session(&id)).await {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the row of a browser session that did not start is not deleted"
+            );
+        }
     }
 
     /// Waits until the service shuts down.

@@ -4,7 +4,7 @@
 //! Each client is attached to the browser by a protocol session of its own (`Target.attachToBrowserTarget`), which stands
 //! for the browser in its messages. So the clients of a session, and websvc itself, do not affect each other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::filter::{self, Ownership, Verdict};
 use crate::connection::{Cdp, CdpEvent};
 use crate::error::BrowserError;
+use crate::page::ClientChange;
 
 /// The maximum number of messages that wait for a client to receive them.
 const MAX_QUEUED: usize = 8 * 1024;
@@ -53,15 +54,8 @@ pub struct CdpChannel {
 #[derive(Debug, Clone)]
 pub(super) struct ChannelHandle(Arc<ChannelState>);
 
-/// The number of open channels of a browser, which decides who answers the dialogs of its pages.
-pub(super) type ClientCount = Arc<dyn Fn(ClientChange) + Send + Sync>;
-
-/// A change of the number of clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ClientChange {
-    Attached,
-    Detached,
-}
+/// Counts the open channels of a browser, whose number decides who answers the dialogs of its pages.
+pub(super) type ClientCount = Box<dyn Fn(ClientChange) + Send + Sync>;
 
 /// The state that a channel shares with the listeners of its protocol sessions.
 struct ChannelState {
@@ -82,8 +76,29 @@ struct ChannelState {
 /// The objects of a client.
 #[derive(Default)]
 struct Objects {
-    sessions: HashSet<String>,
+    /// The sessions, each with that of the target which contains it.
+    sessions: HashMap<String, String>,
     streams: HashSet<String>,
+}
+
+impl Objects {
+    /// Removes a session that has ended, and those of the targets that its target contained, whose ends Chromium does not
+    /// report. Returns all of them.
+    fn remove_session(&mut self, session: &str) -> Vec<String> {
+        let mut removed = Vec::new();
+        if self.sessions.remove(session).is_none() {
+            return removed;
+        }
+        removed.push(session.to_owned());
+        let mut next = 0;
+        while let Some(parent) = removed.get(next) {
+            let contained = self.sessions.extract_if(|_, container| container == parent);
+            let contained: Vec<String> = contained.map(|(session, _)| session).collect();
+            removed.extend(contained);
+            next += 1;
+        }
+        removed
+    }
 }
 
 impl std::fmt::Debug for ChannelState {
@@ -177,7 +192,7 @@ impl ChannelState {
             return;
         }
         let sessions = std::mem::take(&mut self.lock().sessions);
-        for session in &sessions {
+        for session in sessions.keys() {
             self.cdp.unsubscribe(session);
         }
         self.cdp.unsubscribe(&self.root);
@@ -249,6 +264,7 @@ impl ChannelState {
         }
         // Weak: the connection owns the reply, and the channel owns a handle to the connection.
         let (state, name, asked) = (Arc::downgrade(self), session.to_owned(), method.to_owned());
+        let closed = if method == "IO.close" { params["handle"].as_str().map(str::to_owned) } else { None };
         let reply = Box::new(move |response: Option<Value>| {
             let Some(state) = state.upgrade() else { return };
             state.in_flight.fetch_sub(1, Ordering::AcqRel);
@@ -256,6 +272,10 @@ impl ChannelState {
                 return state.refuse(id, &name, -32000, &format!("the response to {asked} is too large"));
             };
             state.restrict(&asked, &mut response["result"]);
+            if let Some(stream) = &closed {
+                // If it could not be closed, it does not exist.
+                state.lock().streams.remove(stream);
+            }
             let mut answer = json!({"id": id});
             for part in ["result", "error"] {
                 if !response[part].is_null() {
@@ -309,16 +329,19 @@ impl ChannelState {
             "Target.attachedToTarget" => {
                 let attached = params["sessionId"].as_str().unwrap_or_default();
                 // The targets inside a page have its context.
-                if !self.is_visible(&params["targetInfo"]) || !self.add_session(attached) {
+                if !self.is_visible(&params["targetInfo"]) || !self.add_session(attached, session) {
                     return self.leave(session, attached);
                 }
             }
             "Target.detachedFromTarget" => {
                 let detached = params["sessionId"].as_str().unwrap_or_default();
-                if !self.lock().sessions.remove(detached) {
+                let removed = self.lock().remove_session(detached);
+                if removed.is_empty() {
                     return;
                 }
-                self.cdp.unsubscribe(detached);
+                for session in &removed {
+                    self.cdp.unsubscribe(session);
+                }
             }
             "Target.targetCreated" | "Target.targetInfoChanged"
                 if !self.is_visible(&params["targetInfo"]) =>
@@ -334,13 +357,13 @@ impl ChannelState {
     }
 
     /// Adds a protocol session of the client; returns false if there are too many.
-    fn add_session(self: &Arc<Self>, session: &str) -> bool {
+    fn add_session(self: &Arc<Self>, session: &str, parent: &str) -> bool {
         {
             let mut objects = self.lock();
             if objects.sessions.len() >= MAX_SESSIONS {
                 return false;
             }
-            objects.sessions.insert(session.to_owned());
+            objects.sessions.insert(session.to_owned(), parent.to_owned());
         }
         self.listen(session);
         true
@@ -359,7 +382,7 @@ impl Ownership for ChannelState {
     }
 
     fn owns_session(&self, session: &str) -> bool {
-        self.lock().sessions.contains(session)
+        self.lock().sessions.contains_key(session)
     }
 
     fn owns_stream(&self, handle: &str) -> bool {
@@ -371,5 +394,23 @@ impl Ownership for ChannelState {
 fn add_session(message: &mut Value, session: &str) {
     if !session.is_empty() {
         message["sessionId"] = session.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_is_removed_with_those_inside_its_target() {
+        let mut objects = Objects::default();
+        let sessions =
+            [("page", "root"), ("frame", "page"), ("worker", "frame"), ("other", "root"), ("last", "other")];
+        objects.sessions = sessions.map(|(session, parent)| (session.to_owned(), parent.to_owned())).into();
+        assert_eq!(objects.remove_session("page"), ["page", "frame", "worker"]);
+        assert!(objects.remove_session("page").is_empty());
+        assert!(objects.remove_session("root").is_empty(), "it is not one of the client");
+        assert_eq!(objects.remove_session("last"), ["last"]);
+        assert_eq!(objects.sessions.into_keys().collect::<Vec<_>>(), ["other"]);
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use websvc_transport::Client;
 
-use super::channel::{CdpChannel, ChannelHandle, ClientChange, ClientCount, PageTarget};
-use super::{CAPTURE_TIMEOUT, ClientRole, InteractiveRequest, MAX_TABS, StartPage};
+use super::channel::{CdpChannel, ChannelHandle, ClientCount, PageTarget};
+use super::{
+    CAPTURE_TIMEOUT, CONNECT_TIMEOUT, ClientRole, InteractiveRequest, MAX_TABS, REOPEN_TIMEOUT, StartPage,
+};
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::page::{BrowserContext, Page, WarmPage};
@@ -92,7 +93,7 @@ impl Driver {
         let mut next = None;
         loop {
             match self.serve_page(process, &page, requests, &mut channels, next.take()).await {
-                PageEnd::NeedsTab(request) => match page.reopen(&self.request.page).await {
+                PageEnd::NeedsTab(request) => match self.reopen(page).await {
                     Ok(reopened) => (page, next) = (reopened, Some(request)),
                     Err(error) => {
                         tracing::warn!(
@@ -156,10 +157,13 @@ impl Driver {
             };
             match request {
                 Request::Connect(reply) => {
-                    drop(reply.send(channels.connect(page, ClientRole::Controls).await));
+                    let connecting = timeout(CONNECT_TIMEOUT, channels.connect(page, ClientRole::Controls));
+                    // The caller may be gone.
+                    drop(reply.send(connecting.await.unwrap_or(Err(BrowserError::Deadline))));
                 }
                 Request::ConnectToPage { role, chosen, reply } => {
-                    match channels.connect_to(page, &target, role).await {
+                    let connecting = timeout(CONNECT_TIMEOUT, channels.connect_to(page, &target, role));
+                    match connecting.await.unwrap_or(Err(BrowserError::Deadline)) {
                         // The tab was closed, and its event has not arrived yet.
                         Err(BrowserError::Protocol { detail }) if attempts < MAX_TABS => {
                             tracing::debug!(detail, "the tab of a browser session is gone");
@@ -179,6 +183,12 @@ impl Driver {
         }
     }
 
+    /// Replaces a page by a new tab. If this fails, the session has none.
+    async fn reopen<'a>(&'a self, page: Page<'a>) -> Result<Page<'a>, BrowserError> {
+        let reopening = timeout(REOPEN_TIMEOUT, page.reopen(&self.request.page));
+        reopening.await.unwrap_or(Err(BrowserError::Deadline))
+    }
+
     /// Captures the state if the session wants it, and returns the context of the page.
     async fn capture(&self, page: Page<'_>) -> (Option<BrowserContext>, Option<State>) {
         let Some(Session { state, changes: Changes::Captured }) = &self.request.page.session else {
@@ -188,7 +198,7 @@ impl Driver {
         let mut captured = page.capture_while_open(state, Instant::now() + CAPTURE_TIMEOUT).await;
         if captured.is_err() {
             // Its tab was closed or has crashed.
-            page = match page.reopen(&self.request.page).await {
+            page = match self.reopen(page).await {
                 Ok(page) => page,
                 Err(error) => {
                     log_lost_state(&error);
@@ -219,14 +229,13 @@ fn log_lost_state(error: &BrowserError) {
 #[derive(Default)]
 struct Channels {
     open: Vec<ChannelHandle>,
-    count: Arc<Mutex<usize>>,
 }
 
 impl Channels {
     async fn connect(&mut self, page: &Page<'_>, role: ClientRole) -> Result<CdpChannel, BrowserError> {
         let clients: ClientCount = match role {
-            ClientRole::Controls => self.client_count(page),
-            ClientRole::Watches => Arc::new(|_| {}),
+            ClientRole::Controls => Box::new(page.client_counter()),
+            ClientRole::Watches => Box::new(|_| {}),
         };
         let channel = CdpChannel::open(page.cdp(), page.context_id(), clients).await?;
         self.open.retain(|channel| !channel.is_closed());
@@ -243,19 +252,6 @@ impl Channels {
         let channel = self.connect(page, role).await?;
         let target = channel.attach(target).await?;
         Ok((channel, target))
-    }
-
-    /// Returns the counter of the clients of a page. When the last one leaves, open dialogs are answered.
-    fn client_count(&self, page: &Page<'_>) -> ClientCount {
-        let (count, set_clients) = (Arc::clone(&self.count), page.client_setter());
-        Arc::new(move |change| {
-            let mut count = count.lock();
-            *count = match change {
-                ClientChange::Attached => *count + 1,
-                ClientChange::Detached => count.saturating_sub(1),
-            };
-            set_clients(*count);
-        })
     }
 
     fn close(&mut self) {

@@ -128,7 +128,7 @@ const RULES: &[(&str, Rule)] = &[
     ("Target.attachToTarget", Rule::Flat),
     ("Target.createTarget", Rule::NewTab),
     ("Target.detachFromTarget", Rule::OwnSession),
-    ("Target.setAutoAttach", Rule::Flat),
+    ("Target.setAutoAttach", Rule::FlatOrOff),
 ];
 
 /// The commands that are answered without an effect: clients fail if they are refused, and the session refuses all
@@ -167,6 +167,8 @@ enum Rule {
     OwnSession,
     /// `flatten` is true: other messages would not pass the filter.
     Flat,
+    /// `flatten` is true, unless `autoAttach` is false, which attaches to nothing.
+    FlatOrOff,
     /// The tab is one of the session, with a URL of the web.
     NewTab,
 }
@@ -252,14 +254,9 @@ fn apply(rule: Rule, params: &mut Map<String, Value>, owner: &dyn Ownership) -> 
             session if owner.owns_session(session) => Ok(()),
             session => Err(format!("there is no session {session:?}")),
         },
-        Rule::Flat => {
-            let ends = params.get("autoAttach") == Some(&Value::Bool(false));
-            match params.get("flatten") {
-                Some(Value::Bool(true)) => Ok(()),
-                _ if ends => Ok(()),
-                _ => Err("flatten must be true".to_owned()),
-            }
-        }
+        Rule::Flat => check_flat(params),
+        Rule::FlatOrOff if params.get("autoAttach") == Some(&Value::Bool(false)) => Ok(()),
+        Rule::FlatOrOff => check_flat(params),
         Rule::NewTab => {
             if let Some(name) = params.keys().find(|name| !NEW_TAB.contains(&name.as_str())) {
                 return Err(format!("the parameter {name} is not available"));
@@ -272,6 +269,13 @@ fn apply(rule: Rule, params: &mut Map<String, Value>, owner: &dyn Ownership) -> 
 
 fn text<'a>(params: &'a Map<String, Value>, name: &str) -> &'a str {
     params.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn check_flat(params: &Map<String, Value>) -> Result<(), String> {
+    match params.get("flatten") {
+        Some(Value::Bool(true)) => Ok(()),
+        _ => Err("flatten must be true".to_owned()),
+    }
 }
 
 /// Checks that a command names no other browser context, and adds that of the session.
@@ -392,6 +396,8 @@ mod tests {
             ("Browser.grantPermissions", json!({"permissions": [], "browserContextId": "OTHER"})),
             ("Target.attachToTarget", json!({"targetId": "T"})),
             ("Target.attachToTarget", json!({"targetId": "T", "flatten": false})),
+            ("Target.attachToTarget", json!({"targetId": "T", "autoAttach": false})),
+            ("Target.attachToTarget", json!({"targetId": "T", "autoAttach": false, "flatten": false})),
             ("Target.setAutoAttach", json!({"autoAttach": true, "waitForDebuggerOnStart": false})),
             ("Target.detachFromTarget", json!({"sessionId": "S2"})),
             ("Target.detachFromTarget", json!({"targetId": "T"})),
@@ -440,10 +446,11 @@ mod tests {
             let commands: Vec<&str> = commands.split_ascii_whitespace().collect();
             assert!(commands.is_sorted_by(|a, b| a < b), "{domain}: {commands:?}");
         }
-        let mut domains: Vec<String> =
-            COMMANDS.iter().map(|(domain, _)| domain.to_ascii_lowercase()).collect();
-        domains.dedup();
-        assert_eq!(domains.len(), COMMANDS.len());
+        let lower_case = |name: &str| name.to_ascii_lowercase();
+        let domains: Vec<String> = COMMANDS.iter().map(|(domain, _)| lower_case(domain)).collect();
+        assert!(domains.is_sorted_by(|a, b| a < b), "{domains:?}");
+        let methods: Vec<String> = RULES.iter().map(|(method, _)| lower_case(method)).collect();
+        assert!(methods.is_sorted_by(|a, b| a < b), "{methods:?}");
         assert!(RULES.iter().all(|(method, _)| is_listed(method)));
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::error::BrowserError;
 use crate::process::BrowserProcess;
@@ -30,6 +31,13 @@ const MAX_TABS: usize = 16;
 const MAX_QUEUED: usize = 16;
 /// The time in which the state of a session is captured at its end.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time in which a client is connected. A client that waits for longer gets an error.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time in which the last tab of a session is replaced. A session without a tab ends.
+const REOPEN_TIMEOUT: Duration = Duration::from_secs(15);
+/// The time in which a session ends: a request in progress, a new tab, two captures, and the stop of Chromium. After that,
+/// Chromium is killed.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// The first page of an interactive session.
 #[derive(Debug, Clone)]
@@ -118,20 +126,44 @@ impl InteractiveBrowser {
 
     /// Disconnects the clients, captures the state if the request of the session wants it, and stops Chromium. Returns
     /// `None` for the state if it was not wanted, or could not be captured.
+    ///
+    /// Waits no longer than is needed for that: a Chromium that does not respond is killed.
     pub async fn close(self) -> Option<State> {
-        let (reply, response) = oneshot::channel();
-        let state = match self.requests.send(driver::Request::Close(reply)).await {
-            Ok(()) => response.await.unwrap_or(None),
-            Err(_) => None,
+        let Self { requests, process, task } = self;
+        let mut state = None;
+        let asking = async {
+            let (reply, response) = oneshot::channel();
+            if requests.send(driver::Request::Close(reply)).await.is_ok() {
+                state = response.await.unwrap_or(None);
+            }
         };
-        // A panic of the task has dropped the processes, which kills them.
-        let _ = self.task.await;
+        end(&process, task, asking, CLOSE_TIMEOUT).await;
         state
     }
 
     async fn close_without_state(self) {
-        drop(self.requests);
-        let _ = self.task.await;
+        let Self { requests, process, task } = self;
+        end(&process, task, async { drop(requests) }, CLOSE_TIMEOUT).await;
+    }
+}
+
+/// Asks the task of a session to end, and waits for that. When the time is over, ends the task and kills the browser.
+async fn end(
+    process: &BrowserProcess,
+    mut task: JoinHandle<()>,
+    asking: impl Future<Output = ()>,
+    time: Duration,
+) {
+    let ending = async {
+        asking.await;
+        // A panic of the task has dropped the processes, which kills them.
+        let _ = (&mut task).await;
+    };
+    if timeout(time, ending).await.is_err() {
+        tracing::warn!("a browser session did not end in time; killing its browser");
+        task.abort();
+        process.kill();
+        process.stop().await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! The events of a page: they update its state and wake the tasks that wait for a change.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
@@ -98,9 +99,9 @@ impl PageEvents {
         });
     }
 
-    /// Answers a dialog, unless a client controls the page.
+    /// Answers a dialog, unless a client controls the session.
     pub(super) fn answer_dialog(&self, commands: &Cdp, session: &str, params: &Value) {
-        if self.lock().clients > 0 {
+        if self.lock().clients.load(Ordering::Acquire) > 0 {
             return;
         }
         // Leaving a page is always allowed; `confirm` and `prompt` are dismissed.

@@ -1,5 +1,8 @@
 //! The page of an interactive session: it stays open, opens windows, and is replaced when its tab was closed.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -12,6 +15,13 @@ use crate::error::BrowserError;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::state::State;
+
+/// A change of the number of clients. Each client attaches and detaches once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientChange {
+    Attached,
+    Detached,
+}
 
 impl<'a> Page<'a> {
     /// Lets the page open windows, up to `max` pages in all. Call it before [`Page::open`].
@@ -62,7 +72,7 @@ impl<'a> Page<'a> {
         let (process, config, max_tabs) = (self.process, self.config, self.max_tabs);
         let (visited, clients) = {
             let state = self.events.lock();
-            (state.visited.clone(), state.clients)
+            (state.visited.clone(), Arc::clone(&state.clients))
         };
         let (egress, context) = self.into_parts();
         let BrowserTab { target, session, events } = BrowserTab::create(process, &context).await?;
@@ -116,13 +126,24 @@ impl<'a> Page<'a> {
         self.events.wait_until(|state| state.forbidden_scheme.is_some()).await;
     }
 
-    /// Returns a function that sets the number of clients. Without clients, open dialogs are answered.
-    pub(crate) fn client_setter(&self) -> impl Fn(usize) + Send + Sync + use<> {
-        let (events, cdp, session) = (self.events.clone(), self.cdp().clone(), self.session.clone());
-        move |clients| {
-            events.lock().clients = clients;
-            if clients == 0 {
-                cdp.send_no_reply(&session, "Page.handleJavaScriptDialog", json!({"accept": false}));
+    /// Returns a function that counts the clients that control the session. When the last one leaves, the open dialogs of
+    /// all its pages are answered.
+    pub(crate) fn client_counter(&self) -> impl Fn(ClientChange) + Send + Sync + use<> {
+        let clients = Arc::clone(&self.events.lock().clients);
+        let (cdp, targets) = (self.cdp().clone(), self.process.shared_targets());
+        let context = self.context.id.clone();
+        move |change| match change {
+            ClientChange::Attached => {
+                clients.fetch_add(1, Ordering::AcqRel);
+            }
+            ClientChange::Detached => {
+                if clients.fetch_sub(1, Ordering::AcqRel) > 1 {
+                    return;
+                }
+                for (_, session) in targets.pages(&context) {
+                    // Most pages have no open dialog, and refuse this.
+                    cdp.send_no_reply(&session, "Page.handleJavaScriptDialog", json!({"accept": false}));
+                }
             }
         }
     }

@@ -24,6 +24,7 @@ mod wait_idle;
 mod warm_page;
 
 pub(crate) use device::device_metrics;
+pub(crate) use interactive::ClientChange;
 pub(crate) use open_page::Page;
 pub(crate) use script::ScriptOutcome;
 pub(crate) use warm_page::{BrowserContext, WarmPage};

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -72,8 +74,8 @@ pub(super) struct PageState {
     pub(super) has_skipped_targets: bool,
     pub(super) is_running_actions: bool,
     pub(super) downloads: Vec<Download>,
-    /// The number of clients that control the page. They handle its dialogs themselves.
-    pub(super) clients: usize,
+    /// The number of clients that control the session, which all its pages share. They handle the dialogs themselves.
+    pub(super) clients: Arc<AtomicUsize>,
 }
 
 /// A navigation that waits for the navigation rule.
@@ -122,7 +124,7 @@ impl PageState {
             has_skipped_targets: false,
             is_running_actions: false,
             downloads: Vec::new(),
-            clients: 0,
+            clients: Arc::default(),
         }
     }
 

@@ -254,6 +254,58 @@ async fn dropped_session_stops_its_chromium() {
     wait_until_stopped(group).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dialogs_of_all_tabs_are_answered_when_the_last_client_leaves() {
+    let Some(setup) = setup_page(PAGE).await else { return };
+    let browser = start(&setup, None).await;
+    let (mut client, page) = connect(&browser).await;
+    let created = client.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
+    let second = created["result"]["targetId"].as_str().unwrap().to_owned();
+    // Neither the end of the first page nor a client that leaves changes the count of the others.
+    client.call(None, "Target.closeTarget", json!({"targetId": page.target})).await;
+    let (other, _) = connect(&browser).await;
+    drop(other);
+    let watching = browser.connector().connect_to_page(ClientRole::Watches, Some(second.clone())).await;
+    let (channel, tab) = watching.unwrap();
+    assert_eq!(tab.target, second);
+    let mut watcher = Client::new(channel);
+    watcher.call(Some(&tab.session), "Page.enable", json!({})).await;
+    let ask = "window.answer = 'none'; setTimeout(() => { window.answer = confirm('?') }, 0); 1";
+    assert_eq!(watcher.evaluate(&tab, ask).await, 1);
+    let asked = async |watcher: &mut Client| {
+        while !watcher.events.iter().any(|event| event["method"] == "Page.javascriptDialogOpening") {
+            let message = watcher.channel.receive().await.expect("the channel is open");
+            watcher.events.push(serde_json::from_str(&message).unwrap());
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked(&mut watcher)).await.expect("the dialog opens");
+    // A viewer does not count, so no client is left to answer.
+    drop(client);
+    assert_eq!(watcher.evaluate(&tab, "window.answer").await, false);
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closed_streams_do_not_count() {
+    let Some(setup) = setup_page(PAGE).await else { return };
+    let browser = start(&setup, None).await;
+    let (mut client, page) = connect(&browser).await;
+    let print = json!({"transferMode": "ReturnAsStream"});
+    // More streams than a client may have open.
+    for _ in 0..66 {
+        let printed = client.call(Some(&page.session), "Page.printToPDF", print.clone()).await;
+        let handle = json!({"handle": printed["result"]["stream"]});
+        let part = client.call(Some(&page.session), "IO.read", handle.clone()).await;
+        assert!(part["result"]["data"].is_string(), "{part}");
+        let closed = client.call(Some(&page.session), "IO.close", handle.clone()).await;
+        assert_eq!(closed["result"], json!({}), "{closed}");
+        let read = client.call(Some(&page.session), "IO.read", handle).await;
+        assert_eq!(read["error"]["code"], -32000, "{read}");
+        assert!(read["error"]["message"].as_str().unwrap().contains("has not opened"), "{read}");
+    }
+    browser.close().await;
+}
+
 /// Opens pages with these indexes in a new tab each, and lets them run.
 async fn open_in_tabs(client: &mut Client, indexes: impl IntoIterator<Item = usize>, wait_ms: u64) {
     for index in indexes {

@@ -149,9 +149,33 @@ fn run_jobs<'js>(ctx: &Ctx<'js>, entry: &Object<'js>, outputs: &Outputs, input: 
 }
 
 fn describe(error: &CaughtError<'_>, memory_bytes: u64) -> String {
+    // Without memory for an error, the engine throws null.
+    let is_null = matches!(error, CaughtError::Value(value) if value.is_null());
     let text = error.to_string();
-    if text.contains("out of memory") || text.contains("null") {
+    if is_null || text.contains("out of memory") {
         return format!("out of memory: a program may use {} MiB", memory_bytes / (1024 * 1024));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_null_and_its_own_message_are_errors_of_memory() {
+        let context = Context::full(&Runtime::new().unwrap()).unwrap();
+        for (code, is_memory) in [
+            ("throw null", true),
+            ("throw new Error('out of memory')", true),
+            ("throw new TypeError(\"cannot read property 'x' of null\")", false),
+            ("throw 'null'", false),
+        ] {
+            context.with(|ctx| {
+                let error = ctx.eval::<(), _>(code).catch(&ctx).unwrap_err();
+                let text = describe(&error, 1024 * 1024);
+                assert_eq!(text == "out of memory: a program may use 1 MiB", is_memory, "{code}: {text}");
+            });
+        }
+    }
 }

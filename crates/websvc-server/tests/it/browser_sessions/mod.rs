@@ -264,3 +264,29 @@ async fn profile_is_saved_at_the_end_and_has_one_writer() {
     assert!(test.web.count("http://login.test/") > 0);
     test.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn session_that_starts_is_not_taken_for_one_that_has_ended() {
+    let Some(test) = SessionTest::start().await else { return };
+    let ended = async {
+        let id = loop {
+            let (_, body) = test.send(Method::GET, "/v2/browser", Value::Null).await;
+            if let Some(id) = body["sessions"][0]["id"].as_str() {
+                break id.to_owned();
+            }
+        };
+        loop {
+            let (status, body) = test.send(Method::DELETE, &format!("/v2/browser/{id}"), Value::Null).await;
+            if status == 200 {
+                // An end of a session that ran, which is charged.
+                assert_eq!(body["creditsBilled"], 2, "{body}");
+                return id;
+            }
+            assert_eq!((status, &body["code"]), (503, &json!("BROWSER_UNAVAILABLE")), "{body}");
+            assert!(body["error"].as_str().unwrap().contains("the session is starting"), "{body}");
+        }
+    };
+    let (created, ended) = tokio::join!(test.create(json!({})), ended);
+    assert_eq!(created["id"], ended);
+    test.stop().await;
+}
