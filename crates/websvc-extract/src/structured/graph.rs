@@ -194,6 +194,11 @@ impl<'a> Entity<'a> {
         Some(Entity { graph: self.graph, id: self.record().enclosing? })
     }
 
+    /// Returns the number of properties, which is the cost of looking one up.
+    pub(crate) fn property_count(self) -> usize {
+        self.record().properties.len()
+    }
+
     /// Iterates over the values of a property. References are resolved.
     pub(crate) fn values(self, name: &str) -> impl Iterator<Item = Property<'a>> {
         let properties = self.record().properties.iter().filter(move |(property, _)| property == name);
