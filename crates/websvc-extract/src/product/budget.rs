@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// which are compared for each of them.
 const MAX_PROPERTIES: usize = 2_000_000;
 
-/// What the products of one source may still take.
+/// Amounts that the products of one source may still take.
 pub(super) struct DraftBudget {
     variants: usize,
     bytes: usize,

@@ -67,7 +67,7 @@ fn products_that_share_offers_are_bounded() {
         offers.join(","),
         images()
     );
-    let references = vec![r#"{"@id":"o"}"#; 10].join(",");
+    let references = [r#"{"@id":"o"}"#; 10].join(",");
     let list = |kind: &str, property: &str| {
         let product =
             |i| format!(r#"{{"@id":"p{i}","@type":"{kind}","name":"P{i}","{property}":[{references}]}}"#);
