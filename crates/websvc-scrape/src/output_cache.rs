@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
-use websvc_types::menu::{MenuItem, PageMenu};
+use websvc_types::menu::{MenuItem, MenuOption, MenuOptionGroup, PageMenu};
 use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
 use websvc_types::{Format, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
@@ -151,17 +151,29 @@ fn weight(key: &PageKey, page: &Page) -> u64 {
 
 /// Returns the approximate size of a product: its long texts, and an allowance for the others.
 fn product_weight(product: &PageProduct) -> usize {
-    let images = |variant: &ProductVariant| {
-        variant.images.iter().map(|image| size_of::<ItemImage>() + image.url.len()).sum::<usize>()
-    };
-    let variants = product.variants.iter().map(|variant| 2 * size_of::<ProductVariant>() + images(variant));
+    let variants = product.variants.iter();
+    let variants = variants.map(|variant| 2 * size_of::<ProductVariant>() + image_weight(&variant.images));
     product.description.as_ref().map_or(0, String::len) + variants.sum::<usize>()
 }
 
-/// Returns the approximate size of a menu: the descriptions of its items, and an allowance for their other texts.
+fn image_weight(images: &[ItemImage]) -> usize {
+    images.iter().map(|image| size_of::<ItemImage>() + image.url.len()).sum()
+}
+
+/// Returns the approximate size of a menu: the long texts, images and options of its items, and an allowance for their
+/// other texts.
 fn menu_weight(menu: &PageMenu) -> usize {
     let items = menu.sections.iter().flat_map(|section| &section.items);
-    items.map(|item| 2 * size_of::<MenuItem>() + item.description.as_ref().map_or(0, String::len)).sum()
+    items.map(item_weight).sum()
+}
+
+fn item_weight(item: &MenuItem) -> usize {
+    let options = item.option_groups.iter().map(|group| {
+        let options = group.options.iter().map(|option| 2 * size_of::<MenuOption>() + option.name.len());
+        2 * size_of::<MenuOptionGroup>() + options.sum::<usize>()
+    });
+    let description = item.description.as_ref().map_or(0, String::len);
+    2 * size_of::<MenuItem>() + description + image_weight(&item.images) + options.sum::<usize>()
 }
 
 #[cfg(test)]
@@ -240,5 +252,15 @@ mod tests {
             cache.insert(copy(&key, 7), output_key(true), &page(&"x".repeat(10_000)));
         }
         assert!(cache.cache.weight() <= 100_000);
+    }
+
+    #[test]
+    fn images_and_options_of_a_menu_have_a_weight() {
+        let plain = MenuItem::default();
+        let image = ItemImage { url: "x".repeat(1_000), alt: None };
+        let option = MenuOption { name: "y".repeat(1_000), price: None };
+        let group = MenuOptionGroup { name: None, options: vec![option; 3] };
+        let item = MenuItem { images: vec![image; 2], option_groups: vec![group], ..plain.clone() };
+        assert!(item_weight(&item) >= item_weight(&plain) + 5_000, "{}", item_weight(&item));
     }
 }

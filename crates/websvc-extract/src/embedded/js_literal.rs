@@ -69,7 +69,7 @@ fn substituted(value: Value, variables: &Map<String, Value>, budget: &mut usize)
 }
 
 /// Returns the approximate number of bytes of a value.
-fn weight(value: &Value) -> usize {
+pub(super) fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 8 + text.len(),
         Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
@@ -168,23 +168,27 @@ impl<'a> Parser<'a> {
         Some(Value::Array(items))
     }
 
+    /// Reads a string. The text up to a mistake counts as read too, so that it is charged to the budget of the page.
     fn string(&mut self) -> Option<String> {
         let mut chars = self.rest.char_indices();
         let (_, quote) = chars.next()?;
         let mut out = String::new();
-        while let Some((at, c)) = chars.next() {
+        let mut is_closed = false;
+        while let Some((_, c)) = chars.next() {
             match c {
                 c if c == quote => {
-                    self.rest = &self.rest[at + c.len_utf8()..];
-                    return Some(out);
+                    is_closed = true;
+                    break;
                 }
                 // A template with an expression is code.
-                '$' if quote == '`' => return None,
-                '\\' => escape(&mut chars, &mut out)?,
+                '$' if quote == '`' => break,
+                '\\' if escape(&mut chars, &mut out).is_none() => break,
+                '\\' => {}
                 c => out.push(c),
             }
         }
-        None
+        self.rest = &self.rest[chars.offset()..];
+        is_closed.then_some(out)
     }
 
     fn number(&mut self) -> Option<Value> {
@@ -300,6 +304,16 @@ mod tests {
             check(source, None);
         }
         check(&"[".repeat(1_000), None);
+    }
+
+    #[test]
+    fn text_of_a_broken_string_is_read() {
+        for (source, rest) in
+            [("'never closed", ""), ("`a${x}`", "{x}`"), (r"'a\x", ""), (r#"["a", "b\u00"#, "")]
+        {
+            assert_eq!(parse(source), (None, rest), "{source}");
+        }
+        assert_eq!(parse("'closed' rest"), (Some(json!("closed")), " rest"));
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
     let dom = &document.dom;
     let mut found = Vec::new();
     let mut budget = MAX_BYTES;
+    let mut copies = devalue::CopyBudget::new();
     for id in dom.descendants(NodeId::ROOT) {
         if let Some(variations) = dom.attribute(id, "data-product_variations") {
             let Some(left) = budget.checked_sub(variations.len()) else { break };
@@ -66,7 +67,7 @@ pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
             let source: String = dom.children(id).map(|text| dom.text(text)).collect();
             let Some(left) = budget.checked_sub(source.len()) else { break };
             budget = left;
-            let value = read_json(&source, dom.attribute(id, "id"));
+            let value = read_json(&source, dom.attribute(id, "id"), &mut copies);
             found.extend(value.map(|value| EmbeddedValue { origin: Origin::State, value }));
         }
     }
@@ -85,9 +86,9 @@ fn is_json(dom: &Dom, id: NodeId) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-fn read_json(source: &str, id: Option<&str>) -> Option<Value> {
+fn read_json(source: &str, id: Option<&str>, copies: &mut devalue::CopyBudget) -> Option<Value> {
     let value = serde_json::from_str(source.trim()).ok()?;
-    if id == Some("__NUXT_DATA__") { devalue::hydrate(&value) } else { Some(value) }
+    if id == Some("__NUXT_DATA__") { devalue::hydrate(&value, copies) } else { Some(value) }
 }
 
 /// Reads the assignments and calls with literals from programs.

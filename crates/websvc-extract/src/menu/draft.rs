@@ -3,7 +3,7 @@
 use crate::product::identity::PageIdentity;
 use crate::structured::{StructuredData, plain_text};
 use crate::text::shorten;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use websvc_types::limits::{MENU_DESCRIPTION_MAX_CHARS, MENU_ITEMS_MAX, MENU_SECTIONS_MAX};
 use websvc_types::menu::{MenuItem, MenuMerchant, MenuSection, PageMenu};
 
@@ -44,11 +44,11 @@ impl MenuDraft {
     ) -> PageMenu {
         let MenuDraft { confidence, mut sections } = self;
         let source_url = page.url().to_string();
-        let (mut section_ids, mut item_ids) = (HashSet::new(), HashSet::new());
+        let (mut section_ids, mut item_ids) = (UniqueIds::default(), UniqueIds::default());
         for section in &mut sections {
-            section.id = unique(&section.id, &section.name, &mut section_ids);
+            section.id = section_ids.add(&section.id, &section.name);
             for item in &mut section.items {
-                item.id = unique(&item.id, &item.name, &mut item_ids);
+                item.id = item_ids.add(&item.id, &item.name);
                 item.source_url.clone_from(&source_url);
             }
         }
@@ -72,16 +72,30 @@ fn currency(sections: &[MenuSection]) -> Option<String> {
     }
 }
 
-/// Returns an ID that is not used yet: that of the data, else the words of the name, with a number if needed.
-fn unique(id: &str, name: &str, used: &mut HashSet<String>) -> String {
-    let base = if id.is_empty() { slug(name) } else { id.to_owned() };
-    let mut candidate = base.clone();
-    let mut number = 2;
-    while !used.insert(candidate.clone()) {
-        candidate = format!("{base}-{number}");
-        number += 1;
+/// The IDs of a menu.
+#[derive(Debug, Default)]
+struct UniqueIds {
+    used: HashSet<String>,
+    /// The number that is tried next for an ID that is used.
+    next: HashMap<String, usize>,
+}
+
+impl UniqueIds {
+    /// Adds an ID that is not used yet: that of the data, else the words of the name, with a number if needed.
+    fn add(&mut self, id: &str, name: &str) -> String {
+        let base = if id.is_empty() { slug(name) } else { id.to_owned() };
+        if self.used.insert(base.clone()) {
+            return base;
+        }
+        let number = self.next.entry(base.clone()).or_insert(2);
+        loop {
+            let candidate = format!("{base}-{number}");
+            *number += 1;
+            if self.used.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
     }
-    candidate
 }
 
 fn slug(name: &str) -> String {
@@ -96,4 +110,17 @@ pub(super) fn description(text: &str) -> Option<String> {
     let mut text = plain_text(text);
     shorten(&mut text, MENU_DESCRIPTION_MAX_CHARS);
     (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_ids_get_numbers() {
+        let mut ids = UniqueIds::default();
+        let added = [("tea", ""), ("tea-2", ""), ("tea", ""), ("", "Tea"), ("", "!"), ("", "!")];
+        let added: Vec<String> = added.iter().map(|(id, name)| ids.add(id, name)).collect();
+        assert_eq!(added, ["tea", "tea-2", "tea-3", "tea-4", "item", "item-2"]);
+    }
 }

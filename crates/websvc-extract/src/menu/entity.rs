@@ -38,6 +38,9 @@ const MAX_DEPTH: usize = 8;
 /// Maximum number of extras of an item.
 const MAX_OPTIONS: usize = 100;
 
+/// Maximum number of bytes of the items of a menu.
+const MAX_BYTES: usize = 16 << 20;
+
 /// Returns whether an entity is a restaurant or the like.
 pub(super) fn is_food_establishment(entity: Entity<'_>) -> bool {
     entity.is(&FOOD_ESTABLISHMENTS)
@@ -77,7 +80,8 @@ fn menus_of(entity: Entity<'_>) -> impl Iterator<Item = Entity<'_>> {
 pub(super) fn draft(graph: &Graph, page: &PageIdentity, confidence: f64) -> Option<MenuDraft> {
     let owned: Vec<Entity<'_>> = graph.entities().flat_map(menus_of).collect();
     let menus = owned.into_iter().chain(graph.roots().filter(|root| root.is(&["Menu"])));
-    let mut reader = MenuReader { page, seen: HashSet::new(), item_count: 0, sections: Vec::new() };
+    let mut reader =
+        MenuReader { page, seen: HashSet::new(), item_count: 0, bytes: MAX_BYTES, sections: Vec::new() };
     menus.for_each(|menu| reader.read_section(menu, 0));
     if reader.sections.is_empty() {
         graph.roots().filter(|root| root.is(&["MenuSection"])).for_each(|root| reader.read_section(root, 0));
@@ -90,6 +94,8 @@ struct MenuReader<'a> {
     /// Sections that are read: one may be referred to several times.
     seen: HashSet<crate::structured::EntityId>,
     item_count: usize,
+    /// The bytes of items that may still be read: items may be referred to several times, and share images and extras.
+    bytes: usize,
     sections: Vec<MenuSection>,
 }
 
@@ -101,7 +107,15 @@ impl MenuReader<'_> {
         }
         let members = section.entities("hasMenuItem").chain(section.entities("menuItem"));
         let left = MENU_ITEMS_MAX.saturating_sub(self.item_count);
-        let items: Vec<MenuItem> = members.take(left).filter_map(|entity| item(entity, self.page)).collect();
+        let mut items = Vec::new();
+        for item in members.take(left).filter_map(|entity| item(entity, self.page)) {
+            let Some(bytes) = self.bytes.checked_sub(weight(&item)) else {
+                self.bytes = 0;
+                break;
+            };
+            self.bytes = bytes;
+            items.push(item);
+        }
         self.item_count += items.len();
         if !items.is_empty() {
             self.sections.push(MenuSection {
@@ -115,6 +129,15 @@ impl MenuReader<'_> {
             self.read_section(inner, depth + 1);
         }
     }
+}
+
+/// Returns the approximate number of bytes of an item.
+fn weight(item: &MenuItem) -> usize {
+    let images = item.images.iter().map(|image| 100 + image.url.len());
+    let groups = item.option_groups.iter();
+    let options = groups.flat_map(|group| &group.options).map(|option| 100 + option.name.len());
+    let text = item.description.as_ref().map_or(0, String::len);
+    500 + text + item.dietary.iter().map(String::len).chain(images).chain(options).sum::<usize>()
 }
 
 /// Returns the ID that the data gives an entity: an identifier, or the fragment of its `@id`.

@@ -3,6 +3,7 @@
 use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{NodeId, NodeKind, Tag};
+use crate::limits::MAX_LABEL_BYTES;
 use crate::offer::{Notation, price_of};
 use crate::text::{collapsed, push_collapsed, start_of};
 use std::ops::Range;
@@ -35,6 +36,7 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
     let mut reader =
         LineReader { lines: Vec::new(), text: String::new(), last_part: String::new(), heading: None };
     let mut current = None;
+    let mut heading = None;
     let mut texts = 0;
     for id in view.nodes(dom) {
         match dom.kind(id) {
@@ -44,9 +46,11 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
                 if around != current {
                     reader.end_line();
                     current = around;
+                    heading = around.and_then(|block| heading_of(document, block));
                 }
-                let tag = around.and_then(|id| dom.tag(id));
-                let Some(tag) = tag else { continue };
+                if around.is_none() {
+                    continue;
+                }
                 let is_ignored = |id| {
                     matches!(dom.tag(id), Some(Tag::Nav | Tag::Footer | Tag::Button | Tag::Select))
                         || Some(id) == document.json_ld_content
@@ -54,7 +58,7 @@ pub(super) fn read(document: &Document) -> Vec<Line> {
                 if !is_ignored(id) && dom.ancestors(id).any(is_ignored) {
                     continue;
                 }
-                reader.heading = heading_level(tag).or_else(|| names_section(document, around).then_some(8));
+                reader.heading = heading;
                 reader.push(dom.text(id));
             }
             NodeKind::Element(Tag::Br) => reader.end_line(),
@@ -75,6 +79,11 @@ fn block_around(document: &Document, id: NodeId) -> Option<NodeId> {
     dom.ancestors(id).find(is_line)
 }
 
+/// Returns the level of a block that is a heading, or is named like one.
+fn heading_of(document: &Document, block: NodeId) -> Option<u8> {
+    heading_level(document.dom.tag(block)?).or_else(|| names_section(document, block).then_some(8))
+}
+
 /// Returns the level of a heading.
 fn heading_level(tag: Tag) -> Option<u8> {
     Some(match tag {
@@ -90,9 +99,9 @@ fn heading_level(tag: Tag) -> Option<u8> {
 }
 
 /// Returns whether the class of an element says that it is the title of a section, such as `menu-section-title`.
-fn names_section(document: &Document, id: Option<NodeId>) -> bool {
-    let class =
-        id.and_then(|id| document.dom.attribute(id, "class")).unwrap_or_default().to_ascii_lowercase();
+fn names_section(document: &Document, block: NodeId) -> bool {
+    let class = document.dom.attribute(block, "class").unwrap_or_default();
+    let class = start_of(class, MAX_LABEL_BYTES).to_ascii_lowercase();
     class.split_ascii_whitespace().any(|name| {
         let words: Vec<&str> = name.split(['-', '_']).filter(|word| !word.is_empty()).collect();
         let is_title = matches!(words.last(), Some(&("title" | "name" | "heading" | "header")));

@@ -1,9 +1,10 @@
 //! A product as one source describes it.
 
 use super::identity::PageIdentity;
+use crate::limits::MAX_LABEL_BYTES;
 use crate::offer::StockStatus;
 use crate::structured::plain_text;
-use crate::text::{collapsed, shorten};
+use crate::text::{collapsed, shorten, start_of};
 use url::Url;
 use websvc_types::limits::{PRODUCT_DESCRIPTION_MAX_CHARS, PRODUCT_IMAGES_MAX, PRODUCT_VARIANTS_MAX};
 use websvc_types::product::{Availability, ItemImage, PageProduct, Price, ProductSale, ProductVariant};
@@ -107,8 +108,9 @@ fn finish_variant(draft: VariantDraft, product: &str, page: &PageIdentity) -> Pr
     variant
 }
 
-/// Returns a name without markup and within the limit, `None` if it is empty.
+/// Returns a name without markup and within the limit, `None` if it is empty. Only the start of a long text is read.
 pub(crate) fn name(text: &str) -> Option<String> {
+    let text = start_of(text, MAX_LABEL_BYTES);
     let mut text = if text.contains('<') { plain_text(text) } else { collapsed(text) };
     shorten(&mut text, MAX_NAME_CHARS);
     (!text.is_empty()).then_some(text)

@@ -1,10 +1,14 @@
 //! Products of schema.org, in JSON-LD, microdata or RDFa.
 
+use super::budget::DraftBudget;
 use super::draft::{ProductDraft, VariantDraft, image, name};
 use super::identity::PageIdentity;
+use super::merge::MAX_DRAFTS;
 use super::offers;
+use crate::limits::MAX_LABEL_BYTES;
 use crate::links::resolve;
 use crate::structured::{Entity, Graph, Property};
+use crate::text::start_of;
 use std::collections::{BTreeMap, HashSet};
 use url::Url;
 use websvc_types::limits::{PRODUCT_IMAGES_MAX, PRODUCT_VARIANTS_MAX};
@@ -65,21 +69,28 @@ pub(super) fn drafts(graph: &Graph, page: &PageIdentity) -> Vec<ProductDraft> {
     let inner = graph.entities().filter(|entity| mains.contains(&entity.id));
     let mut seen = HashSet::new();
     let products = roots.chain(inner).filter(|entity| entity.is(&PRODUCT_TYPES) && seen.insert(entity.id));
-    products.filter_map(|entity| draft(entity, page, mains.contains(&entity.id))).collect()
+    let mut budget = DraftBudget::new();
+    products
+        .filter_map(|entity| draft(entity, page, mains.contains(&entity.id), &mut budget))
+        .take(MAX_DRAFTS)
+        .collect()
 }
 
-fn draft(entity: Entity<'_>, page: &PageIdentity, is_main: bool) -> Option<ProductDraft> {
+fn draft(
+    entity: Entity<'_>,
+    page: &PageIdentity,
+    is_main: bool,
+    budget: &mut DraftBudget,
+) -> Option<ProductDraft> {
     let own_name = entity.text("name").and_then(name);
     let parent = entity.entities("isVariantOf").next();
     let title = parent.and_then(|parent| parent.text("name")).and_then(name).or_else(|| own_name.clone())?;
-    let mut variants = variants(entity, page);
+    let mut variants = variants(entity, page, budget);
     if let ([single], Some(own_name)) = (variants.as_mut_slice(), own_name) {
         single.variant.title.get_or_insert(own_name);
     }
     let images = images(entity, page.base());
-    for draft in variants.iter_mut().filter(|draft| draft.variant.images.is_empty()) {
-        draft.variant.images.clone_from(&images);
-    }
+    variants.iter_mut().for_each(|draft| budget.add_images(draft, &images));
     let mut codes = codes(entity);
     for draft in &variants {
         codes.extend([&draft.variant.sku, &draft.variant.id].into_iter().flatten().cloned());
@@ -113,24 +124,27 @@ fn page_url(base: &Url, url: &str) -> Option<Url> {
 /// Returns the category: a path, or the levels of a list joined to one.
 fn category(entity: Entity<'_>) -> Option<String> {
     let levels: Vec<&str> = entity.labels("category").filter(|text| !text.contains("://")).take(10).collect();
-    (!levels.is_empty()).then(|| levels.join(" > "))
+    (!levels.is_empty()).then(|| start_of(&levels.join(" > "), MAX_LABEL_BYTES).to_owned())
 }
 
-fn variants(entity: Entity<'_>, page: &PageIdentity) -> Vec<VariantDraft> {
-    let members: Vec<VariantDraft> = entity
-        .entities("hasVariant")
-        .take(PRODUCT_VARIANTS_MAX)
-        .filter_map(|member| {
-            let mut draft = offers::of(member, page).into_iter().next()?;
-            draft.variant.title = member.text("name").and_then(name).or(draft.variant.title);
-            add_varying_options(&mut draft.variant.values, entity, member);
-            // A member that only has a URL is described on a page of its own.
-            let variant = &draft.variant;
-            let is_described = variant.price.is_some() || variant.sku.is_some() || !variant.values.is_empty();
-            is_described.then_some(draft)
-        })
-        .collect();
-    if members.is_empty() { offers::of(entity, page) } else { members }
+fn variants(entity: Entity<'_>, page: &PageIdentity, budget: &mut DraftBudget) -> Vec<VariantDraft> {
+    let mut members = Vec::new();
+    let mut seen = HashSet::new();
+    let distinct = entity.entities("hasVariant").filter(|member| seen.insert(member.id));
+    for member in distinct.take(PRODUCT_VARIANTS_MAX) {
+        if budget.is_spent() {
+            break;
+        }
+        let Some(mut draft) = offers::of(member, page, 1, budget).into_iter().next() else { continue };
+        draft.variant.title = member.text("name").and_then(name).or(draft.variant.title);
+        add_varying_options(&mut draft.variant.values, entity, member);
+        // A member that only has a URL is described on a page of its own.
+        let variant = &draft.variant;
+        if variant.price.is_some() || variant.sku.is_some() || !variant.values.is_empty() {
+            members.push(draft);
+        }
+    }
+    if members.is_empty() { offers::of(entity, page, PRODUCT_VARIANTS_MAX, budget) } else { members }
 }
 
 /// Adds the properties that a group names in `variesBy`.

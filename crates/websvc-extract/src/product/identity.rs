@@ -2,11 +2,12 @@
 
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
+use crate::limits::MAX_LABEL_BYTES;
 use crate::links::resolve;
 use crate::metadata;
 use crate::offer::amounts_in;
 use crate::structured::StructuredData;
-use crate::text::collapsed;
+use crate::text::{collapsed, start_of};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use url::Url;
@@ -17,6 +18,14 @@ const MAX_HEADINGS: usize = 3;
 /// Maximum number of amounts in the visible text, and of nodes that are visited for them.
 const MAX_AMOUNTS: usize = 5_000;
 const MAX_VISITED: usize = 100_000;
+
+/// Maximum number of bytes of a text with amounts, and of the text around it before white space is collapsed. A longer
+/// one is not searched.
+const MAX_AMOUNT_BYTES: usize = 2_000;
+const MAX_AROUND_BYTES: usize = 8_000;
+
+/// Number of nodes of the text around another.
+const AROUND_NODES: usize = 12;
 
 /// Words of buttons that put an article into a cart, in lower case.
 const BUY_WORDS: [&str; 14] = [
@@ -62,7 +71,10 @@ impl<'a> PageIdentity<'a> {
             document,
             own_url,
             urls,
-            names: names.filter(|name| !name.is_empty()).collect(),
+            names: names
+                .map(|name| start_of(&name, MAX_LABEL_BYTES).to_owned())
+                .filter(|name| !name.is_empty())
+                .collect(),
             can_buy: OnceCell::new(),
             amounts: OnceCell::new(),
         }
@@ -151,9 +163,24 @@ pub(crate) fn heading_texts(document: &Document) -> Vec<String> {
     headings.take(MAX_HEADINGS).map(|id| text_of(dom, id, 300)).collect()
 }
 
+/// Returns the text of the first nodes below a node, from the first bytes of their source: elements may share one long
+/// text.
 fn text_of(dom: &Dom, id: NodeId, max_nodes: usize) -> String {
-    let parts: Vec<&str> = dom.descendants(id).take(max_nodes).map(|node| dom.text(node)).collect();
-    collapsed(&parts.concat())
+    let (source, _) = source_of(dom, id, max_nodes, MAX_LABEL_BYTES);
+    collapsed(&source)
+}
+
+/// Returns the text of the first nodes below a node as the source has it, and whether it is complete.
+fn source_of(dom: &Dom, id: NodeId, max_nodes: usize, max_bytes: usize) -> (String, bool) {
+    let mut source = String::new();
+    for text in dom.descendants(id).take(max_nodes).map(|node| dom.text(node)) {
+        let part = start_of(text, max_bytes - source.len());
+        source.push_str(part);
+        if part.len() < text.len() {
+            return (source, false);
+        }
+    }
+    (source, true)
 }
 
 fn has_buy_button(dom: &Dom) -> bool {
@@ -161,7 +188,7 @@ fn has_buy_button(dom: &Dom) -> bool {
     dom.descendants(NodeId::ROOT).filter(is_button).take(5_000).any(|id| {
         let is_named_so = dom.attribute(id, "name").is_some_and(|name| name.contains("add-to-cart"));
         let label = match dom.attribute(id, "value") {
-            Some(value) if dom.is(id, Tag::Input) => value.to_lowercase(),
+            Some(value) if dom.is(id, Tag::Input) => start_of(value, MAX_LABEL_BYTES).to_lowercase(),
             _ => text_of(dom, id, 20).to_lowercase(),
         };
         let is_disabled = dom.attribute(id, "disabled").is_some();
@@ -173,6 +200,8 @@ fn has_buy_button(dom: &Dom) -> bool {
 fn visible_amounts(document: &Document) -> HashSet<i64> {
     let dom = &document.dom;
     let mut amounts = HashSet::new();
+    // Elements whose text was read.
+    let mut seen = HashSet::new();
     let mut walk = dom.descendants(NodeId::ROOT);
     let mut visited = 0;
     while let Some(id) = walk.next() {
@@ -181,9 +210,12 @@ fn visible_amounts(document: &Document) -> HashSet<i64> {
             NodeKind::Text => {
                 // The parts of a price may be in elements of their own.
                 let parent = dom.parent(id).and_then(|parent| dom.parent(parent));
-                let around = parent.map(|parent| text_of(dom, parent, 12)).unwrap_or_default();
-                for text in [dom.text(id), &around] {
-                    if text.len() < 2_000 {
+                let source = parent
+                    .filter(|&parent| seen.insert(parent))
+                    .map(|parent| source_of(dom, parent, AROUND_NODES, MAX_AROUND_BYTES));
+                let around = source.filter(|(_, is_complete)| *is_complete).map(|(text, _)| collapsed(&text));
+                for text in [dom.text(id), around.as_deref().unwrap_or_default()] {
+                    if text.len() < MAX_AMOUNT_BYTES {
                         #[expect(clippy::cast_possible_truncation, reason = "amounts are below 10^12")]
                         amounts.extend(amounts_in(text).map(|amount| (amount * 100.0).round() as i64));
                     }

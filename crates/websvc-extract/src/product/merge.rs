@@ -1,12 +1,14 @@
 //! Merging of drafts that describe the same product.
 
+use super::budget::DraftBudget;
 use super::draft::{ProductDraft, VariantDraft};
 use super::identity::{is_same_page, words};
 use std::collections::BTreeMap;
+use websvc_types::limits::PRODUCT_VARIANTS_MAX;
 use websvc_types::product::Price;
 
 /// Maximum number of drafts of one source that are compared with each other.
-const MAX_DRAFTS: usize = 300;
+pub(super) const MAX_DRAFTS: usize = 300;
 
 /// Combines the drafts of one source: repeated ones, and those that are variants of one product.
 pub(super) fn combined(drafts: Vec<ProductDraft>) -> Vec<ProductDraft> {
@@ -108,16 +110,16 @@ fn replace_variants(product: &mut ProductDraft, variants: Vec<VariantDraft>) {
     let whole = product.variants.pop().map(|draft| draft.variant).unwrap_or_default();
     let currency = whole.price.as_ref().and_then(|price| price.currency.clone());
     product.variants = variants;
+    product.variants.truncate(PRODUCT_VARIANTS_MAX);
+    let mut budget = DraftBudget::new();
     for draft in &mut product.variants {
+        budget.add_images(draft, &whole.images);
         let variant = &mut draft.variant;
         let prices = [variant.price.as_mut(), variant.sale.as_mut().map(|sale| &mut sale.original_price)];
         for price in prices.into_iter().flatten() {
             if price.currency.is_none() {
                 price.currency.clone_from(&currency);
             }
-        }
-        if variant.images.is_empty() {
-            variant.images.clone_from(&whole.images);
         }
     }
 }

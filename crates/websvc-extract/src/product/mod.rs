@@ -4,6 +4,7 @@
 //! only add what they say about the same product. Several products of equal rank mean that the page is a listing: then
 //! there is none.
 
+mod budget;
 pub(crate) mod draft;
 pub(crate) mod entity;
 pub(crate) mod identity;

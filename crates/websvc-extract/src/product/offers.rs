@@ -1,10 +1,12 @@
 //! Offers of schema.org as variants with prices and availabilities.
 
+use super::budget::DraftBudget;
 use super::draft::{VariantDraft, name};
 use super::entity::{gtin, images, options};
 use super::identity::PageIdentity;
 use crate::offer::{Notation, StockStatus, code, price_of, status_text};
 use crate::structured::{Entity, Literal};
+use std::collections::HashSet;
 use websvc_types::limits::PRODUCT_VARIANTS_MAX;
 use websvc_types::product::Price;
 
@@ -12,27 +14,71 @@ use websvc_types::product::Price;
 const ORIGINAL_PRICES: [&str; 6] =
     ["ListPrice", "StrikethroughPrice", "SRP", "MSRP", "RegularPrice", "SuggestedRetailPrice"];
 
-/// Returns the variants of a product by its offers: at least one.
-pub(super) fn of(product: Entity<'_>, page: &PageIdentity) -> Vec<VariantDraft> {
-    let mut offers = Vec::new();
-    for offer in product.entities("offers") {
-        let inner: Vec<Entity<'_>> = offer.entities("offers").take(PRODUCT_VARIANTS_MAX).collect();
-        if inner.is_empty() { offers.push(offer) } else { offers.extend(inner) }
-    }
-    offers.truncate(PRODUCT_VARIANTS_MAX);
-    let mut drafts: Vec<(Option<String>, VariantDraft)> = Vec::new();
-    for offer in offers {
-        let (key, draft) = (key(offer, product, page), variant(product, offer, page));
-        match drafts.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, known)) if is_better(&draft, known) => *known = draft,
+/// Maximum number of price specifications of an offer.
+const MAX_SPECIFICATIONS: usize = 20;
+
+/// Returns the variants of a product by its offers: at least one, and at most `max`.
+pub(super) fn of(
+    product: Entity<'_>,
+    page: &PageIdentity,
+    max: usize,
+    budget: &mut DraftBudget,
+) -> Vec<VariantDraft> {
+    // The best offer of each article with its terms. Only these are described, because offers may share long texts.
+    let mut best: Vec<(Option<String>, Entity<'_>, VariantDraft)> = Vec::new();
+    for offer in distinct_offers(product) {
+        if !budget.compare(cost(offer, product)) {
+            break;
+        }
+        let mut terms = VariantDraft::default();
+        apply_terms(&mut terms, offer);
+        let key = key(offer, product, page);
+        match best.iter_mut().find(|(known, ..)| *known == key) {
+            Some((_, known_offer, known)) if is_better(&terms, known) => {
+                (*known_offer, *known) = (offer, terms);
+            }
             Some(_) => {}
-            None => drafts.push((key, draft)),
+            None => best.push((key, offer, terms)),
         }
     }
-    if drafts.is_empty() {
-        return vec![without_offer(product, page)];
+    let mut drafts = Vec::new();
+    for (_, offer, _) in best.into_iter().take(max) {
+        if !drafts.is_empty() && budget.is_spent() {
+            break;
+        }
+        drafts.push(budget.charged(variant(product, offer, page)));
     }
-    drafts.into_iter().map(|(_, draft)| draft).collect()
+    if drafts.is_empty() {
+        drafts.push(budget.charged(without_offer(product, page)));
+    }
+    drafts
+}
+
+/// Returns the offers of a product, and those in its aggregated offers, each once.
+fn distinct_offers(product: Entity<'_>) -> Vec<Entity<'_>> {
+    // An offer may be in its own list, so the lists have sets of their own.
+    let (mut seen, mut seen_inner) = (HashSet::new(), HashSet::new());
+    let mut found = Vec::new();
+    let outer: Vec<Entity<'_>> =
+        product.entities("offers").filter(|offer| seen.insert(offer.id)).take(PRODUCT_VARIANTS_MAX).collect();
+    for offer in outer {
+        let mut inner = offer.entities("offers").peekable();
+        if inner.peek().is_none() {
+            found.push(offer);
+        } else {
+            let left = PRODUCT_VARIANTS_MAX.saturating_sub(found.len());
+            found.extend(inner.filter(|offer| seen_inner.insert(offer.id)).take(left));
+        }
+    }
+    found.truncate(PRODUCT_VARIANTS_MAX);
+    found
+}
+
+/// Returns the number of properties that are looked through for an offer of a product.
+fn cost(offer: Entity<'_>, product: Entity<'_>) -> usize {
+    let inner = offer.entities("priceSpecification").take(MAX_SPECIFICATIONS);
+    let inner = inner.chain(offer.entities("itemOffered").take(1));
+    [offer, product].into_iter().chain(inner).map(Entity::property_count).sum()
 }
 
 /// Returns what distinguishes an offer from others of the same product; `None` for an offer of the product itself, such
@@ -112,7 +158,7 @@ fn apply_terms(draft: &mut VariantDraft, offer: Entity<'_>) {
 pub(crate) fn prices(offer: Entity<'_>) -> (Option<Price>, Option<Price>) {
     let mut price = first_price(offer, "price", None);
     let mut original = None;
-    for specification in offer.entities("priceSpecification").take(20) {
+    for specification in offer.entities("priceSpecification").take(MAX_SPECIFICATIONS) {
         let is_conditional = specification.values("validForMemberTier").next().is_some()
             || specification.values("referenceQuantity").next().is_some();
         let found = first_price(specification, "price", Some(offer));

@@ -19,15 +19,11 @@ pub(super) fn shopify_variants(product: &Object, page: &PageIdentity) -> Option<
         let amount = hundredths_to_units(object.get(field)?.as_i64()?);
         Some(Price { amount, ..Price::default() })
     };
-    let images = fields::images(product, page);
     let read = |variant: &Object| {
         let mut draft = fields::variant(variant, product, page);
         draft.set_price(hundredths(variant, "price"), hundredths(variant, "compare_at_price"));
         draft.variant.title = fields::text(variant, &["title"]).filter(|title| title != "Default Title");
         draft.variant.values.retain(|key, value| !(key == "Title" && value == "Default Title"));
-        if draft.variant.images.is_empty() {
-            draft.variant.images.clone_from(&images);
-        }
         draft
     };
     Some(variants.iter().take(PRODUCT_VARIANTS_MAX).filter_map(Value::as_object).map(read).collect())

@@ -1,5 +1,6 @@
 //! Products in the state of web applications: objects with a name, a price and an ID.
 
+use super::budget::DraftBudget;
 use super::draft::{ProductDraft, VariantDraft, name};
 use super::identity::PageIdentity;
 use super::shop::shopify_variants;
@@ -47,7 +48,8 @@ const MAINS: [&str; 9] = [
 
 /// Returns the products in the states of a page.
 pub(super) fn drafts(embedded: &[EmbeddedValue], page: &PageIdentity) -> Vec<ProductDraft> {
-    let mut search = ProductSearch { page, budget: MAX_VALUES, found: Vec::new() };
+    let mut search =
+        ProductSearch { page, budget: MAX_VALUES, drafts: DraftBudget::new(), found: Vec::new() };
     for value in embedded.iter().filter(|value| value.origin == Origin::State) {
         search.visit(&value.value, "", 0);
     }
@@ -57,6 +59,7 @@ pub(super) fn drafts(embedded: &[EmbeddedValue], page: &PageIdentity) -> Vec<Pro
 struct ProductSearch<'a> {
     page: &'a PageIdentity<'a>,
     budget: usize,
+    drafts: DraftBudget,
     found: Vec<ProductDraft>,
 }
 
@@ -70,7 +73,7 @@ impl ProductSearch<'_> {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.visit(item, "", depth + 1)),
             Value::Object(object) => {
-                if let Some(mut draft) = draft(object, self.page) {
+                if let Some(mut draft) = draft(object, self.page, &mut self.drafts) {
                     draft.is_main = MAINS.contains(&&*letters(key)) && self.page.mentions(&draft.title);
                     self.found.push(draft);
                     return;
@@ -92,7 +95,7 @@ fn letters(key: &str) -> String {
 }
 
 /// Returns the product that an object clearly is: it has a name, an ID and a price, its own or those of its variants.
-fn draft(object: &Object, page: &PageIdentity) -> Option<ProductDraft> {
+fn draft(object: &Object, page: &PageIdentity, budget: &mut DraftBudget) -> Option<ProductDraft> {
     let title = fields::item_name(object)?;
     let (id, sku) = (fields::id(object), fields::sku(object));
     let slug = fields::text(object, &["handle", "slug", "urlKey", "url_key"]);
@@ -106,6 +109,7 @@ fn draft(object: &Object, page: &PageIdentity) -> Option<ProductDraft> {
     if !variants.iter().any(|draft| draft.variant.price.is_some()) {
         return None;
     }
+    let variants = limited(variants, object, page, budget);
     let url = fields::text(object, &["url", "canonicalUrl", "link", "permalink"]);
     let url = url.and_then(|url| resolve(page.base(), &url));
     // The address of a product that is named only by its slug is that of the page.
@@ -129,6 +133,26 @@ fn draft(object: &Object, page: &PageIdentity) -> Option<ProductDraft> {
     })
 }
 
+/// Returns the variants that fit into the budget, at least one, each with images of its own or those of the product.
+fn limited(
+    variants: Vec<VariantDraft>,
+    object: &Object,
+    page: &PageIdentity,
+    budget: &mut DraftBudget,
+) -> Vec<VariantDraft> {
+    let images = fields::images(object, page);
+    let mut drafts = Vec::new();
+    for draft in variants {
+        if !drafts.is_empty() && budget.is_spent() {
+            break;
+        }
+        let mut draft = budget.charged(draft);
+        budget.add_images(&mut draft, &images);
+        drafts.push(draft);
+    }
+    drafts
+}
+
 fn variants(object: &Object, page: &PageIdentity) -> Vec<VariantDraft> {
     let own = fields::variant(object, object, page);
     let list =
@@ -149,9 +173,6 @@ fn variants(object: &Object, page: &PageIdentity) -> Vec<VariantDraft> {
         if draft.variant.price.is_none() {
             draft.variant.price.clone_from(&own.variant.price);
             draft.variant.sale.clone_from(&own.variant.sale);
-        }
-        if draft.variant.images.is_empty() {
-            draft.variant.images.clone_from(&own.variant.images);
         }
     }
     drafts

@@ -70,6 +70,8 @@ pub(crate) struct Graph {
     by_id: HashMap<String, EntityId>,
     property_count: usize,
     text_bytes: usize,
+    /// True once a text did not fit.
+    is_text_full: bool,
 }
 
 impl Graph {
@@ -116,9 +118,15 @@ impl Graph {
             Literal::Text(text) => Literal::Text(start_of(&text, MAX_VALUE_BYTES).to_owned()),
         };
         let length = literal.as_str().len();
-        if length > 0 && self.text_bytes + length <= MAX_TEXT_BYTES {
+        if self.text_bytes + length > MAX_TEXT_BYTES {
+            // A reader that goes on would collapse a long text for each of the other properties.
+            self.is_text_full = true;
+        } else if length > 0 {
             self.text_bytes += length;
             self.add(entity, name, Value::Literal(literal));
+        } else {
+            // An empty text costs as much to read as another.
+            self.property_count += 1;
         }
     }
 
@@ -132,7 +140,7 @@ impl Graph {
 
     /// Returns whether no more properties can be added, so that their values need not be read.
     pub(super) fn is_full(&self) -> bool {
-        self.property_count >= MAX_PROPERTIES
+        self.is_text_full || self.property_count >= MAX_PROPERTIES
     }
 
     fn add(&mut self, entity: EntityId, name: &str, value: Value) {
@@ -184,6 +192,11 @@ impl<'a> Entity<'a> {
     /// Returns the entity whose element contains this one, without a property that names it.
     pub(crate) fn enclosing(self) -> Option<Entity<'a>> {
         Some(Entity { graph: self.graph, id: self.record().enclosing? })
+    }
+
+    /// Returns the number of properties, which is the cost of looking one up.
+    pub(crate) fn property_count(self) -> usize {
+        self.record().properties.len()
     }
 
     /// Iterates over the values of a property. References are resolved.
@@ -239,4 +252,34 @@ impl<'a> Entity<'a> {
 fn local_name(name: &str) -> &str {
     let name = name.trim();
     name.trim_end_matches('/').rsplit(['/', '#', ':']).next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graph_is_full_once_a_text_does_not_fit() {
+        let mut graph = Graph::default();
+        let entity = graph.add_entity(None, ["Product"].into_iter()).unwrap();
+        let text = "x".repeat(MAX_VALUE_BYTES - 1);
+        for _ in 0..MAX_TEXT_BYTES / MAX_VALUE_BYTES {
+            assert!(!graph.is_full());
+            graph.add_literal(entity, "name", Literal::Text(text.clone()));
+        }
+        assert!(!graph.is_full(), "a few bytes are left");
+        graph.add_literal(entity, "name", Literal::Text(text));
+        assert!(graph.is_full());
+    }
+
+    #[test]
+    fn empty_values_count_as_properties() {
+        let mut graph = Graph::default();
+        let entity = graph.add_entity(None, ["Product"].into_iter()).unwrap();
+        for _ in 0..MAX_PROPERTIES {
+            graph.add_literal(entity, "name", Literal::Text(String::new()));
+        }
+        assert!(graph.is_full());
+        assert_eq!(graph.roots().count() + graph.entities().next().unwrap().values("name").count(), 0);
+    }
 }

@@ -1,7 +1,7 @@
 //! Texts of structured data: values of attributes, and strings that are HTML themselves.
 
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
-use crate::text::{collapsed, push_collapsed};
+use crate::text::{collapsed, push_collapsed, start_of};
 
 /// Maximum number of nodes that are visited for the text of one value.
 const MAX_TEXT_NODES: usize = 500;
@@ -68,18 +68,25 @@ fn character(name: &str) -> Option<char> {
     })
 }
 
-/// Returns the text below a node, with spaces between blocks, up to `max` bytes.
+/// Returns the text below a node, with spaces between blocks, up to about `max` bytes. The text before white
+/// space is collapsed is cut too, at four times as many bytes: elements may share one long text.
 pub(super) fn text_below(dom: &Dom, top: NodeId, max: usize) -> String {
     let mut out = String::new();
     let mut walk = dom.descendants(top);
     let mut visited = 0;
+    let mut left = max.saturating_mul(4);
     while out.len() <= max
+        && left > 0
         && visited < MAX_TEXT_NODES
         && let Some(id) = walk.next()
     {
         visited += 1;
         match dom.kind(id) {
-            NodeKind::Text => push_collapsed(&mut out, dom.text(id)),
+            NodeKind::Text => {
+                let text = start_of(dom.text(id), left);
+                left -= text.len();
+                push_collapsed(&mut out, text);
+            }
             NodeKind::Element(Tag::Script | Tag::Style | Tag::Template) => walk.skip_children(id),
             NodeKind::Element(tag) if tag.is_block() || tag == Tag::Br => push_collapsed(&mut out, " "),
             NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
@@ -87,4 +94,16 @@ pub(super) fn text_below(dom: &Dom, top: NodeId, max: usize) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_not_read_to_its_end() {
+        let dom = dom::parse(&format!("{}<b>{}</b>end", " ".repeat(30), "x".repeat(1 << 20)));
+        assert_eq!(text_below(&dom, NodeId::ROOT, 10), "x".repeat(40));
+        assert_eq!(text_below(&dom::parse("<p>a  <b>b</b><p>c"), NodeId::ROOT, 10), "a b c");
+    }
 }

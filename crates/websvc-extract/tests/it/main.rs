@@ -7,6 +7,7 @@ mod described;
 mod fuzz_corpus;
 mod hidden;
 mod hostile;
+mod hostile_data;
 mod images;
 mod kinds;
 mod main_content;
