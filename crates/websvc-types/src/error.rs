@@ -210,7 +210,7 @@ error_codes! {
     InteractLanguageUnavailable = "INTERACT_LANGUAGE_UNAVAILABLE", 501;
     /// The operation needs a language model, and none is configured.
     LlmNotConfigured = "LLM_NOT_CONFIGURED", 501;
-    /// The browser of the session is switched off, not installed, or does not start.
+    /// The session is starting, or its browser is switched off, not installed, or does not start.
     BrowserUnavailable = "BROWSER_UNAVAILABLE", 503;
     /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
