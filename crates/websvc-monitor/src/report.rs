@@ -62,8 +62,9 @@ pub(crate) fn check_report(
     }))
 }
 
-/// Returns whether a check found something to notify people about, as [`websvc_notify::is_notable`] does. Reads judgments
-/// until one matters, so the number of pages in a report does not decide. Blocks.
+/// Returns whether a check found something that people are notified about: a page that is new, changed, removed or in
+/// error, unless there are changed pages only and the model judged that none of them matters (operations.md, section 3.8).
+/// Reads judgments until one matters. Blocks.
 pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bool, StoreError> {
     let CheckSummary { total: _, same: _, changed, new, removed, error } = record.summary;
     if new + removed + error > 0 {

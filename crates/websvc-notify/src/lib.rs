@@ -35,4 +35,4 @@ pub use smtp::{
     MailConfig, MailConfigError, MailError, MailPassword, MailPhase, MailTls, Mailer, ServerReply,
 };
 pub use token::{InvalidToken, Token, TokenError, TokenHash};
-pub use wording::{headline, is_notable};
+pub use wording::headline;

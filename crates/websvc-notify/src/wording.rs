@@ -12,22 +12,6 @@ pub fn headline(report: &CheckReport) -> String {
     format!("{}: {}", monitor_name(&report.monitor_name), result(report))
 }
 
-/// Returns whether a check found something that people are notified about: a page that is new, changed, removed or in
-/// error, unless there are changed pages only and the model judged that none of them matters (operations.md, section
-/// 3.8).
-#[must_use]
-pub fn is_notable(report: &CheckReport) -> bool {
-    let PageCounts { new, changed, removed, error, same: _ } = report.counts;
-    if new + removed + error > 0 {
-        return true;
-    }
-    let meaningless = report.pages.iter().filter(|page| {
-        page.status == PageStatus::Changed
-            && page.judgment.as_ref().is_some_and(|judgment| !judgment.is_meaningful)
-    });
-    changed > meaningless.count() as u64
-}
-
 /// Returns the name of a monitor for a heading.
 pub(crate) fn monitor_name(name: &str) -> String {
     let name = clean_line(name, MAX_NAME_CHARS);

@@ -19,8 +19,15 @@ const PLAIN_PORT: u16 = 25;
 pub(crate) fn mail_settings(config: &Config) -> Result<Option<MailSettings>> {
     let config::Mail { host, port, tls, user, password, from, timeout_ms, ca_file } = &config.mail;
     let Some(host) = non_empty(host) else {
-        let others = [("user", user), ("password", password), ("from", from)];
-        if let Some((name, _)) = others.iter().find(|(_, value)| value.is_some()) {
+        let others = [
+            ("port", port.is_some()),
+            ("tls", tls.is_some()),
+            ("user", user.is_some()),
+            ("password", password.is_some()),
+            ("from", from.is_some()),
+            ("ca_file", ca_file.is_some()),
+        ];
+        if let Some((name, _)) = others.iter().find(|(_, is_set)| *is_set) {
             bail!("mail.{name} is set, but mail.host is missing");
         }
         return Ok(None);
@@ -98,6 +105,9 @@ mod tests {
         check(&format!("{valid}user = 'a'\npassword = 's3cret'"), Ok(true));
         check(&format!("{valid}tls = 'implicit'\nport = 2465"), Ok(true));
         check("[mail]\nfrom = 'a@b.test'", Err("mail.from is set, but mail.host is missing"));
+        check("[mail]\nport = 25", Err("mail.port is set, but mail.host is missing"));
+        check("[mail]\ntls = 'none'", Err("mail.tls is set, but mail.host is missing"));
+        check("[mail]\nca_file = 'ca.pem'", Err("mail.ca_file is set, but mail.host is missing"));
         check(&format!("{SERVER}host = 'mail.test'"), Err("mail.from is missing"));
         check(&format!("{SERVER}host = 'mail.test'\nfrom = 'alerts'"), Err("mail.from"));
         check(&format!("{SERVER}host = 'a b'\nfrom = 'a@b.test'"), Err("mail.host: a b is not a host name"));

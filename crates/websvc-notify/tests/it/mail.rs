@@ -2,8 +2,8 @@
 
 use url::Url;
 use websvc_notify::{
-    CheckReport, CheckStatus, ConfirmationMail, DiffMode, Judgment, Mailbox, PageCounts, PageReport,
-    PageStatus, ReportMail, headline, is_notable,
+    CheckReport, CheckStatus, ConfirmationMail, DiffMode, Mailbox, PageCounts, PageReport, PageStatus,
+    ReportMail, headline,
 };
 
 use crate::support::{compose, empty_report, page, read, report, sender, time};
@@ -26,26 +26,6 @@ fn headline_says_what_changed() {
     check_headline(CheckStatus::SkippedOverlap, none, skipped);
     let unnamed = CheckReport { monitor_name: "\u{202e}\n".to_owned(), ..empty_report() };
     assert_eq!(headline(&unnamed), "Monitor: no changes");
-}
-
-#[test]
-fn check_is_notable_unless_nothing_or_only_meaningless_pages_changed() {
-    let changed = |is_meaningful| PageReport {
-        judgment: Some(Judgment { is_meaningful, reason: String::new(), changes: Vec::new() }),
-        ..page("https://a.example/", PageStatus::Changed)
-    };
-    let check = |counts, pages| is_notable(&CheckReport { counts, pages, ..empty_report() });
-    let one = PageCounts { changed: 1, ..PageCounts::default() };
-    assert!(!check(PageCounts { same: 3, ..PageCounts::default() }, Vec::new()));
-    assert!(check(one, vec![changed(true)]));
-    assert!(!check(one, vec![changed(false)]));
-    assert!(check(PageCounts { changed: 2, ..one }, vec![changed(false), changed(true)]));
-    assert!(check(one, vec![page("https://a.example/", PageStatus::Changed)]), "not judged");
-    for other in
-        [PageCounts { new: 1, ..one }, PageCounts { removed: 1, ..one }, PageCounts { error: 1, ..one }]
-    {
-        assert!(check(other, vec![changed(false)]));
-    }
 }
 
 #[test]

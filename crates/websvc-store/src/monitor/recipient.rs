@@ -123,6 +123,7 @@ pub(super) fn set_recipients(
     for former in stored.iter().filter(|recipient| !is_named(&recipient.address)) {
         delete_pending(transaction, former)?;
     }
+    let mut named = Vec::with_capacity(recipients.len());
     for recipient in recipients {
         let found = stored.iter().find(|found| found.address == recipient.address);
         let (number, is_open) = match found {
@@ -134,8 +135,9 @@ pub(super) fn set_recipients(
         if is_open {
             enqueue_confirmation(transaction, monitor, number, now_ms)?;
         }
+        named.push(number);
     }
-    delete_former(transaction, monitor, recipients.len() as u64)
+    delete_former(transaction, monitor, &named)
 }
 
 fn recipients_of(connection: &Connection, monitor: i64) -> sql::Result<Vec<RecipientRecord>> {
@@ -186,11 +188,18 @@ fn delete_pending(transaction: &Transaction<'_>, recipient: &RecipientRecord) ->
     transaction.execute(sql, params![recipient.number]).map(drop)
 }
 
-/// Deletes the oldest recipients beyond the maximum, if no message to them is waiting.
-fn delete_former(transaction: &Transaction<'_>, monitor: i64, named: u64) -> sql::Result<()> {
-    let sql = "DELETE FROM monitor_recipients WHERE number IN (SELECT recipients.number \
-               FROM monitor_recipients AS recipients WHERE recipients.monitor = ?1 \
-               AND NOT EXISTS (SELECT 1 FROM monitor_messages WHERE recipient = recipients.number) \
-               ORDER BY recipients.updated_at DESC, recipients.number DESC LIMIT 500 OFFSET ?2)";
-    transaction.execute(sql, params![monitor, MAX_FORMER + named]).map(drop)
+/// Deletes the oldest recipients beyond the maximum that are not among the `named` ones, if no message to them is waiting.
+fn delete_former(transaction: &Transaction<'_>, monitor: i64, named: &[i64]) -> sql::Result<()> {
+    let named: Vec<String> = named.iter().map(i64::to_string).collect();
+    let is_former = match named.as_slice() {
+        [] => String::new(),
+        named => format!("AND recipients.number NOT IN ({})", named.join(", ")),
+    };
+    let sql = format!(
+        "DELETE FROM monitor_recipients WHERE number IN (SELECT recipients.number \
+         FROM monitor_recipients AS recipients WHERE recipients.monitor = ?1 {is_former} \
+         AND NOT EXISTS (SELECT 1 FROM monitor_messages WHERE recipient = recipients.number) \
+         ORDER BY recipients.updated_at DESC, recipients.number DESC LIMIT 500 OFFSET ?2)"
+    );
+    transaction.execute(&sql, params![monitor, MAX_FORMER]).map(drop)
 }

@@ -1,9 +1,10 @@
 //! Results of checks: statuses, diffs, removed pages and search results.
 
 use serde_json::{Value, json};
-use websvc_testkit::{FakeModel, Page};
+use websvc_testkit::{FakeModel, Page, until};
 
-use super::{MonitorTest, TEA, check_summary, statuses, with_model};
+use super::slack::WEBHOOK;
+use super::{MonitorTest, TEA, check_summary, statuses, wait_for_notifications, with_model};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_is_new_then_same_then_changed_with_its_diff() {
@@ -158,8 +159,12 @@ async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
     let answer =
         json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [] });
     let test = MonitorTest::with(move |_| FakeModel::json(&answer), &with_model()).await;
-    let monitor = test.create(json!({ "goal": "Tell me when prices change" })).await;
+    let notification = json!({ "slack": { "enabled": true, "webhookUrl": WEBHOOK } });
+    let goal = "Tell me when prices change";
+    let monitor = test.create(json!({ "goal": goal, "notification": notification })).await;
     test.run(&monitor).await;
+    let posts = || test.world.requests().into_iter().filter(|request| request.url == WEBHOOK).count();
+    until("the new page is posted", || posts() == 1).await;
     test.shop.set_tea(&["Sencha costs 12 euros!", "Rooibos costs 5 euros."]);
     let check = test.run(&monitor).await;
     check_summary(&check, &json!({ "totalPages": 1, "changed": 1 }));
@@ -167,6 +172,12 @@ async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
     let expected = json!({ "meaningful": false, "confidence": "high", "reason": "a typo", "meaningfulChanges": [], "fields": [] });
     assert_eq!(*judgment, expected);
     assert_eq!(check["actualCredits"], 2);
+    // People are not notified about changes that do not matter.
+    let quiet = wait_for_notifications(&test.service, &monitor, &check, |status| {
+        status["slack"]["error"].is_string()
+    })
+    .await;
+    assert_eq!((&quiet["slack"]["attempted"], posts()), (&json!(false), 1), "{quiet}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
