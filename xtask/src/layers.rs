@@ -80,6 +80,7 @@ const LAYERS: &[Layer] = &[
             "websvc-index",
             "websvc-sitemap",
             "websvc-diff",
+            "websvc-redact",
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",

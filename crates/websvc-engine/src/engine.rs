@@ -253,15 +253,20 @@ impl Engine {
         let scope = self.scope(team)?;
         let scraper = checkers.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
-        let scrape_plan = plan.without_generated_formats();
+        let scrape_plan = plan.for_scraper(self.completion_model().is_some());
         let mut page = scraper.scrape_with(url, &scrape_plan, profile.as_ref(), deadline).await;
         let profile_warning = match profile {
             Some(profile) => profile.close().await,
             None => None,
         };
         let scanned = checkers.finish(&mut warnings);
+        if let Ok(scraped) = &mut page {
+            let writing = generated::write(self.completion_model(), self.stages(), plan, scraped, deadline);
+            if let Err(error) = writing.await {
+                page = Err(error);
+            }
+        }
         if let Ok(page) = &mut page {
-            generated::write(self.completion_model(), self.stages(), plan, page, deadline).await;
             let context = TrackingContext {
                 scraper: &scraper,
                 model: self.completion_model(),
@@ -310,9 +315,10 @@ impl Engine {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
         let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
-        let parse_plan = plan.without_generated_formats();
+        let parse_plan = plan.for_scraper(self.completion_model().is_some());
         let mut page = scraper.read_file(file, &parse_plan, deadline).await.map_err(EngineError::Page)?;
-        generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline).await;
+        let writing = generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline);
+        writing.await.map_err(EngineError::Page)?;
         *bill = charge_single_page(&self.config.pricing, plan, Some(&mut page), 0);
         page.warnings.splice(..0, warnings);
         Ok(page)

@@ -14,6 +14,7 @@ mod finding;
 mod kind;
 mod lexicon;
 mod name_context;
+mod named;
 mod number;
 mod options;
 mod person;
@@ -30,5 +31,6 @@ mod zone;
 
 pub use finding::Finding;
 pub use kind::{Kind, Kinds};
+pub use named::{NamedPart, NamedText, redact_named};
 pub use options::{Options, RedactMode, ReplacementStyle, Syntax};
 pub use redaction::{Redaction, redact};

@@ -106,7 +106,7 @@ fn replaced_ranges(text: &str, findings: &[Finding], style: ReplacementStyle) ->
     findings.iter().map(replaced_range).collect()
 }
 
-fn replace(text: &str, findings: &[Finding], style: ReplacementStyle) -> String {
+pub(crate) fn replace(text: &str, findings: &[Finding], style: ReplacementStyle) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for finding in findings {

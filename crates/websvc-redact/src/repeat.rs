@@ -51,7 +51,7 @@ fn is_distinctive(kind: Kind, words: &str) -> bool {
 }
 
 /// Returns whether a range does not start or end inside a word.
-fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
+pub(crate) fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !crate::cjk::is_cjk(c));
     let before = text[..start].chars().next_back();
     let first = text[start..].chars().next();
@@ -61,7 +61,7 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Returns whether a finding of this kind is allowed in a range: secrets inside any zone, the other kinds in prose.
-fn is_allowed(zones: &[Zone], kind: Kind, start: usize, end: usize) -> bool {
+pub(crate) fn is_allowed(zones: &[Zone], kind: Kind, start: usize, end: usize) -> bool {
     let at = zones.partition_point(|zone| zone.range.end <= start);
     match zones.get(at) {
         Some(zone) if zone.range.start < end => {

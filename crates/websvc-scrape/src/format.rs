@@ -28,7 +28,7 @@ use crate::index_copy::index_copy;
 use crate::out_links::out_links;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
-use crate::redaction;
+use crate::redaction::{self, PersonalData};
 use crate::shell::is_shell;
 
 /// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
@@ -105,7 +105,7 @@ pub(crate) fn format_page(
         page.raw_html = Some(document.into_raw_html());
     }
     if let Some(options) = plan.redact_pii() {
-        redaction::redact_page(&mut page, options);
+        redaction::redact_page(&mut page, options, &PersonalData::RULES);
     }
     Ok(page)
 }

@@ -4,7 +4,9 @@
 //! redacted too. HTML, links and images are not; a warning of the page says so.
 
 use serde_json::Value;
-use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
+use websvc_redact::{
+    Kind, Kinds, NamedPart, NamedText, Options, RedactMode, ReplacementStyle, Syntax, redact, redact_named,
+};
 use websvc_types::{RedactEntity, RedactOptions, ReplaceStyle};
 
 use crate::page::Page;
@@ -28,27 +30,78 @@ const AUTHORS: &[&str] = &[
 const UNREAD_WARNING: &str =
     "redactPII covers parsed text only: with these parsers the PDF is returned as a file and is not redacted";
 
+/// Means to find personal data in a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonalData {
+    /// Texts that a language model named in parts of the markdown.
+    pub markdown: Vec<NamedPart>,
+    /// Texts that it named in the metadata.
+    pub metadata: Vec<NamedText>,
+    /// Whether the rules of the mode apply, too.
+    pub with_rules: bool,
+}
+
+impl PersonalData {
+    /// The rules alone.
+    pub const RULES: Self = Self { markdown: Vec::new(), metadata: Vec::new(), with_rules: true };
+}
+
+/// Options of a redaction, with the means to find personal data.
+struct Redactor<'a> {
+    options: Options,
+    data: &'a PersonalData,
+    /// The named texts of the metadata and of the markdown, for a text of the metadata.
+    metadata: Vec<NamedText>,
+}
+
 /// Adds the warning that nothing was removed from a file that is returned as it is.
-pub(crate) fn warn_not_redacted(page: &mut Page) {
+pub fn warn_not_redacted(page: &mut Page) {
     if page.markdown.is_some() || page.html.is_some() || page.raw_html.is_some() {
         page.warnings.push(UNREAD_WARNING.to_owned());
     }
 }
 
+/// Returns the kinds of personal data that the options request.
+#[must_use]
+pub fn requested_kinds(options: &RedactOptions) -> Kinds {
+    match options.entities.as_deref() {
+        None | Some([]) => Kinds::ALL,
+        Some(entities) => entities.iter().map(kind).collect(),
+    }
+}
+
+/// Returns the texts of the metadata that are redacted, a line each, up to a size in bytes.
+#[must_use]
+pub fn metadata_texts(page: &Page, max_bytes: usize) -> String {
+    let metadata = &page.metadata;
+    let named = [metadata.title.as_deref(), metadata.description.as_deref()];
+    let other = metadata.other.values().filter_map(Value::as_str).filter(|text| !text.contains("://"));
+    let mut texts = String::new();
+    for text in named.into_iter().flatten().chain(other) {
+        if texts.len() + text.len() < max_bytes && !texts.lines().any(|line| line == text) {
+            texts.push_str(text);
+            texts.push('\n');
+        }
+    }
+    texts
+}
+
 /// Removes personal data from the markdown of a page and the texts of its metadata.
-pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
+pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData) {
     page.is_redacted = true;
-    let options = options_of(options);
+    let in_markdown = data.markdown.iter().flat_map(|part| &part.texts);
+    let metadata = data.metadata.iter().chain(in_markdown).cloned().collect();
+    let redactor = Redactor { options: options_of(options), data, metadata };
     if let Some(markdown) = &mut page.markdown {
-        replace(markdown, Syntax::Markdown, &options);
+        redactor.markdown(markdown);
     }
     let metadata = &mut page.metadata;
     for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
-        replace(text, Syntax::Plain, &options);
+        redactor.plain(text);
     }
     for (name, value) in &mut metadata.other {
         let is_author = AUTHORS.iter().any(|author| author.eq_ignore_ascii_case(name));
-        redact_value(value, is_author && options.kinds.has(Kind::Person), &options);
+        redactor.value(value, is_author && redactor.options.kinds.has(Kind::Person));
     }
     let unredacted = [
         ("html", page.html.is_some()),
@@ -66,37 +119,57 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
     }
 }
 
-/// Redacts the texts of a meta tag; the name of an author is redacted completely.
-fn redact_value(value: &mut Value, is_author: bool, options: &Options) {
-    match value {
-        Value::String(text) if is_author && !text.contains("://") => *text = redact_name(text, options),
-        Value::String(text) => replace(text, Syntax::Plain, options),
-        Value::Array(values) => {
-            for value in values {
-                redact_value(value, is_author, options);
+impl Redactor<'_> {
+    fn markdown(&self, text: &mut String) {
+        self.replace(text, Syntax::Markdown, &self.data.markdown);
+    }
+
+    fn plain(&self, text: &mut String) {
+        let part = NamedPart { range: 0..text.len(), texts: self.metadata.clone() };
+        self.replace(text, Syntax::Plain, &[part]);
+    }
+
+    /// Redacts the texts of a meta tag; the name of an author is redacted completely.
+    fn value(&self, value: &mut Value, is_author: bool) {
+        match value {
+            Value::String(text) if is_author && !text.contains("://") => *text = self.name(text),
+            Value::String(text) => self.plain(text),
+            Value::Array(values) => {
+                for value in values {
+                    self.value(value, is_author);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+        }
+    }
+
+    fn name(&self, name: &str) -> String {
+        match self.options.style {
+            ReplacementStyle::Tag => Kind::Person.tag().to_owned(),
+            ReplacementStyle::Mask => "*".repeat(name.chars().count()),
+            ReplacementStyle::Remove => String::new(),
+        }
+    }
+
+    fn replace(&self, text: &mut String, syntax: Syntax, parts: &[NamedPart]) {
+        // The ranges of the parts are those of the original text, so named texts come before the rules.
+        if parts.iter().any(|part| !part.texts.is_empty()) {
+            let redaction = redact_named(text, syntax, &self.options, parts);
+            if !redaction.findings.is_empty() {
+                *text = redaction.text.into_owned();
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
-    }
-}
-
-fn redact_name(name: &str, options: &Options) -> String {
-    match options.style {
-        ReplacementStyle::Tag => Kind::Person.tag().to_owned(),
-        ReplacementStyle::Mask => "*".repeat(name.chars().count()),
-        ReplacementStyle::Remove => String::new(),
-    }
-}
-
-fn replace(text: &mut String, syntax: Syntax, options: &Options) {
-    let redaction = redact(text, syntax, options);
-    if !redaction.findings.is_empty() {
-        *text = redaction.text.into_owned();
+        if self.data.with_rules {
+            let redaction = redact(text, syntax, &self.options);
+            if !redaction.findings.is_empty() {
+                *text = redaction.text.into_owned();
+            }
+        }
     }
 }
 
 fn options_of(options: &RedactOptions) -> Options {
-    let RedactOptions { mode, entities, replace_style } = options;
+    let RedactOptions { mode, entities: _, replace_style } = options;
     let mode = match mode.unwrap_or(websvc_types::RedactMode::Accurate) {
         websvc_types::RedactMode::Accurate | websvc_types::RedactMode::Fast => RedactMode::Fast,
         websvc_types::RedactMode::Aggressive => RedactMode::Aggressive,
@@ -106,11 +179,7 @@ fn options_of(options: &RedactOptions) -> Options {
         ReplaceStyle::Mask => ReplacementStyle::Mask,
         ReplaceStyle::Remove => ReplacementStyle::Remove,
     };
-    let kinds = match entities.as_deref() {
-        None | Some([]) => Kinds::ALL,
-        Some(entities) => entities.iter().map(kind).collect(),
-    };
-    Options { mode, kinds, style }
+    Options { mode, kinds: requested_kinds(options), style }
 }
 
 fn kind(entity: &RedactEntity) -> Kind {
@@ -148,7 +217,7 @@ mod tests {
 
     fn redacted(options: Value) -> Page {
         let mut page = page();
-        redact_page(&mut page, &serde_json::from_value(options).unwrap());
+        redact_page(&mut page, &serde_json::from_value(options).unwrap(), &PersonalData::RULES);
         page
     }
 
@@ -175,9 +244,38 @@ mod tests {
     }
 
     #[test]
+    fn named_texts_are_replaced_with_and_without_the_rules() {
+        let named = |kind, text| NamedText::new(kind, text).unwrap();
+        let with = |with_rules| {
+            let mut page = page();
+            page.markdown = Some("Ask Bo about tea: x@a.test.".to_owned());
+            let texts = vec![named(Kind::Person, "Bo")];
+            let metadata = vec![named(Kind::Person, "Jane")];
+            let data =
+                PersonalData { markdown: vec![NamedPart { range: 0..9, texts }], metadata, with_rules };
+            redact_page(&mut page, &RedactOptions::default(), &data);
+            page
+        };
+        let page = with(false);
+        assert_eq!(page.markdown.unwrap(), "Ask <PERSON> about tea: x@a.test.");
+        assert_eq!(page.metadata.title.unwrap(), "<PERSON> Doe | Tea");
+        assert_eq!(page.metadata.other["author"], json!("<PERSON>"));
+        assert_eq!(page.metadata.other["keywords"], json!(["tea", "jane@a.test"]));
+        assert_eq!(with(true).markdown.unwrap(), "Ask <PERSON> about tea: <EMAIL>.");
+    }
+
+    #[test]
+    fn texts_of_the_metadata_are_listed_once_up_to_a_size() {
+        let mut page = page();
+        page.metadata.description = Some("Jane Doe | Tea".to_owned());
+        assert_eq!(metadata_texts(&page, 100), "Jane Doe | Tea\nXochitl Quetzal\n");
+        assert_eq!(metadata_texts(&page, 15), "Jane Doe | Tea\n");
+    }
+
+    #[test]
     fn warning_names_formats_that_are_not_redacted() {
         let mut page = Page { html: Some(String::new()), links: Some(Vec::new()), ..Page::default() };
-        redact_page(&mut page, &RedactOptions::default());
+        redact_page(&mut page, &RedactOptions::default(), &PersonalData::RULES);
         assert_eq!(
             page.warnings,
             ["redactPII covers the markdown and the metadata; not redacted: html, links"]

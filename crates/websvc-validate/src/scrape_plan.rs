@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use websvc_types::format::{ChangeTracking, Markdown};
-use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactOptions, ThreatProtection};
+use websvc_types::{
+    Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactMode, RedactOptions, ThreatProtection,
+};
 
 use crate::threat_rules::ThreatRules;
 use crate::tracking::TrackingPlan;
@@ -52,25 +54,42 @@ impl ScrapePlan {
         }
     }
 
-    /// Returns the plan for the scrape before a language model generates formats: with markdown instead of summary,
-    /// json, question and highlights.
+    /// Returns the plan for the scrape before content is generated: with markdown instead of summary, json, question and
+    /// highlights. If there is a language model, it redacts the page afterwards, unless the mode of `redactPII` is `fast`.
     #[must_use]
-    pub fn without_generated_formats(&self) -> Cow<'_, Self> {
+    pub fn for_scraper(&self, has_model: bool) -> Cow<'_, Self> {
         let is_generated = |format: &Format| {
             matches!(
                 format,
                 Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_)
             )
         };
-        if !self.formats.iter().any(is_generated) {
+        let has_generated = self.formats.iter().any(is_generated);
+        let is_redacted_later = has_model && self.is_redacted_by_model();
+        if !has_generated && !is_redacted_later {
             return Cow::Borrowed(self);
         }
         let mut plan = self.clone();
-        plan.formats.retain(|format| !is_generated(format));
-        if !plan.formats.iter().any(|format| matches!(format, Format::Markdown(_))) {
-            plan.formats.push(Format::Markdown(Markdown {}));
+        if is_redacted_later {
+            plan.redact_pii = None;
+        }
+        if has_generated {
+            plan.formats.retain(|format| !is_generated(format));
+            if !plan.formats.iter().any(|format| matches!(format, Format::Markdown(_))) {
+                plan.formats.push(Format::Markdown(Markdown {}));
+            }
         }
         Cow::Owned(plan)
+    }
+
+    /// Returns whether a language model redacts the page, if there is one.
+    #[must_use]
+    pub fn is_redacted_by_model(&self) -> bool {
+        let mode = self.redact_pii.as_ref().map(|options| options.mode.unwrap_or(RedactMode::Accurate));
+        match mode {
+            Some(RedactMode::Accurate | RedactMode::Aggressive) => true,
+            Some(RedactMode::Fast) | None => false,
+        }
     }
 
     /// Returns the formats, each kind once.

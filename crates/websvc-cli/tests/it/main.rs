@@ -57,6 +57,7 @@ mod parsing;
 mod path_patterns;
 mod product_and_menu;
 mod profiles;
+mod redaction;
 mod reference;
 mod refused_address;
 mod retention;

@@ -1,6 +1,6 @@
 //! Generates content from a scraped page: by a language model, or by the words of a query.
 //!
-//! The model gets the markdown as data, after personal data was removed from it, and has no tools. Its output is
+//! The model gets the markdown as data, after personal data was removed from it if the request wants that, and has no tools. Its output is
 //! checked where possible: data is validated against the schema, and for passages it returns only numbers. Nothing here
 //! holds a permit of the scraper, and nothing is stored.
 
@@ -9,13 +9,14 @@ mod clean;
 mod highlights;
 mod json;
 mod passages;
+mod personal_data;
 mod schema_check;
 mod session;
 
 use std::time::Instant;
 
 use websvc_model::{Model, ResponseFormat};
-use websvc_scrape::{GeneratedContent, Page};
+use websvc_scrape::{GeneratedContent, Page, ScrapeError, warn_not_redacted};
 use websvc_stage::StageTimes;
 use websvc_types::Format;
 use websvc_validate::ScrapePlan;
@@ -37,15 +38,18 @@ const SUMMARY: &str = "You summarise web pages. Write a summary of the content i
 const QUESTION: &str = "You answer questions about web pages from their content alone, briefly and in the language of the \
     question. When the content does not answer the question, say so.";
 
-/// Generates the content that the plan requests of a scraped page. Problems become warnings of the page. The page must
-/// be scraped with [`ScrapePlan::without_generated_formats`].
+/// Generates the content that the plan requests of a scraped page, and redacts the page with the model. Problems become
+/// warnings of the page. The page must be scraped with [`ScrapePlan::for_scraper`].
+///
+/// # Errors
+/// [`ScrapeError::Timeout`] if the page could not be redacted until the deadline.
 pub(crate) async fn write(
     model: Option<&dyn Model>,
     stages: &StageTimes,
     plan: &ScrapePlan,
     page: &mut Page,
     deadline: Instant,
-) {
+) -> Result<(), ScrapeError> {
     let model = model.filter(|model| model.can_complete());
     let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
@@ -54,23 +58,31 @@ pub(crate) async fn write(
     if is_clean && !has_markdown && !has_generated {
         page.warnings.push("onlyCleanContent: no format in the request uses the markdown".to_owned());
     }
-    let is_cleaned = is_clean && has_markdown;
-    if !has_generated && !is_cleaned {
-        return;
-    }
-    let Some(mut markdown) = page.markdown.take() else { return };
+    let needs_markdown = has_generated || is_clean && has_markdown;
     if is_unread_file(page) {
-        page.warnings.push("no content can be generated from a file that was not parsed".to_owned());
-        page.markdown = has_markdown.then_some(markdown);
-        return;
+        if plan.is_redacted_by_model() && model.is_some() {
+            warn_not_redacted(page);
+        }
+        if needs_markdown && page.markdown.is_some() {
+            page.warnings.push("no content can be generated from a file that was not parsed".to_owned());
+        }
+        page.markdown = page.markdown.take().filter(|_| has_markdown);
+        return Ok(());
     }
     let mut session = ModelSession { model, stages, deadline, warnings: Vec::new() };
-    if is_clean {
-        markdown = clean::clean(&mut session, markdown).await;
+    if is_clean
+        && needs_markdown
+        && let Some(markdown) = page.markdown.take()
+    {
+        page.markdown = Some(clean::clean(&mut session, markdown).await);
     }
-    page.generated = formats(&mut session, plan, page, &markdown).await;
+    personal_data::redact(&mut session, plan, page).await?;
+    if has_generated && let Some(markdown) = page.markdown.take() {
+        page.generated = formats(&mut session, plan, page, &markdown).await;
+        page.markdown = has_markdown.then_some(markdown);
+    }
     page.warnings.append(&mut session.warnings);
-    page.markdown = has_markdown.then_some(markdown);
+    Ok(())
 }
 
 async fn formats(

@@ -49,6 +49,18 @@ impl Passages {
         (0..self.len()).map(|index| self.text(index))
     }
 
+    /// Returns ranges that consist of whole passages and have at most `max_bytes`, unless one passage has more.
+    pub(super) fn grouped(&self, max_bytes: usize) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for range in &self.ranges {
+            match groups.last_mut() {
+                Some(group) if range.end - group.start <= max_bytes => group.end = range.end,
+                Some(_) | None => groups.push(range.clone()),
+            }
+        }
+        groups
+    }
+
     /// Returns all passages with their numbers, from 1.
     pub(super) fn numbered(&self) -> String {
         let mut text = String::with_capacity(self.markdown.len());
@@ -227,6 +239,14 @@ mod tests {
         let passages = of(&markdown, SplitPolicy::InText);
         let share = passages.texts().position(|text| text == "Share this").unwrap() as u64 + 1;
         assert_eq!(passages.without(&HashSet::from([share])), Some(format!("{table}\n{code}\n{text}")));
+    }
+
+    #[test]
+    fn groups_have_whole_passages_up_to_a_size() {
+        let passages = of("aa\n\nbb\n\ncccccccccc\n\ndd", SplitPolicy::Anywhere);
+        assert_eq!(passages.grouped(8), [0..7, 8..19, 20..22]);
+        assert_eq!(passages.grouped(100), vec![Range { start: 0, end: 22 }]);
+        assert!(of("", SplitPolicy::Anywhere).grouped(8).is_empty());
     }
 
     #[test]

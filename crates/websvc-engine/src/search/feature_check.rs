@@ -75,15 +75,15 @@ impl FeatureCheck {
                 "no language model is configured; the markdown is as extracted",
             );
         }
-        if let Some(redact) = plan.redact_pii() {
+        if let Some(redact) = plan.redact_pii().filter(|_| model.is_none()) {
             match redact.mode.unwrap_or(RedactMode::Accurate) {
                 RedactMode::Accurate => self.leave_out(
                     "redactPII mode accurate",
-                    "no language model redacts in this version; the rules of mode fast were used",
+                    "no language model is configured; the rules of mode fast were used",
                 ),
                 RedactMode::Aggressive => self.leave_out(
                     "redactPII mode aggressive",
-                    "no language model redacts in this version; its rules were used alone",
+                    "no language model is configured; its rules were used alone",
                 ),
                 RedactMode::Fast => {}
             }

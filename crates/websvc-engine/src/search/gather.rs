@@ -101,12 +101,14 @@ async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) ->
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    let scrape_plan = plan.without_generated_formats();
+    let model = engine.completion_model();
+    let scrape_plan = plan.for_scraper(model.is_some());
     let scraping = scraper.scrape_with(&url, &scrape_plan, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
-            let model = engine.completion_model();
-            generated::write(model, scraper.stages(), plan, &mut page, deadline).await;
+            if let Err(error) = generated::write(model, scraper.stages(), plan, &mut page, deadline).await {
+                return PageResult::Failed(error);
+            }
             let limits = engine.snapshots;
             let write_mode = SnapshotWriteMode::Immediate;
             let tracking = TrackingContext { scraper, model, limits, write_mode, team, url: &url, deadline };

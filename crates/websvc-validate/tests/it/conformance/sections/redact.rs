@@ -28,7 +28,7 @@ fn mode() -> Row {
         .tested("websvc-types", "defaults_match_the_specification")
         .tested("websvc-redact", "aggressive_finds_more_and_is_less_precise")
         .tested("websvc-cli", "redact_pii_removes_personal_data_from_the_markdown")
-        .planned("a model for accurate and aggressive; until then, a warning says that rules were used")
+        .tested("websvc-cli", "aggressive_uses_model_and_rules_and_fast_the_rules_alone")
 }
 
 fn entities() -> Row {

@@ -1,0 +1,188 @@
+//! Redaction of texts that a language model named as personal data.
+//!
+//! A model may err, or obey a page. Only texts that occur in the page and have the form of their kind are replaced.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::finding::{Finding, resolve};
+use crate::kind::Kind;
+use crate::options::{Options, Syntax};
+use crate::redaction::{Redaction, replace};
+use crate::repeat::{find_repetitions, is_allowed, is_whole_word};
+use crate::zone::zones;
+
+/// Minimum and maximum length of a text, in characters.
+const LENGTH: std::ops::RangeInclusive<usize> = 2..=200;
+
+/// A text that a model named, and its kind. It has the form of its kind: a telephone number has digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NamedText {
+    kind: Kind,
+    text: String,
+}
+
+impl NamedText {
+    /// Returns the text, trimmed; `None` if it cannot be of this kind.
+    #[must_use]
+    pub fn new(kind: Kind, text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_possible =
+            LENGTH.contains(&text.chars().count()) && !text.contains(['\n', '\r']) && has_form(kind, text);
+        is_possible.then(|| Self { kind, text: text.to_owned() })
+    }
+}
+
+/// Texts that were named for one part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedPart {
+    /// The part in bytes, on character boundaries.
+    pub range: Range<usize>,
+    /// Its texts.
+    pub texts: Vec<NamedText>,
+}
+
+/// Replaces named texts wherever they occur in their part as whole words, and distinctive ones wherever they occur in the
+/// text. Code and the targets of links stay as in [`redact`](crate::redact). The mode of the options has no effect.
+pub fn redact_named<'t>(
+    text: &'t str,
+    syntax: Syntax,
+    options: &Options,
+    parts: &[NamedPart],
+) -> Redaction<'t> {
+    let zones = zones(text, syntax);
+    let mut findings = Vec::new();
+    for part in parts {
+        let texts: Vec<&NamedText> =
+            part.texts.iter().filter(|named| options.kinds.has(named.kind)).collect();
+        let Some(content) = text.get(part.range.clone()) else { continue };
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(texts.iter().map(|named| &named.text));
+        // Building fails only for too many or too long patterns, which the length of a response excludes.
+        let Ok(search) = search else { continue };
+        for hit in search.find_iter(content) {
+            let range = part.range.start + hit.start()..part.range.start + hit.end();
+            let kind = texts[hit.pattern().as_usize()].kind;
+            if is_whole_word(text, range.start, range.end) && is_allowed(&zones, kind, range.start, range.end)
+            {
+                findings.push(Finding { kind, range });
+            }
+        }
+    }
+    let findings = find_repetitions(text, &zones, resolve(findings));
+    let redacted = match findings.as_slice() {
+        [] => Cow::Borrowed(text),
+        findings => Cow::Owned(replace(text, findings, options.style)),
+    };
+    Redaction { text: redacted, findings, work: 0 }
+}
+
+/// Returns whether a text has the form of its kind. The forms are wide: they exclude words that no one can mean, such as
+/// `the` for a person.
+fn has_form(kind: Kind, text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let has_letter = text.chars().any(char::is_alphabetic);
+    // Scripts without upper case have names, too.
+    let starts_name = |c: char| c.is_alphabetic() && !c.is_lowercase();
+    match kind {
+        Kind::Email => ["@", "(at)", "[at]", " at "].iter().any(|sign| text.contains(sign)),
+        Kind::Phone => digits >= 4,
+        Kind::Financial => digits >= 4 || text.chars().filter(char::is_ascii_uppercase).count() >= 6,
+        Kind::Secret => text.chars().count() >= 4 && (digits > 0 || text.chars().any(|c| !c.is_lowercase())),
+        Kind::Location => (has_letter || digits >= 3) && (digits > 0 || text.chars().any(starts_name)),
+        Kind::Person => digits == 0 && text.chars().any(starts_name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::ReplacementStyle;
+
+    fn named(kind: Kind, text: &str) -> NamedText {
+        NamedText::new(kind, text).unwrap()
+    }
+
+    #[track_caller]
+    fn check(text: &str, range: Range<usize>, texts: &[NamedText], expected: &str) {
+        let parts = [NamedPart { range, texts: texts.to_vec() }];
+        let redaction = redact_named(text, Syntax::Markdown, &Options::default(), &parts);
+        assert_eq!(redaction.text, expected);
+    }
+
+    #[test]
+    fn whole_words_are_replaced_in_their_part_and_distinctive_ones_everywhere() {
+        let (may, doe) = (named(Kind::Person, "May"), named(Kind::Person, "Jo Doe"));
+        let text = "Ask May, not Mayer.\n\nIn May, Jo Doe and Jo Doering came.";
+        check(
+            text,
+            0..21,
+            &[may.clone(), doe.clone()],
+            "Ask <PERSON>, not Mayer.\n\nIn May, Jo Doe and Jo Doering came.",
+        );
+        let expected = "Ask May, not Mayer.\n\nIn <PERSON>, <PERSON> and Jo Doering came.";
+        check(text, 21..text.len(), &[may, doe.clone()], expected);
+        check("Jo Doe wrote.\n\nJo Doe left.", 0..14, &[doe], "<PERSON> wrote.\n\n<PERSON> left.");
+    }
+
+    #[test]
+    fn code_and_targets_of_links_stay() {
+        let texts = [named(Kind::Person, "Jo Doe"), named(Kind::Email, "jo@a.test")];
+        let text = "`Jo Doe` [Jo Doe](https://a.test/Jo%20Doe) [mail](mailto:jo@a.test)";
+        check(
+            text,
+            0..text.len(),
+            &texts,
+            "`Jo Doe` [<PERSON>](https://a.test/Jo%20Doe) [mail](mailto:<EMAIL>)",
+        );
+    }
+
+    #[test]
+    fn kinds_and_style_of_the_options_apply() {
+        let text = "Jo Doe, +1 555 0100";
+        let parts = [NamedPart {
+            range: 0..text.len(),
+            texts: vec![named(Kind::Person, "Jo Doe"), named(Kind::Phone, "+1 555 0100")],
+        }];
+        let kinds = [Kind::Phone].into_iter().collect();
+        let options = Options { kinds, style: ReplacementStyle::Mask, ..Options::default() };
+        assert_eq!(redact_named(text, Syntax::Plain, &options, &parts).text, "Jo Doe, ***********");
+        let nothing = [NamedPart { range: 5..999, texts: Vec::new() }];
+        assert_eq!(redact_named(text, Syntax::Plain, &options, &nothing).text, text);
+    }
+
+    #[test]
+    fn text_must_have_the_form_of_its_kind() {
+        let check = |kind, text: &str, expected: bool| {
+            assert_eq!(NamedText::new(kind, text).is_some(), expected, "{kind:?} {text}");
+        };
+        for (kind, text) in [
+            (Kind::Person, "the"),
+            (Kind::Person, "J"),
+            (Kind::Person, "Line\nbreak"),
+            (Kind::Email, "Write to us"),
+            (Kind::Phone, "call 911"),
+            (Kind::Financial, "price"),
+            (Kind::Secret, "word"),
+            (Kind::Location, "city"),
+        ] {
+            check(kind, text, false);
+        }
+        check(Kind::Person, &"A".repeat(201), false);
+        for (kind, text) in [
+            (Kind::Person, " 王小明 "),
+            (Kind::Person, "Anna"),
+            (Kind::Email, "jo (at) a.test"),
+            (Kind::Phone, "0171 555"),
+            (Kind::Financial, "DEUTDEFF"),
+            (Kind::Secret, "Tr0ub4dor"),
+            (Kind::Location, "Main Street 5"),
+            (Kind::Location, "10115"),
+        ] {
+            check(kind, text, true);
+        }
+    }
+}
