@@ -81,7 +81,8 @@ impl Pricing {
             | Format::Product(_)
             | Format::Menu(_)
             | Format::Audio(_)
-            | Format::Video(_) => 0,
+            | Format::Video(_)
+            | Format::Attributes(_) => 0,
         }
     }
 }

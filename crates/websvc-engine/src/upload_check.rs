@@ -62,6 +62,7 @@ fn needs_page(format: &Format) -> bool {
         | Format::Json(_)
         | Format::Question(_)
         | Format::Highlights(_)
+        | Format::Attributes(_)
         | Format::Product(_)
         | Format::Menu(_) => false,
     }

@@ -1,5 +1,6 @@
 //! A parsed page and its accessors.
 
+use crate::attributes::{self, AttributesOfPage};
 use crate::content::Content;
 use crate::content_kind::ContentKind;
 use crate::content_view::ContentView;
@@ -12,6 +13,7 @@ use crate::options::ContentOptions;
 use crate::text::collapsed;
 use crate::{charset, images, json_ld_content, links, menu, product};
 use url::Url;
+use websvc_types::format::AttributeSelector;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
 
@@ -127,6 +129,14 @@ impl Document {
     /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
     pub fn menu(&self) -> Option<PageMenu> {
         menu::read(self)
+    }
+
+    /// Returns the values of attributes of the elements that selectors match, in the whole page.
+    ///
+    /// # Errors
+    /// [`ExtractError::Selector`] for a selector that cannot be parsed.
+    pub fn attributes(&self, selectors: &[AttributeSelector]) -> Result<AttributesOfPage, ExtractError> {
+        attributes::read(self, selectors)
     }
 
     /// Returns the part of the page that `options` select.

@@ -12,7 +12,8 @@ pub enum ExtractError {
         /// The detected kind, such as `pdf`, `png` or `zip`.
         kind: String,
     },
-    /// An entry of `includeTags` or `excludeTags` is neither a tag name nor a CSS selector.
+    /// An entry of `includeTags` or `excludeTags`, or a selector of the format `attributes`, is neither a tag name nor a CSS
+    /// selector.
     #[error("invalid selector {selector:?}")]
     Selector {
         /// The entry as the caller wrote it.

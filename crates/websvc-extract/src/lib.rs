@@ -18,6 +18,7 @@
 
 mod article;
 mod atomic_blocks;
+mod attributes;
 mod binary;
 mod charset;
 mod content;
@@ -48,6 +49,7 @@ mod text;
 mod xml;
 
 pub use article::Article;
+pub use attributes::AttributesOfPage;
 pub use binary::binary_kind;
 pub use content::Content;
 pub use content_kind::ContentKind;

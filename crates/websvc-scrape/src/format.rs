@@ -15,10 +15,11 @@ use url::Url;
 use websvc_blocklist::banner_selectors;
 use websvc_documents::DocumentKind;
 use websvc_extract::{
-    Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue, PageMetadata,
-    Selectors, Source,
+    AttributesOfPage, Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue,
+    PageMetadata, Selectors, Source,
 };
 use websvc_transport::without_credentials;
+use websvc_types::format::AttributeSelector;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -34,6 +35,10 @@ use crate::shell::is_shell;
 /// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
 const SHELL_WARNING: &str =
     "the page needs JavaScript and was not rendered by a browser: the served HTML has almost no text";
+
+/// The warning about values that were left out.
+const TOO_MANY_ATTRIBUTES: &str =
+    "format attributes: the page has too many matching elements, and the list is incomplete";
 
 /// The warnings for a page that is about something else (operations.md, section 8).
 const NO_PRODUCT: &str = "No product found: the data of the page does not describe exactly one product";
@@ -200,6 +205,7 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         Format::Html(_) => page.html = Some(content.html()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
+        Format::Attributes(options) => write_attributes(page, &options.selectors, document),
         // The raw HTML is moved out of the document last; the other formats are not written from the content.
         Format::RawHtml(_)
         | Format::Product(_)
@@ -213,6 +219,19 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         | Format::Video(_)
         | Format::Question(_)
         | Format::Highlights(_) => {}
+    }
+}
+
+/// Writes the values of attributes of the whole page. The validator has parsed the selectors before.
+fn write_attributes(page: &mut Page, selectors: &[AttributeSelector], document: &Document) {
+    match document.attributes(selectors) {
+        Ok(AttributesOfPage { values, is_complete }) => {
+            page.attributes = Some(values);
+            if !is_complete {
+                page.warnings.push(TOO_MANY_ATTRIBUTES.to_owned());
+            }
+        }
+        Err(error) => page.warnings.push(format!("format attributes: {error}")),
     }
 }
 
@@ -232,7 +251,7 @@ fn read_product_and_menu(page: &mut Page, plan: &ScrapePlan, document: Option<&D
     }
 }
 
-/// Returns whether a format is written from the parsed page.
+/// Returns whether a format is written from the content of the page.
 fn shows_content(format: &Format) -> bool {
     matches!(format, Format::Markdown(_) | Format::Html(_) | Format::Links(_) | Format::Images(_))
 }

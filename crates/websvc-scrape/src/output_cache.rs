@@ -139,13 +139,15 @@ impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
 }
 
 fn weight(key: &PageKey, page: &Page) -> u64 {
-    let Page { markdown, html, raw_html, links, images, product, menu, .. } = page;
+    let Page { markdown, html, raw_html, links, images, attributes, product, menu, .. } = page;
     let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
+    let values = attributes.iter().flatten().flat_map(|attribute| &attribute.values);
+    let values: usize = values.map(|value| value.len() + size_of::<String>()).sum();
     let metadata = 4 * 1024;
     let product = product.as_ref().map_or(0, |product| product_weight(product));
     let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
-    let structured = product + menu;
+    let structured = values + product + menu;
     (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
 }
 

@@ -7,6 +7,7 @@ use websvc_store::PreparedSnapshot;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
+use websvc_types::format::AttributeValues;
 use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
@@ -28,6 +29,8 @@ pub struct Page {
     pub links: Option<Vec<String>>,
     /// Absolute URLs of images, if requested.
     pub images: Option<Vec<String>>,
+    /// Values of attributes, if requested.
+    pub attributes: Option<Vec<AttributeValues>>,
     /// The product of the page, if requested and found.
     pub product: Option<Box<PageProduct>>,
     /// The menu of the page, if requested and found.

@@ -108,6 +108,7 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         ("rawHtml", page.raw_html.is_some()),
         ("links", page.links.is_some()),
         ("images", page.images.is_some()),
+        ("attributes", page.attributes.is_some()),
         ("product", page.product.is_some()),
         ("menu", page.menu.is_some()),
     ];

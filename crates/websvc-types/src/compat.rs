@@ -14,7 +14,11 @@ pub const SOURCES: &[&str] = &["alexandria"];
 pub const CATEGORIES: &[&str] = &["developer", "gov"];
 
 /// Names of formats that are ignored with a warning.
-pub const FORMATS: &[&str] = &["attributes", "rawBase64"];
+pub const FORMATS: &[&str] = &["rawBase64"];
+
+/// Formats that need options, and whose bare names are ignored with a warning. The official Python client sends the bare
+/// name, without the options of its caller.
+pub const BARE_FORMATS: &[&str] = &["attributes"];
 
 /// Fields of a parser that are ignored with a warning.
 pub const PARSER_OPTIONS: &[&str] = &["blocks", "pageMarkdown", "pageMarkers", "pages"];
@@ -47,6 +51,12 @@ pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
 pub(crate) fn add_formats(schema: &mut Schema) {
     let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") else { return };
     alternatives.push(ignored_values_schema(FORMATS));
+    alternatives.push(json!({
+        "description": "Sent by official clients only. Ignored with a warning: the format needs its options.",
+        "deprecated": true,
+        "type": "string",
+        "enum": BARE_FORMATS,
+    }));
     alternatives.push(json!({
         "description": "Older name of the format `question`, sent by official clients; `prompt` is the question.",
         "deprecated": true,

@@ -67,6 +67,10 @@ pub const MAX_AGE_LOCKDOWN_MS: u64 = 2 * 365 * 86_400_000;
 pub const AGE_MAX_MS: u64 = (1 << 53) - 1;
 /// Maximum length of a CSS selector, in Unicode scalar values (not specified).
 pub const SELECTOR_MAX_CHARS: u32 = 2_000;
+/// Maximum number of selectors of the format `attributes` (not specified).
+pub const ATTRIBUTE_SELECTORS_MAX: usize = 50;
+/// Maximum length of the name of an attribute, in Unicode scalar values (not specified).
+pub const ATTRIBUTE_NAME_MAX_CHARS: u32 = 200;
 /// Maximum of `waitFor` and the waits of all actions together, in milliseconds (not specified).
 pub const WAIT_TOTAL_MAX_MS: u64 = 60_000;
 /// Maximum number of actions of one request (not specified).

@@ -88,7 +88,18 @@ pub(crate) fn page_url(text: &str) -> Result<Url> {
 /// Prints a page.
 pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
     let Page {
-        markdown, html, raw_html, links, images, product, menu, screenshot, actions, metadata, ..
+        markdown,
+        html,
+        raw_html,
+        links,
+        images,
+        attributes,
+        product,
+        menu,
+        screenshot,
+        actions,
+        metadata,
+        ..
     } = page;
     if as_json {
         let mut object = serde_json::Map::new();
@@ -98,6 +109,7 @@ pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
             ("rawHtml", raw_html.map(|text| json!(text))),
             ("links", links.map(|list| json!(list))),
             ("images", images.map(|list| json!(list))),
+            ("attributes", attributes.map(|list| json!(list))),
             ("product", product.map(|product| json!(product))),
             ("menu", menu.map(|menu| json!(menu))),
             ("screenshot", screenshot.map(|file| json!(file))),

@@ -10,6 +10,7 @@ mod access;
 mod adapters;
 mod archives;
 mod artifacts;
+mod attributes;
 mod audit;
 mod backup;
 mod bad_input;

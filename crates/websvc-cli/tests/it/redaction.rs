@@ -85,7 +85,8 @@ fn markdown(body: &Value) -> &str {
 async fn model_names_personal_data_and_only_texts_of_the_page_are_removed() {
     let test = RedactionTest::new("").await;
     let body = test.scrape(json!(["markdown"]), json!(true)).await;
-    let expected = "<PERSON> brings tea from <LOCATION> every morning. Write to tea@team.test, and ask `Qwlxi Vrtzk`.";
+    let expected =
+        "<PERSON> brings tea from <LOCATION> every morning. Write to tea@team.test, and ask `Qwlxi Vrtzk`.";
     assert!(markdown(&body).contains(expected), "{body}");
     assert_eq!(body["data"]["metadata"]["title"], "Tea of <PERSON>");
     assert_eq!((body.get("warning"), body["data"].get("warning")), (None, None), "{body}");
@@ -113,16 +114,25 @@ async fn aggressive_uses_model_and_rules_and_fast_the_rules_alone() {
 async fn generated_formats_read_the_redacted_text() {
     let test = RedactionTest::new("").await;
     let body = test.scrape(json!(["summary"]), json!(true)).await;
-    assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("A summary."), None), "{body}");
+    assert_eq!(
+        (&body["data"]["summary"], body["data"].get("markdown")),
+        (&json!("A summary."), None),
+        "{body}"
+    );
     let prompts = test.prompts();
     let summary = prompts.iter().find(|prompt| prompt.contains("Summarise")).unwrap();
-    assert!(summary.contains("<PERSON> brings tea") && summary.contains("Title: Tea of <PERSON>"), "{summary}");
+    assert!(
+        summary.contains("<PERSON> brings tea") && summary.contains("Title: Tea of <PERSON>"),
+        "{summary}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn parts_that_the_model_does_not_read_are_redacted_by_rules() {
     let paragraph = |number: u32| {
-        format!("<p>Garden {number} grows tea on its slopes, and most of it is harvested by hand in spring.</p>")
+        format!(
+            "<p>Garden {number} grows tea on its slopes, and most of it is harvested by hand in spring.</p>"
+        )
     };
     let filler: String = (0..120).map(paragraph).collect();
     let second = format!("{filler}<p>{UNREAD}: write to boss@team.test.</p>");

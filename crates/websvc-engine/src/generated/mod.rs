@@ -127,7 +127,8 @@ async fn formats(
             | Format::Product(_)
             | Format::Menu(_)
             | Format::Audio(_)
-            | Format::Video(_) => false,
+            | Format::Video(_)
+            | Format::Attributes(_) => false,
         };
         if by_model {
             generated.by_model.push(format.name());

@@ -96,6 +96,7 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
+        attributes,
         product,
         menu,
         generated:
@@ -119,6 +120,7 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
+        attributes,
         product: product.map(|product| *product),
         menu: menu.map(|menu| *menu),
         screenshot,

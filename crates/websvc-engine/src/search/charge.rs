@@ -200,7 +200,8 @@ fn needs_model(format: &Format) -> bool {
         | Format::Product(_)
         | Format::Menu(_)
         | Format::Audio(_)
-        | Format::Video(_) => false,
+        | Format::Video(_)
+        | Format::Attributes(_) => false,
     }
 }
 

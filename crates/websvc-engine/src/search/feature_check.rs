@@ -124,7 +124,8 @@ fn reason_missing(
         | Format::Links(_)
         | Format::Images(_)
         | Format::Product(_)
-        | Format::Menu(_) => None,
+        | Format::Menu(_)
+        | Format::Attributes(_) => None,
         Format::Screenshot(_) => lacks_browser.then_some("no browser is installed"),
         Format::Branding(_) => Some("this version does not read the design of pages yet"),
         Format::Summary(_) | Format::Json(_) | Format::Question(_) => {

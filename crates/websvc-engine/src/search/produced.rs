@@ -33,6 +33,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         }
         Format::Question(_) => generated.answer.is_some(),
         Format::Highlights(_) => generated.highlights.is_some(),
+        Format::Attributes(_) => page.attributes.is_some(),
         Format::ChangeTracking(_) => generated.change_tracking.is_some(),
         // This version does not produce these formats.
         Format::Branding(_) | Format::Audio(_) | Format::Video(_) => false,

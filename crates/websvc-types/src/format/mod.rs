@@ -1,5 +1,6 @@
 //! Output formats of a scraped page (specification, section 2.2.1).
 
+mod attributes;
 mod audio;
 mod branding;
 mod change_tracking;
@@ -21,6 +22,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use attributes::{AttributeSelector, AttributeValues, Attributes};
 pub use audio::Audio;
 pub use branding::Branding;
 pub use change_tracking::{ChangeMode, ChangeTracking};
@@ -92,6 +94,8 @@ pub enum Format {
     Question(Question),
     /// Passages of the page that match a query.
     Highlights(Highlights),
+    /// Values of attributes of the elements that CSS selectors match.
+    Attributes(Attributes),
 }
 
 /// Formats that can be written as their bare name: all without required fields.
@@ -118,7 +122,7 @@ fn add_names(schema: &mut Schema) {
 }
 
 impl Format {
-    /// Names of all formats, in the order of the specification.
+    /// Names of the formats of the specification, in its order. Official clients also send `attributes`.
     pub const NAMES: &'static [&'static str] = &[
         "markdown",
         "summary",
@@ -158,6 +162,7 @@ impl Format {
             Format::Video(_) => "video",
             Format::Question(_) => "question",
             Format::Highlights(_) => "highlights",
+            Format::Attributes(_) => "attributes",
         }
     }
 }
@@ -201,6 +206,7 @@ impl<'de> Tagged<'de> for Format {
             "video" => Video::deserialize(fields).map(Format::Video),
             "question" => Question::deserialize(fields).map(Format::Question),
             "highlights" => Highlights::deserialize(fields).map(Format::Highlights),
+            "attributes" => Attributes::deserialize(fields).map(Format::Attributes),
             unknown => Err(D::Error::unknown_variant(unknown, Self::NAMES)),
         }
     }

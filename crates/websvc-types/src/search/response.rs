@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Category;
 use crate::action::ActionResults;
 use crate::changes::PageChanges;
+use crate::format::AttributeValues;
 use crate::menu::PageMenu;
 use crate::metadata::Metadata;
 use crate::product::PageProduct;
@@ -197,6 +198,10 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageMenu")]
     pub menu: Option<PageMenu>,
+    /// Values of attributes, one item for each selector of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<AttributeValues>")]
+    pub attributes: Option<Vec<AttributeValues>>,
     /// Results of the actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ActionResults")]

@@ -1,5 +1,6 @@
 //! Rules of formats (specification, section 2.2.1).
 
+mod attributes;
 mod change_tracking;
 mod highlights;
 mod json;
@@ -46,6 +47,7 @@ fn check_one(report: &mut Report, path: &Path<'_>, format: &Format) {
         Format::ChangeTracking(options) => change_tracking::check(report, path, options),
         Format::Question(options) => question::check(report, path, options),
         Format::Highlights(options) => highlights::check(report, path, options),
+        Format::Attributes(options) => attributes::check(report, path, options),
         Format::Markdown(_)
         | Format::Summary(_)
         | Format::Html(_)

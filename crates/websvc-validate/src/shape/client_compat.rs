@@ -21,6 +21,8 @@ pub(super) struct ClientCompat {
     aliases: &'static [(&'static str, &'static str)],
     /// Items of lists that are ignored with a warning: the field and the names of the items.
     ignored_items: &'static [(&'static str, &'static [&'static str])],
+    /// Items of lists that are ignored with a warning if they are only a name.
+    ignored_names: &'static [(&'static str, &'static [&'static str])],
     /// Fields that are ignored with a warning.
     unsupported_fields: &'static [&'static str],
     /// Accepts the options of the format `json` in a field next to `formats`.
@@ -31,19 +33,26 @@ const SEARCH: ClientCompat = ClientCompat {
     ignored_fields: &["asyncScraping", "domainTools", "filter", "lang", "toolDetail"],
     aliases: &[(compat::IGNORE_INVALID_URLS, "ignoreInvalidURLs")],
     ignored_items: &[("categories", compat::CATEGORIES), ("sources", compat::SOURCES)],
+    ignored_names: &[],
     unsupported_fields: &[],
     accepts_json_options: false,
 };
 
 const SCRAPE: ClientCompat = ClientCompat {
-    ignored_fields: &["checkPromptInjection", "domainTools", "fastMode", "toolDetail", "useMock"],
+    ignored_fields: &["domainTools", "fastMode", "toolDetail", "useMock"],
     aliases: &[],
     ignored_items: &[("formats", compat::FORMATS)],
-    unsupported_fields: &[],
+    ignored_names: &[("formats", compat::BARE_FORMATS)],
+    // A caller that asks for this check must not take the page for checked.
+    unsupported_fields: &["checkPromptInjection"],
     accepts_json_options: true,
 };
 
-const CRAWL: ClientCompat = ClientCompat { ignored_fields: SCRAPE.ignored_fields, ..NOTHING };
+const CRAWL: ClientCompat = ClientCompat {
+    ignored_fields: SCRAPE.ignored_fields,
+    unsupported_fields: SCRAPE.unsupported_fields,
+    ..NOTHING
+};
 const BATCH: ClientCompat = ClientCompat { aliases: SEARCH.aliases, ..SCRAPE };
 const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING };
 const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
@@ -51,6 +60,7 @@ const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
     aliases: &[],
     ignored_items: &[],
+    ignored_names: &[],
     unsupported_fields: &[],
     accepts_json_options: false,
 };
@@ -77,9 +87,13 @@ impl ClientCompat {
 
     /// Returns the name of an item of the list in `field`, if the item is ignored.
     pub(super) fn ignored_item_name<'v>(&self, field: &str, item: &'v BodyValue<'_>) -> Option<&'v str> {
-        let (_, names) = self.ignored_items.iter().find(|(list, _)| *list == field)?;
-        let name = item.as_text().or_else(|| item.field("type")?.as_text())?;
-        names.contains(&name).then_some(name)
+        let has = |lists: &[(&str, &[&str])], name: &str| {
+            lists.iter().any(|(list, names)| *list == field && names.contains(&name))
+        };
+        match item.as_text() {
+            Some(name) => (has(self.ignored_items, name) || has(self.ignored_names, name)).then_some(name),
+            None => item.field("type")?.as_text().filter(|name| has(self.ignored_items, name)),
+        }
     }
 
     /// Returns whether ignored items of a list get a warning. A source of the hosted service gets none if there are

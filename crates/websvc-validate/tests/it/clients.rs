@@ -40,7 +40,7 @@ fn python_client_request_is_accepted_without_warnings() {
             "includeTags": ["main"], "excludeTags": ["nav"], "waitFor": 100, "skipTlsVerification": false,
             "useMock": "none",
             "redactPII": { "mode": "fast", "entities": ["EMAIL"], "replaceStyle": "mask" },
-            "checkPromptInjection": true,
+            "checkPromptInjection": false,
             "threatProtection": { "mode": "off" },
             "auditMetadata": { "username": "u" },
             "formats": [
@@ -144,19 +144,19 @@ fn format_query_is_read_as_question() {
 fn formats_and_parser_options_of_the_hosted_service_are_ignored_with_a_warning() {
     let selectors = json!([{ "selector": "a", "attribute": "href" }]);
     let checked = accept(&json!({ "query": "q", "scrapeOptions": {
-        "formats": ["markdown", "attributes", { "type": "attributes", "selectors": selectors }, "rawBase64"],
+        "formats": ["markdown", "attributes", "rawBase64", { "type": "attributes", "selectors": selectors }],
         "parsers": [{ "type": "pdf", "maxPages": 2, "pages": [1], "pageMarkdown": true, "blocks": false }],
     } }));
     let expected = [
         "formats[1]: attributes is not available and was ignored",
-        "formats[2]: attributes is not available and was ignored",
-        "formats[3]: rawBase64 is not available and was ignored",
+        "formats[2]: rawBase64 is not available and was ignored",
         "pageMarkdown is not available and was ignored",
         "pages is not available and was ignored",
     ];
     assert_eq!(checked.warnings, expected);
     let scrape = checked.plan.scrape().unwrap();
-    assert_eq!((scrape.formats().len(), scrape.parsers()[0].max_pages), (1, Some(2)));
+    let names: Vec<&str> = scrape.formats().iter().map(Format::name).collect();
+    assert_eq!((names, scrape.parsers()[0].max_pages), (vec!["markdown", "attributes"], Some(2)));
 }
 
 #[test]

@@ -319,14 +319,15 @@ fn lockdown() -> Row {
 fn other_keys() -> Row {
     row(
         "2.2 other keys",
-        "ignored, and named in warning; those of official clients are ignored without a warning",
+        "ignored, and named in warning; those of official clients are ignored without a warning, except for a check that is not made",
     )
     .at(scrape("fastMode"))
     .ok(false)
     .at(scrape("useMock"))
     .ok("x")
     .at(scrape("checkPromptInjection"))
-    .ok(true)
+    .ok(false)
+    .warns(true, "checkPromptInjection is not available and was ignored")
     .at(scrape("__experimental_x"))
     .ok(1)
     .at(scrape("integration"))

@@ -1,0 +1,55 @@
+//! Values of attributes of the elements that selectors match.
+
+use websvc_types::format::{AttributeSelector, AttributeValues};
+
+use crate::document::Document;
+use crate::dom::{MatchScope, NodeId, SelectorSet};
+use crate::error::ExtractError;
+
+/// Maximum number of values of one selector.
+const MAX_VALUES: usize = 10_000;
+/// Maximum size of all values, in bytes.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// Values of attributes of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributesOfPage {
+    /// One item for each selector.
+    pub values: Vec<AttributeValues>,
+    /// False if values were left out because of a limit.
+    pub is_complete: bool,
+}
+
+/// Reads the values of attributes of the whole page.
+pub(crate) fn read(
+    document: &Document,
+    selectors: &[AttributeSelector],
+) -> Result<AttributesOfPage, ExtractError> {
+    let mut page = AttributesOfPage { values: Vec::with_capacity(selectors.len()), is_complete: true };
+    let mut free_bytes = MAX_BYTES;
+    for AttributeSelector { selector, attribute } in selectors {
+        let mut set = SelectorSet::default();
+        set.add(selector.trim())
+            .map_err(|source| ExtractError::Selector { selector: selector.clone(), source })?;
+        let (elements, scope) = set.matches(&document.dom, NodeId::ROOT);
+        page.is_complete &= scope == MatchScope::All;
+        // Attributes of HTML are in lower case; some of SVG, such as `viewBox`, are not.
+        let lower = attribute.to_ascii_lowercase();
+        let value = |id| document.dom.attribute(id, attribute).or_else(|| document.dom.attribute(id, &lower));
+        let mut values = Vec::new();
+        for value in elements.into_iter().filter_map(value) {
+            if values.len() == MAX_VALUES || value.len() > free_bytes {
+                page.is_complete = false;
+                break;
+            }
+            free_bytes -= value.len();
+            values.push(value.to_owned());
+        }
+        let mut found = AttributeValues::default();
+        found.selector.clone_from(selector);
+        found.attribute.clone_from(attribute);
+        found.values = values;
+        page.values.push(found);
+    }
+    Ok(page)
+}
