@@ -168,6 +168,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
         engine,
         monitors: MonitorsConfig::default(),
         browser_sessions: SessionsConfig::default(),
+        replica: None,
         store: store.clone(),
         artifacts,
         uploads_dir: dir.path().join("uploads"),
