@@ -14,7 +14,7 @@ use websvc_store::{NewBrowserSession, ReplicaAddress, ReplicaRole, Store, TeamCh
 use websvc_transport::{Body, BodyTimeout, FetchResponse, Server, ServerBody, ServerConfig};
 
 use super::replica::Replica;
-use super::{Replicas, json_of};
+use super::{Replicas, get, json_of};
 
 const SECRET: &str = "secret of the owner";
 
@@ -199,9 +199,8 @@ async fn owner_that_does_not_answer_is_a_503_and_one_without_an_address_a_409() 
     owner.task.abort();
     assert!(owner.task.await.is_err());
     unavailable().await;
-    let text =
-        replicas.first.send(Method::GET, "/metrics", &[("authorization", &format!("Bearer {key}"))], None);
-    let text = String::from_utf8(text.await.body.to_vec()).unwrap();
+    let metrics = get(&replicas.first, &key, "/metrics").await;
+    let text = String::from_utf8_lossy(&metrics.body);
     assert!(text.contains("websvc_forwarded_requests_total{outcome=\"failed\"} 2\n"), "{text}");
     let silent = Owner::start(&replicas, false).await;
     let path = silent.create_session("tea", None);
