@@ -36,6 +36,8 @@ const MAX_SOCKETS: usize = 256;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time limit until the head of the response: code runs for up to 300 s, in a session that first has to start.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(360);
+/// Time limit of the handshake of a WebSocket.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time without data from the owner after which it counts as gone. It sends a ping every 25 s.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of a question to another replica.
@@ -194,7 +196,7 @@ impl Forwarding {
             body,
             upgrade: is_websocket.then_some("websocket"),
             connect_timeout: CONNECT_TIMEOUT,
-            timeout: RESPONSE_TIMEOUT,
+            timeout: if is_websocket { HANDSHAKE_TIMEOUT } else { RESPONSE_TIMEOUT },
             silence_timeout: SILENCE_TIMEOUT,
             permit,
         };
@@ -203,9 +205,19 @@ impl Forwarding {
                 self.answered.fetch_add(1, Relaxed);
                 Ok(response)
             }
-            // The process at this address is another one by now.
-            Ok(_) => Err(self.fail(replica, None)),
-            Err(error) => Err(self.fail(replica, Some(&error))),
+            Ok(_) => {
+                let reason =
+                    "another process has its address: it was restarted, or its replica.address is wrong";
+                tracing::warn!(url = replica.url, reason, "a replica did not answer a request");
+                self.failed.fetch_add(1, Relaxed);
+                Err(unreachable())
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(url = replica.url, error, "a replica did not answer a request");
+                self.failed.fetch_add(1, Relaxed);
+                Err(unreachable())
+            }
         }
     }
 
@@ -236,7 +248,7 @@ impl Forwarding {
                 Ok(_) => None,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::debug!(url = replica.url, error, "another replica did not respond");
+                    tracing::debug!(url = replica.url, error, "a replica did not answer a question");
                     None
                 }
             }
@@ -254,12 +266,6 @@ impl Forwarding {
             let text = format!("Rate limit exceeded: {max} {what} are passed on to other replicas already");
             ApiError::new(ErrorCode::RateLimited, text).retry_after(BUSY_RETRY_AFTER_S)
         })
-    }
-
-    fn fail(&self, replica: &ReplicaAddress, error: Option<&(dyn std::error::Error + 'static)>) -> ApiError {
-        self.failed.fetch_add(1, Relaxed);
-        tracing::warn!(url = replica.url, error, "another replica did not answer a request");
-        unreachable()
     }
 }
 
