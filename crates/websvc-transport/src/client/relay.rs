@@ -105,7 +105,7 @@ impl Client {
     ) -> Result<Response<Body>, FetchError> {
         let RelayRequest { url, headers, permit, silence_timeout, .. } = request;
         let upgrade = UpgradeRequest { url, protocol, headers, timeout: request.timeout };
-        match self.request_upgrade(&upgrade).await? {
+        match self.request_upgrade(&upgrade, request.connect_timeout).await? {
             UpgradeResponse::Switched { headers, tunnel, addrs: _ } => {
                 let body = Body::upgrade(move |client, shutdown| async move {
                     connect(client, tunnel, shutdown, silence_timeout).await;

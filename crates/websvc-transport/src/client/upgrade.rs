@@ -87,7 +87,7 @@ impl Client {
     /// # Errors
     /// [`FetchError`], as for a fetch.
     pub async fn upgrade(&self, request: UpgradeRequest) -> Result<Upgrade, FetchError> {
-        Ok(match self.request_upgrade(&request).await? {
+        Ok(match self.request_upgrade(&request, request.timeout).await? {
             UpgradeResponse::Switched { headers, tunnel, addrs: ConnectionAddrs { local, remote } } => {
                 Upgrade::Switched { headers, tunnel, local_addr: local, remote_addr: remote }
             }
@@ -97,10 +97,11 @@ impl Client {
         })
     }
 
-    /// Does the same, and returns a refusal with its body.
+    /// Does the same with a time limit of its own for the connection, and returns a refusal with its body.
     pub(super) async fn request_upgrade(
         &self,
         request: &UpgradeRequest,
+        connect_timeout: Duration,
     ) -> Result<UpgradeResponse, FetchError> {
         let limit = request.timeout;
         let deadline = Instant::now() + limit;
@@ -109,8 +110,9 @@ impl Client {
         let endpoint = Endpoint::of(&request.url, TlsPolicy::Verify, None)?;
         let resolved = timeout_at(deadline, connector.addresses(&endpoint)).await;
         let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
-        let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
-        let stream = dial(&addresses, deadline).await.map_err(connect_error)?;
+        let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, connect_timeout);
+        let dial_deadline = deadline.min(Instant::now() + connect_timeout);
+        let stream = dial(&addresses, dial_deadline).await.map_err(connect_error)?;
         let upgrade = connector.upgrade(&endpoint, stream, request);
         timeout_at(deadline, upgrade).await.map_err(timed_out(FetchPhase::Response))?
     }

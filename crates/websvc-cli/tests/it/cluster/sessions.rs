@@ -76,7 +76,7 @@ async fn listed(service: &Service, id: &Value) -> Value {
 async fn session_is_used_and_deleted_through_every_replica() {
     let name = "session_is_used_and_deleted_through_every_replica";
     let Some((_world, mut cluster)) = start(name, true).await else { return };
-    cluster.succeed(&["teams", "set", "default", "--credits", "1000", "--rpm", "1000"]);
+    cluster.succeed(&["teams", "set", "default", "--credits", "1000"]);
     let session = create(cluster.replica(0)).await;
     let execute = format!("{}/execute", path(&session));
     for number in 0..REPLICAS {
