@@ -151,7 +151,7 @@ fn active_session_of_another_replica_is_found_with_the_address_of_that_replica()
     store.join_replicas(ReplicaRole::Worker).unwrap();
     assert_eq!(store.foreign_browser_session("a").unwrap(), expected);
     assert_eq!(store.foreign_browser_session_of_scrape("scrape").unwrap(), expected);
-    assert_eq!(store.replicas_with_sessions("red").unwrap(), [address.clone()]);
+    assert_eq!(store.replicas_with_sessions("red").unwrap(), std::slice::from_ref(&address));
     assert_eq!(store.replicas_with_sessions("blue").unwrap(), []);
     assert_eq!(store.other_replicas().unwrap(), [Some(address)]);
     // This one announces no address, and its own sessions are not foreign.
