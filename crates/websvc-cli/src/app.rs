@@ -8,6 +8,7 @@ mod llm;
 mod mail;
 mod mirror_sink;
 mod monitors;
+mod replica;
 mod sessions;
 mod sources;
 mod store;
@@ -15,6 +16,7 @@ mod threat;
 mod traces;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +44,7 @@ pub(crate) use llm::model;
 pub(crate) use mail::mail_settings;
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
+pub(crate) use replica::{announcement, replica_config};
 pub(crate) use sessions::sessions_config;
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
@@ -130,6 +133,7 @@ pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
     database_server(config)?;
+    replica_config(config, SocketAddr::from(([0, 0, 0, 0], 1)))?;
     Ok(())
 }
 

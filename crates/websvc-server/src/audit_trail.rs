@@ -86,6 +86,20 @@ impl AuditTrail {
         Self { audit: audit.cloned(), started, event: Mutex::default(), operation, request_id, client }
     }
 
+    pub(crate) fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// Takes the event out of the trail, so that none is written: the replica that gets the request writes it.
+    pub(crate) fn suspend(&self) -> Option<Event> {
+        self.event.lock().take()
+    }
+
+    /// Puts back the event, because no other replica has answered the request.
+    pub(crate) fn resume(&self, event: Option<Event>) {
+        *self.event.lock() = event;
+    }
+
     pub(crate) fn started(&self) -> Instant {
         self.started
     }

@@ -251,6 +251,7 @@ impl EmbeddedServer {
             jobs,
             monitors,
             browser_sessions,
+            replica: None,
             store: stores.store.clone(),
             artifacts: stores.artifacts.clone(),
             uploads_dir,

@@ -89,6 +89,13 @@ impl ApiError {
         error
     }
 
+    /// Creates the 421 of a request that another replica has sent to the wrong process (RFC 9110, section 15.5.20).
+    pub(crate) fn misdirected() -> Self {
+        let text = "The request has headers of a request between replicas that are not valid for this one";
+        let status = StatusCode::MISDIRECTED_REQUEST.as_u16();
+        Self { status_override: Some(status), ..Self::new(ErrorCode::BadRequest, text) }
+    }
+
     /// Adds the header `Retry-After`.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));

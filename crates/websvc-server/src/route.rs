@@ -115,6 +115,11 @@ impl Operation {
         }
     }
 
+    /// Returns whether replicas pass requests for this operation on to each other.
+    pub(crate) fn is_forwarded(self) -> bool {
+        matches!(self, Self::Browser(operation) if operation.is_forwarded())
+    }
+
     /// Returns the scope that a key needs; `None` if every key may request the operation.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {

@@ -30,6 +30,7 @@ use crate::authenticate::{Authentication, authenticate};
 use crate::authorize::authorize;
 use crate::cors;
 use crate::dashboard;
+use crate::forwarding::{Forwarded, ReplicaConfig};
 use crate::handler::JobOperation;
 use crate::handler::watch;
 use crate::public_url::PublicUrlConfig;
@@ -56,6 +57,8 @@ pub struct ServiceConfig {
     /// The limits of browser sessions, and the program that runs their code. The caller must
     /// [shut them down](websvc_session::Sessions::shut_down).
     pub browser_sessions: SessionsConfig,
+    /// The address of this process for the other replicas; `None` if it never has any.
+    pub replica: Option<ReplicaConfig>,
     /// The directory of files that are being uploaded, created on first use. Nothing in it outlives its request.
     pub uploads_dir: PathBuf,
     /// The URL under which callers reach the service.
@@ -161,14 +164,16 @@ impl Service {
     }
 
     /// Handles one request. Every response has an `x-request-id`, and every request writes one log line.
-    pub fn handle<'a>(&'a self, request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
+    pub fn handle<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
-            let id = Uuid::now_v7().to_string();
+            let accepted = self.state.forwarding.accept(&mut request);
+            let forwarded = request.extensions().get::<Forwarded>();
+            let id = forwarded.map_or_else(|| Uuid::now_v7().to_string(), |forwarded| forwarded.id.clone());
             let request_id = RequestId::from_headers(request.headers(), &id);
             let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
             let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
             let identity = RequestIdentity { id, request_id, span, started: Instant::now() };
-            let mut response = identity.span.run(self.handle_and_log(request, &identity)).await;
+            let mut response = identity.span.run(self.handle_and_log(request, accepted, &identity)).await;
             identity.request_id.write(response.headers_mut());
             response
         })
@@ -187,12 +192,22 @@ impl Service {
         })
     }
 
-    /// Handles a request within its span, and records it in the metrics and the log.
-    async fn handle_and_log(&self, request: Request<ServerBody>, identity: &RequestIdentity) -> HttpResponse {
+    /// Handles a request within its span, and records it in the metrics and the log. The metrics of a request from another
+    /// replica are those of that replica.
+    async fn handle_and_log(
+        &self,
+        request: Request<ServerBody>,
+        accepted: Result<(), ApiError>,
+        identity: &RequestIdentity,
+    ) -> HttpResponse {
         let RequestIdentity { id, request_id, span, started } = identity;
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let route = route::find(&method, &path);
+        let is_forwarded = request.extensions().get::<Forwarded>().is_some();
+        let route = accepted.and_then(|()| route::find(&method, &path)).and_then(|route| {
+            let is_wrong = is_forwarded && !route.operation.is_forwarded();
+            if is_wrong { Err(ApiError::misdirected()) } else { Ok(route) }
+        });
         let operation = route.as_ref().ok().map(|route| route.operation);
         if let Ok(route) = &route {
             span.set_route(route.path);
@@ -206,7 +221,9 @@ impl Service {
         let status = response.status().as_u16();
         span.set_status(status);
         let elapsed = started.elapsed();
-        self.state.metrics.record_response(operation, status, elapsed);
+        if !is_forwarded {
+            self.state.metrics.record_response(operation, status, elapsed);
+        }
         let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let client_request_id_replaced = request_id.is_replacement.then_some(true);
         tracing::info!(
@@ -216,6 +233,7 @@ impl Service {
             status,
             elapsed_us,
             client_request_id_replaced,
+            from_replica = is_forwarded.then_some(true),
             "request"
         );
         response
@@ -260,9 +278,12 @@ impl Service {
         {
             return error.into_response();
         }
+        let forwarded = request.extensions().get::<Forwarded>();
+        let is_question = forwarded.is_some_and(|forwarded| forwarded.is_question);
         let trail = AuditTrail::new(
             self.state.audit.as_ref(),
-            operation.name(),
+            // Another replica asks only in order to handle the request of its client.
+            operation.name().filter(|_| !is_question),
             identity.request_id.as_str(),
             Some(self.state.client_ip(&request)),
             identity.started,
@@ -311,6 +332,11 @@ impl Service {
             Ok(caller) => caller,
             Err(error) => return error.into(),
         };
+        if request.extensions().get::<Forwarded>().is_some() {
+            // The replica that the client has reached admitted the request, and counts it until it has the response.
+            context.caller = caller;
+            return perform(operation, context, request).await.into();
+        }
         let admission = self.state.admission.admit(caller.as_ref());
         let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
         context.caller = caller;

@@ -20,8 +20,8 @@ pub enum SessionError {
     Ended,
     /// The browser of the session runs in another process.
     #[error(
-        "The browser session runs in another process of the service: send the requests of a session to the process \
-         that created it"
+        "The browser session runs in another process of the service, which announces no address for requests that arrive \
+         here: set replica.address in its configuration, or send the requests of a session to the process that created it"
     )]
     OnOtherReplica,
     /// The team has as many active sessions as it may have.

@@ -86,6 +86,12 @@ impl Sessions {
         self.0.engine.session_bill(ttl, SessionUse::Code).total()
     }
 
+    /// Returns whether a session runs, or starts, in this process.
+    #[must_use]
+    pub fn contains(&self, id: Uuid) -> bool {
+        self.0.registry.find(&id.to_string()).is_some()
+    }
+
     /// Returns the number of active sessions of this process.
     #[must_use]
     pub fn active_count(&self) -> usize {

@@ -97,7 +97,7 @@ pub use profile::{
     SaveProfileOutcome,
 };
 pub use rate_bucket::{SharedBucketSize, TakenTokens};
-pub use replica::ReplicaRole;
+pub use replica::{ForeignSession, ReplicaAddress, ReplicaRole};
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;

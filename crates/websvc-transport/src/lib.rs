@@ -27,8 +27,8 @@ pub use body::{Aborted, Body, BodySender};
 pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBreaker};
 pub use client::{
     BodyMode, Client, ClientConfig, CookieJar, FetchRequest, FetchResponse, OversizePolicy, Proxy,
-    RedirectPolicy, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlPolicy,
-    has_credentials, is_forbidden_header, without_credentials,
+    RedirectPolicy, RelayRequest, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest,
+    UrlPolicy, has_credentials, is_forbidden_header, without_credentials,
 };
 pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
 pub use future::BoxFuture;

@@ -176,7 +176,7 @@ error_codes! {
     /// The page of the scrape cannot be opened again: its URL and options were not retained, or opening it failed; scrape it
     /// again.
     InteractReplayUnavailable = "INTERACT_REPLAY_UNAVAILABLE", 409;
-    /// The browser of the session runs in another process of the service.
+    /// The browser of the session runs in another process of the service, which announces no address.
     SessionOnOtherReplica = "SESSION_ON_OTHER_REPLICA", 409;
     /// The browser session has ended.
     BrowserSessionEnded = "BROWSER_SESSION_ENDED", 410;
@@ -210,7 +210,8 @@ error_codes! {
     InteractLanguageUnavailable = "INTERACT_LANGUAGE_UNAVAILABLE", 501;
     /// The operation needs a language model, and none is configured.
     LlmNotConfigured = "LLM_NOT_CONFIGURED", 501;
-    /// The session is starting, or its browser is switched off, not installed, or does not start.
+    /// The session is starting, its replica does not respond, or its browser is switched off, not installed, or does not
+    /// start.
     BrowserUnavailable = "BROWSER_UNAVAILABLE", 503;
     /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;

@@ -54,6 +54,31 @@ pub struct ReadinessResponse {
     /// Sinks of audit events. A failing sink gets its events later, so it does not affect `status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<AuditReadiness>,
+    /// State of the requests that other replicas pass on to this one, because only it can answer them. Absent if the
+    /// database is not on a server: then there are no other replicas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<ForwardingReadiness>,
+}
+
+/// State of the requests that other replicas pass on to this one, such as those for its browser sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForwardingReadiness {
+    /// State of the address that this replica announces.
+    pub state: ForwardingState,
+    /// Reason why it announces none, and the key to set. Absent if it announces one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// State of the address that a replica announces to the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ForwardingState {
+    /// The other replicas know an address of this one.
+    Ok,
+    /// This replica announces no address, so requests for its browser sessions must be sent to it directly.
+    Off,
 }
 
 /// State of the scanner of threat protection.

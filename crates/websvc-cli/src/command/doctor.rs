@@ -14,6 +14,7 @@ mod llm;
 mod machine;
 mod mail;
 mod programs;
+mod replica;
 mod telemetry;
 mod threat;
 
@@ -59,6 +60,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     };
     if let Some(config) = config {
         findings.extend(listener::check(config).await);
+        findings.extend(replica::check(config).await);
         findings.push(access::keys(common, config, store.as_ref()));
         findings.extend(external_services::check(config).await);
         findings.extend(threat::check(config).await);

@@ -21,6 +21,7 @@ pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
         monitors: app::monitors_config(&context.config)?,
         // No tool starts one.
         browser_sessions: SessionsConfig { max_sessions: 0, ..SessionsConfig::default() },
+        replica: None,
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

@@ -118,6 +118,7 @@ pub(crate) async fn start(
         jobs,
         monitors: app::monitors_config(config)?,
         browser_sessions: app::sessions_config(config)?,
+        replica: Some(app::replica_config(config, server.local_addr())?),
         engine: app.engine.clone(),
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),

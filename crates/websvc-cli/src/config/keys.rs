@@ -44,6 +44,7 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::ApiDefinition::FIELD_KEYS] },
     Section { name: "store", keys: &[super::Store::KEYS] },
+    Section { name: "replica", keys: &[super::Replica::KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "output_memory_bytes"]] },
     Section { name: "change_tracking", keys: &[super::ChangeTracking::KEYS] },
     Section {

@@ -13,6 +13,7 @@ mod mail;
 mod monitor;
 mod origins;
 mod renamed;
+mod replica;
 mod search;
 mod sources;
 mod store;
@@ -36,6 +37,7 @@ pub(crate) use llm::Llm;
 pub(crate) use mail::Mail;
 pub(crate) use monitor::Monitor;
 pub(crate) use origins::Origins;
+pub(crate) use replica::Replica;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use store::Store;
@@ -52,6 +54,7 @@ pub(crate) struct Config {
     pub(crate) fetch: Fetch,
     pub(crate) search: Search,
     pub(crate) store: Store,
+    pub(crate) replica: Replica,
     pub(crate) cache: Cache,
     pub(crate) change_tracking: ChangeTracking,
     pub(crate) artifacts: Artifacts,

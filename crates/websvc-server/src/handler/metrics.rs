@@ -49,6 +49,9 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     admission(&mut out, state.admission.metrics());
     requests::responses(&mut out, &state.metrics.responses());
     requests::websockets(&mut out, state.websockets.metrics());
+    if let Some(metrics) = state.forwarding.metrics() {
+        requests::forwarded(&mut out, metrics);
+    }
     requests::stages(&mut out, &engine.stages().distributions());
     let job_credits = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), state.jobs.charged(kind)));
     requests::credits(&mut out, state.metrics.credits(), job_credits);

@@ -7,9 +7,9 @@ use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, SearchSource, SourceHealth};
 use websvc_threat::ScannerHealth;
 use websvc_types::status::{
-    AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, HealthResponse,
-    ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse, SourceReadiness, SourceState,
-    ThreatReadiness, ThreatState,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, ForwardingReadiness,
+    ForwardingState, HealthResponse, ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse,
+    SourceReadiness, SourceState, ThreatReadiness, ThreatState,
 };
 
 use super::compressed::{Compressed, compressed};
@@ -61,7 +61,8 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let threat = threat(state.engine.threat().health());
     let degraded = degraded(&checks, &sources, &browser, &threat);
     let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
-    (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit })
+    let forwarding = state.forwarding.is_on().then(|| forwarding(state.forwarding.off_reason()));
+    (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit, forwarding })
 }
 
 /// Returns the names of the degraded parts.
@@ -95,6 +96,11 @@ fn threat(health: Option<ScannerHealth>) -> ThreatReadiness {
         Some(ScannerHealth::Probing { reason }) => (ThreatState::Probing, None, Some(reason)),
     };
     ThreatReadiness { state, retry_after_ms, reason }
+}
+
+fn forwarding(off_reason: Option<&str>) -> ForwardingReadiness {
+    let state = if off_reason.is_some() { ForwardingState::Off } else { ForwardingState::Ok };
+    ForwardingReadiness { state, reason: off_reason.map(str::to_owned) }
 }
 
 fn audit(audit: &Audit) -> Vec<AuditReadiness> {

@@ -23,6 +23,7 @@ use crate::authenticate::Authentication;
 use crate::clock;
 use crate::crawl_progress::CrawlProgressStore;
 use crate::dashboard::{SignInLimiter, session::Sessions};
+use crate::forwarding::{Forwarded, Forwarding};
 use crate::handler::watch::WebSocketLimits;
 use crate::public_url::PublicUrlConfig;
 use crate::replays::ReplayStore;
@@ -42,6 +43,8 @@ pub(crate) struct ServiceState {
     pub(crate) browser_sessions: BrowserSessions,
     /// The recent scrapes whose pages browser sessions can open.
     pub(crate) replays: ReplayStore,
+    /// The requests from and to other replicas.
+    pub(crate) forwarding: Forwarding,
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
     pub(crate) open_metrics: bool,
@@ -72,6 +75,7 @@ impl ServiceState {
             jobs,
             monitors,
             browser_sessions,
+            replica,
             uploads_dir,
             public_url,
             authentication,
@@ -90,6 +94,7 @@ impl ServiceState {
             monitors,
             browser_sessions,
             replays: ReplayStore::default(),
+            forwarding: Forwarding::new(replica, &store),
             public_url,
             authentication,
             open_metrics,
@@ -112,12 +117,18 @@ impl ServiceState {
 
     /// Returns the base URL under which the sender of this request reaches the service.
     pub(crate) fn base_url(&self, request: &Request<ServerBody>) -> Option<String> {
+        if let Some(forwarded) = request.extensions().get::<Forwarded>() {
+            return forwarded.base_url.clone();
+        }
         let peer = request.body().peer_addr().ip();
         self.public_url.base_url(peer, request.uri(), request.headers())
     }
 
     /// Returns the address of the client, behind trusted proxies if there are any.
     pub(crate) fn client_ip(&self, request: &Request<ServerBody>) -> IpAddr {
+        if let Some(forwarded) = request.extensions().get::<Forwarded>() {
+            return forwarded.client;
+        }
         self.public_url.client_ip(request.body().peer_addr().ip(), request.headers())
     }
 

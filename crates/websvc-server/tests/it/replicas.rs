@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask test` runs them with `WEBSVC_TEST_REPLICAS`; without it they are skipped.
 
+mod forwarding;
 mod replica;
 
 use std::ops::Range;

@@ -120,7 +120,7 @@ fn increment(shared: &Shared, session: &Connection) -> sql::Result<()> {
     let Some(id) = shared.membership.id() else { return Ok(()) };
     if session.execute("UPDATE replicas SET beat = beat + 1 WHERE id = ?1", params![id])? == 0 {
         let role = shared.membership.role();
-        let id = insert(session, role)?;
+        let id = insert(session, role, shared.membership.address().as_ref())?;
         shared.membership.set(id, role);
     }
     Ok(())

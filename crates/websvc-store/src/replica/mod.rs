@@ -12,17 +12,21 @@
 //! A file has one process at a time, which the lock of the data directory ensures. A replica that joins there replaces
 //! all earlier ones, and beats are not needed.
 
+mod address;
 mod heartbeat;
 mod observer;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
+pub use address::{ForeignSession, ReplicaAddress};
 pub(crate) use heartbeat::Heartbeat;
 
 /// How long a replica must be silent until the others take over what it owns.
@@ -51,6 +55,8 @@ pub(crate) struct Membership {
     is_single: AtomicBool,
     /// Number of workers, as of the last beat.
     workers: AtomicU32,
+    /// The address in the row of this process; `None` if it announces none.
+    address: Mutex<Option<ReplicaAddress>>,
 }
 
 impl Membership {
@@ -66,6 +72,10 @@ impl Membership {
     fn set(&self, id: i64, role: ReplicaRole) {
         self.is_single.store(!role.is_worker(), Ordering::Release);
         self.id.store(id, Ordering::Release);
+    }
+
+    fn address(&self) -> Option<ReplicaAddress> {
+        self.address.lock().clone()
     }
 
     fn set_workers(&self, count: usize) {
@@ -94,7 +104,7 @@ impl Store {
             } else {
                 transaction.execute("DELETE FROM replicas", params![])?;
             }
-            let id = insert(transaction, role)?;
+            let id = insert(transaction, role, membership.address().as_ref())?;
             let sql = "SELECT count(*) FROM replicas WHERE is_worker = 1";
             let workers: i64 = transaction.query_row(sql, params![], |row| row.get(0))?;
             Ok((id, usize::try_from(workers).unwrap_or_default()))
@@ -131,9 +141,10 @@ impl Store {
     }
 }
 
-fn insert(connection: &Connection, role: ReplicaRole) -> sql::Result<i64> {
-    let sql = "INSERT INTO replicas (is_worker) VALUES (?1) RETURNING id";
-    connection.query_row(sql, params![role.is_worker()], |row| row.get(0))
+fn insert(connection: &Connection, role: ReplicaRole, address: Option<&ReplicaAddress>) -> sql::Result<i64> {
+    let sql = "INSERT INTO replicas (is_worker, url, secret) VALUES (?1, ?2, ?3) RETURNING id";
+    let (url, secret) = (address.map(|address| &*address.url), address.map(|address| &*address.secret));
+    connection.query_row(sql, params![role.is_worker(), url, secret], |row| row.get(0))
 }
 
 /// Deletes a replica, which frees everything that it owned.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use websvc_store::{
-    BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, ReplicaRole,
-    Store,
+    BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, ForeignSession,
+    NewBrowserSession, ReplicaAddress, ReplicaRole, Store,
 };
 
 use crate::server::{on_server, open_elsewhere};
@@ -131,4 +131,50 @@ fn session_of_another_replica_is_not_own_and_ends_with_it() {
     // A replica that ends frees what it owns.
     drop((other, elsewhere));
     assert_eq!(store.browser_session("a").unwrap().unwrap().status, BrowserSessionStatus::Destroyed);
+}
+
+#[test]
+fn active_session_of_another_replica_is_found_with_the_address_of_that_replica() {
+    let Some((dir, store)) = on_server() else { return };
+    let (elsewhere, other) = open_elsewhere(&dir);
+    let address =
+        ReplicaAddress { url: "http://10.0.0.5:3002".to_owned(), secret: "known to replicas".to_owned() };
+    assert!(!format!("{address:?}").contains("known"));
+    other.announce_replica(address.clone());
+    other.join_replicas(ReplicaRole::Worker).unwrap();
+    // A process that has not joined finds it, too.
+    create(&other, "a", "red", 1);
+    let of_scrape = other.create_browser_session(&session("b", "red", Some("scrape")), 10, 1).unwrap();
+    assert!(matches!(of_scrape, CreateBrowserSessionOutcome::Created(_)), "{of_scrape:?}");
+    let expected = Some(ForeignSession { team: "red".to_owned(), replica: Some(address.clone()) });
+    assert_eq!(store.foreign_browser_session("a").unwrap(), expected);
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    assert_eq!(store.foreign_browser_session("a").unwrap(), expected);
+    assert_eq!(store.foreign_browser_session_of_scrape("scrape").unwrap(), expected);
+    assert_eq!(store.replicas_with_sessions("red").unwrap(), std::slice::from_ref(&address));
+    assert_eq!(store.replicas_with_sessions("blue").unwrap(), []);
+    assert_eq!(store.other_replicas().unwrap(), [Some(address)]);
+    // This one announces no address, and its own sessions are not foreign.
+    assert_eq!(other.other_replicas().unwrap(), [None]);
+    create(&store, "c", "blue", 1);
+    assert_eq!(store.foreign_browser_session("c").unwrap(), None);
+    let without_address = Some(ForeignSession { team: "blue".to_owned(), replica: None });
+    assert_eq!(other.foreign_browser_session("c").unwrap(), without_address);
+    assert_eq!(other.replicas_with_sessions("blue").unwrap(), []);
+    assert!(other.end_browser_session("a", 2).unwrap());
+    assert_eq!(store.foreign_browser_session("a").unwrap(), None);
+    drop((other, elsewhere));
+    assert_eq!(store.foreign_browser_session("b").unwrap(), None);
+    assert_eq!(store.other_replicas().unwrap(), []);
+}
+
+#[test]
+fn address_is_in_the_row_of_a_replica_that_joins_twice() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    let address = ReplicaAddress { url: "http://10.0.0.5:3002".to_owned(), secret: "s".to_owned() };
+    other.announce_replica(address.clone());
+    other.join_replicas(ReplicaRole::Worker).unwrap();
+    other.join_replicas(ReplicaRole::Worker).unwrap();
+    assert_eq!(store.other_replicas().unwrap(), [Some(address)]);
 }

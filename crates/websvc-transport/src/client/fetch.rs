@@ -36,7 +36,7 @@ const PHASES: [FetchPhase; 4] =
     [FetchPhase::Resolve, FetchPhase::Connect, FetchPhase::Response, FetchPhase::Body];
 
 impl Limits {
-    fn of(request: &FetchRequest) -> Self {
+    pub(super) fn of(request: &FetchRequest) -> Self {
         Self {
             connect_timeout: request.connect_timeout.min(request.timeout),
             max_body_bytes: request.max_body_bytes,
@@ -53,6 +53,11 @@ impl Limits {
         self.phase.store(phase as u8, Relaxed);
     }
 
+    /// Returns the error of a fetch that was not finished `after` a time.
+    pub(super) fn timed_out(&self, after: Duration) -> FetchError {
+        FetchError::Timeout { phase: self.phase(), after }
+    }
+
     fn phase(&self) -> FetchPhase {
         PHASES[usize::from(self.phase.load(Relaxed))]
     }
@@ -65,7 +70,7 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
     }
     let limits = Limits::of(&request);
     let (started, after, body_mode) = (Instant::now(), request.timeout, request.body_mode);
-    let timed_out = |_elapsed| FetchError::Timeout { phase: limits.phase(), after };
+    let timed_out = |_elapsed| limits.timed_out(after);
     let response =
         tokio::time::timeout(after, follow(shared, request, &limits)).await.map_err(timed_out)??;
     match body_mode {

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONNECTION, HOST, HeaderMap, HeaderValue, UPGRADE};
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -60,10 +61,24 @@ pub enum Upgrade {
 }
 
 /// The two addresses of a connection.
-#[derive(Clone, Copy)]
-struct ConnectionAddrs {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ConnectionAddrs {
     local: SocketAddr,
     remote: SocketAddr,
+}
+
+/// The response to an upgrade request.
+pub(super) enum UpgradeResponse {
+    Switched {
+        headers: HeaderMap,
+        tunnel: Tunnel,
+        addrs: ConnectionAddrs,
+    },
+    /// Another response than 101, its body still on the wire.
+    Refused {
+        response: Response<Incoming>,
+        addrs: ConnectionAddrs,
+    },
 }
 
 impl Client {
@@ -72,6 +87,22 @@ impl Client {
     /// # Errors
     /// [`FetchError`], as for a fetch.
     pub async fn upgrade(&self, request: UpgradeRequest) -> Result<Upgrade, FetchError> {
+        Ok(match self.request_upgrade(&request, request.timeout).await? {
+            UpgradeResponse::Switched { headers, tunnel, addrs: ConnectionAddrs { local, remote } } => {
+                Upgrade::Switched { headers, tunnel, local_addr: local, remote_addr: remote }
+            }
+            UpgradeResponse::Refused { response, addrs } => {
+                Upgrade::Refused { status: response.status(), remote_addr: addrs.remote }
+            }
+        })
+    }
+
+    /// Does the same with a time limit of its own for the connection, and returns a refusal with its body.
+    pub(super) async fn request_upgrade(
+        &self,
+        request: &UpgradeRequest,
+        connect_timeout: Duration,
+    ) -> Result<UpgradeResponse, FetchError> {
         let limit = request.timeout;
         let deadline = Instant::now() + limit;
         let timed_out = |phase| move |_| FetchError::Timeout { phase, after: limit };
@@ -79,9 +110,10 @@ impl Client {
         let endpoint = Endpoint::of(&request.url, TlsPolicy::Verify, None)?;
         let resolved = timeout_at(deadline, connector.addresses(&endpoint)).await;
         let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
-        let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
-        let stream = dial(&addresses, deadline).await.map_err(connect_error)?;
-        let upgrade = connector.upgrade(&endpoint, stream, &request);
+        let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, connect_timeout);
+        let dial_deadline = deadline.min(Instant::now() + connect_timeout);
+        let stream = dial(&addresses, dial_deadline).await.map_err(connect_error)?;
+        let upgrade = connector.upgrade(&endpoint, stream, request);
         timeout_at(deadline, upgrade).await.map_err(timed_out(FetchPhase::Response))?
     }
 }
@@ -93,7 +125,7 @@ impl Connector {
         endpoint: &Endpoint,
         stream: TcpStream,
         request: &UpgradeRequest,
-    ) -> Result<Upgrade, FetchError> {
+    ) -> Result<UpgradeResponse, FetchError> {
         let host = || endpoint.host.to_string();
         let connect_error = |source| FetchError::Connect { host: host(), source };
         let addrs = ConnectionAddrs {
@@ -119,7 +151,7 @@ async fn send_upgrade(
     addrs: ConnectionAddrs,
     host: String,
     request: &UpgradeRequest,
-) -> Result<Upgrade, FetchError> {
+) -> Result<UpgradeResponse, FetchError> {
     let protocol_error =
         |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
     let (mut sender, connection) =
@@ -131,13 +163,12 @@ async fn send_upgrade(
         }
     });
     let response = sender.send_request(http_request(request)?).await.map_err(protocol_error)?;
-    let ConnectionAddrs { local: local_addr, remote: remote_addr } = addrs;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        return Ok(Upgrade::Refused { status: response.status(), remote_addr });
+        return Ok(UpgradeResponse::Refused { response, addrs });
     }
     let headers = response.headers().clone();
     let tunnel = TokioIo::new(hyper::upgrade::on(response).await.map_err(protocol_error)?);
-    Ok(Upgrade::Switched { headers, tunnel: Tunnel::through(Box::new(tunnel)), local_addr, remote_addr })
+    Ok(UpgradeResponse::Switched { headers, tunnel: Tunnel::through(Box::new(tunnel)), addrs })
 }
 
 /// Builds the HTTP/1.1 request of an upgrade.

@@ -12,6 +12,7 @@ mod limits;
 mod pool;
 mod proxies;
 mod redirects;
+mod relay;
 mod ssrf;
 mod ssrf_ways;
 mod support;

@@ -203,6 +203,7 @@ mod tests {
             threat: ThreatReadiness::default(),
             degraded: Vec::new(),
             audit: Vec::new(),
+            forwarding: None,
         };
         let mut ready = readiness(ReadinessStatus::Ready, ComponentStatus::Ok);
         assert_eq!(

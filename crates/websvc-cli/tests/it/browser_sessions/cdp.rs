@@ -11,24 +11,28 @@ use websvc_transport::{Tunnel, Upgrade};
 
 use super::{SessionTest, path, path_of};
 use crate::browser::path_or_skip;
+use crate::harness::Service;
 use crate::websocket::request_upgrade;
 
 /// A client that sends no headers of its own, like Playwright.
-pub(super) struct CdpClient {
+pub(crate) struct CdpClient {
     socket: WebSocketStream<Tunnel>,
     last_id: u64,
 }
 
 impl CdpClient {
     pub(super) async fn connect(test: &SessionTest, url: &Value) -> Self {
-        let path = path_of(&test.service, url);
-        let response = request_upgrade(&test.service, &path, &[("authorization", "")]).await;
+        Self::connect_to(&test.service, &path_of(&test.service, url)).await
+    }
+
+    pub(crate) async fn connect_to(service: &Service, path: &str) -> Self {
+        let response = request_upgrade(service, path, &[("authorization", "")]).await;
         let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
         let socket = WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await;
         Self { socket, last_id: 0 }
     }
 
-    pub(super) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+    pub(crate) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({"id": self.last_id, "method": method, "params": params});
         if let Some(session) = session {
@@ -60,7 +64,7 @@ impl CdpClient {
     }
 
     /// Waits until the service closes the connection.
-    async fn closed(mut self) {
+    pub(crate) async fn closed(mut self) {
         while let Some(Ok(message)) = self.socket.next().await {
             if matches!(message, Message::Close(_)) {
                 return;

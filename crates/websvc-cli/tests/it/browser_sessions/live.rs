@@ -9,6 +9,7 @@ use websvc_transport::{Tunnel, Upgrade};
 
 use super::cdp::CdpClient;
 use super::{SessionTest, path_of};
+use crate::harness::Service;
 use crate::websocket::request_upgrade;
 
 /// A page that counts clicks in its title.
@@ -16,12 +17,15 @@ pub(super) const PAGE: &str = "<!DOCTYPE html><title>0</title><body style='margi
 <button style='position: fixed; inset: 0; width: 100%' onclick='document.title++; textContent = document.title'>0</button>";
 
 /// A viewer, as the page of the live view is one.
-struct Viewer(WebSocketStream<Tunnel>);
+pub(crate) struct Viewer(WebSocketStream<Tunnel>);
 
 impl Viewer {
     async fn connect(test: &SessionTest, url: &Value) -> Self {
-        let path = path_of(&test.service, url);
-        let response = request_upgrade(&test.service, &path, &[("authorization", "")]).await;
+        Self::connect_to(&test.service, &path_of(&test.service, url)).await
+    }
+
+    pub(crate) async fn connect_to(service: &Service, path: &str) -> Self {
+        let response = request_upgrade(service, path, &[("authorization", "")]).await;
         let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
         Self(WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await)
     }
@@ -39,7 +43,7 @@ impl Viewer {
     }
 
     /// Returns the next picture.
-    async fn frame(&mut self) -> Value {
+    pub(crate) async fn frame(&mut self) -> Value {
         loop {
             match self.0.next().await.unwrap().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),

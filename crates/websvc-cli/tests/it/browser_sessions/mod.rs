@@ -1,10 +1,10 @@
 //! Browser sessions of the program (operations.md, acceptance list 2): their answers, their URLs, their end, and the end of
 //! the program.
 
-mod cdp;
+pub(crate) mod cdp;
 mod code;
 mod end;
-mod live;
+pub(crate) mod live;
 
 use http::Method;
 use serde_json::{Value, json};

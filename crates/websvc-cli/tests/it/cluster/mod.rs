@@ -7,7 +7,9 @@ mod balancer;
 mod failures;
 mod limits;
 mod requests;
+mod sessions;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -35,7 +37,12 @@ struct Cluster {
     url: String,
     database: Database,
     bucket: S3Fs,
+    /// Variables of the processes, for each replica.
+    settings: Vec<Variables>,
 }
+
+/// Names and values of environment variables.
+type Variables = Vec<(&'static str, OsString)>;
 
 impl Cluster {
     /// Starts the replicas; returns `None` without a server, and records that the test is skipped.
@@ -44,11 +51,21 @@ impl Cluster {
         Some(Self::start_on(world, database, url).await)
     }
 
+    /// Starts the replicas with variables for each.
+    async fn start_with(world: &TestWeb, settings: Vec<Variables>) -> Option<Self> {
+        let (database, url) = Database::create().await?;
+        Some(Self::start_all(world, database, url, settings).await)
+    }
+
     /// Starts the replicas on a database, to which they connect with `url`.
     async fn start_on(world: &TestWeb, database: Database, url: String) -> Self {
+        Self::start_all(world, database, url, vec![Variables::new(); REPLICAS]).await
+    }
+
+    async fn start_all(world: &TestWeb, database: Database, url: String, settings: Vec<Variables>) -> Self {
         let (balancer, bucket) = (Balancer::start().await, S3Fs::start().await);
         let sites: Vec<Site> = (0..REPLICAS).map(|_| Site::new(world)).collect();
-        let mut cluster = Self { sites, replicas: Vec::new(), balancer, url, database, bucket };
+        let mut cluster = Self { sites, replicas: Vec::new(), balancer, url, database, bucket, settings };
         for number in 0..REPLICAS {
             let service = cluster.serve(number);
             cluster.balancer.add(&service.address);
@@ -78,6 +95,7 @@ impl Cluster {
         ] {
             command.env(format!("WEBSVC__ARTIFACTS__S3__{name}"), value);
         }
+        command.envs(self.settings[number].iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -2,6 +2,7 @@
 //! sections 1 and 2).
 
 mod cdp;
+mod forward;
 mod live;
 mod scrape;
 mod screencast;
@@ -46,6 +47,20 @@ pub(crate) enum BrowserOperation {
 }
 
 impl BrowserOperation {
+    /// Returns whether replicas pass its requests on to each other. A session starts where its request arrives.
+    pub(crate) fn is_forwarded(self) -> bool {
+        match self {
+            Self::Create => false,
+            Self::List
+            | Self::Execute
+            | Self::End
+            | Self::Interact
+            | Self::EndInteract
+            | Self::Cdp
+            | Self::Live => true,
+        }
+    }
+
     /// Returns the name in audit events.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -61,12 +76,15 @@ impl BrowserOperation {
     }
 }
 
-/// Handles an operation on sessions.
+/// Handles an operation on sessions, here or on the replica that has the session.
 pub(crate) async fn browser(
     operation: BrowserOperation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    if let Some((replica, path)) = forward::destination(operation, &context, &request).await? {
+        return forward::forward(&replica, path, &context, request).await;
+    }
     match operation {
         BrowserOperation::Create => create(&context, request).await,
         BrowserOperation::List => list(&context, &request).await,
@@ -144,7 +162,8 @@ async fn list(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Re
     };
     let base_url = context.state.base_url(request);
     let sessions = context.state.browser_sessions.list(context.team_name(), status).await?;
-    let sessions = sessions.iter().map(|view| wire::listed(base_url.as_deref(), view)).collect();
+    let mut sessions: Vec<_> = sessions.iter().map(|view| wire::listed(base_url.as_deref(), view)).collect();
+    forward::complete_list(context, request, &mut sessions).await?;
     Ok(json(StatusCode::OK, &BrowserListResponse { success: true, sessions }))
 }
 

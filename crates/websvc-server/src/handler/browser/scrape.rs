@@ -8,13 +8,14 @@ use uuid::Uuid;
 use websvc_session::{SessionError, SessionView};
 use websvc_stage::Stage;
 use websvc_store::BrowserSessionStatus;
-use websvc_transport::ServerBody;
+use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
 use websvc_validate::{BrowserPlan, Checked, CodePlan, InteractPlan, PagePlan, RetentionMode, read_interact};
 
 use super::{billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
+use crate::forwarding::Forwarded;
 use crate::replays::Replay;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -24,6 +25,9 @@ pub(super) async fn interact(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    if let Some(answer) = answer_question(context, &request)? {
+        return Ok(answer);
+    }
     let base_url = context.state.base_url(&request);
     let path = request.uri().path().to_owned();
     let body = crate::handler::read_body(request).await?;
@@ -58,6 +62,20 @@ pub(super) async fn interact(
     Ok(json(StatusCode::OK, &wire::interacted(base_url.as_deref(), &view, execution)))
 }
 
+/// Returns the answer to another replica that asks whether this one has a scrape: 204 or 404.
+fn answer_question(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Option<HttpResponse>, ApiError> {
+    if !request.extensions().get::<Forwarded>().is_some_and(|forwarded| forwarded.is_question) {
+        return Ok(None);
+    }
+    let has_scrape = context.state.replays.find(scrape_id(request.uri().path())?).is_some();
+    let mut answer = HttpResponse::new(Body::empty());
+    *answer.status_mut() = if has_scrape { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND };
+    Ok(Some(answer))
+}
+
 /// Ends the session of a scrape.
 pub(super) async fn end(
     context: &RequestContext<'_>,
@@ -85,7 +103,9 @@ async fn find_replay(context: &RequestContext<'_>, scrape: Uuid) -> Result<Optio
         return Err(SessionError::Ended.into());
     }
     if context.state.scrape_results.find(scrape, context.team_name()).await?.is_some() {
-        return Err(replay_unavailable("the scrape ran in another process of the service"));
+        let reason = "the scrape ran in another process of the service, which has ended or announces no address for \
+                      requests that arrive here (replica.address)";
+        return Err(replay_unavailable(reason));
     }
     Ok(None)
 }
@@ -135,7 +155,7 @@ async fn open(
 }
 
 /// Returns the scrape ID in `/v2/scrape/{id}/interact`.
-fn scrape_id(path: &str) -> Result<Uuid, ApiError> {
+pub(super) fn scrape_id(path: &str) -> Result<Uuid, ApiError> {
     id(path, "Invalid job ID format. Job ID must be a valid UUID.")
 }
 

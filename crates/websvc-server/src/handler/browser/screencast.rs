@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::Request;
 use serde_json::{Map, Value, json};
@@ -27,6 +28,8 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(67);
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 /// The time without a message of the viewer after which it counts as gone. Its page sends one every ten seconds.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The interval of pings, which show a proxy and the replica that passes them on that the page only does not change.
+const PING_INTERVAL: Duration = Duration::from_secs(25);
 
 /// The parameters of commands that a viewer may send, by the type of its message.
 const INPUTS: &[(&str, &str, &[&str])] = &[
@@ -92,6 +95,7 @@ impl Viewer {
         {
             return;
         }
+        let mut ping_at = Instant::now() + PING_INTERVAL;
         loop {
             let silent_at = self.heard + SILENCE_TIMEOUT;
             let is_shown = tokio::select! {
@@ -104,6 +108,10 @@ impl Viewer {
                     Some(message) => self.on_browser_message(&message, socket).await,
                     None => None,
                 },
+                () = sleep_until(ping_at) => {
+                    ping_at = Instant::now() + PING_INTERVAL;
+                    socket.send(Message::Ping(Bytes::new())).await.ok()
+                }
                 () = sleep_until(silent_at) => None,
             };
             if is_shown.is_none() {

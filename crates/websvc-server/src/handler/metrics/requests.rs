@@ -7,6 +7,7 @@ use websvc_store::{MonitorMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
 
 use super::prometheus::{MetricKind, Metrics};
+use crate::forwarding::ForwardingMetrics;
 use crate::handler::watch::WebSocketMetrics;
 use crate::request_metrics::{CreditCounts, ResponseCounts};
 use crate::scrape_results::ResultWriteMetrics;
@@ -33,6 +34,15 @@ pub(super) fn websockets(out: &mut Metrics, metrics: WebSocketMetrics) {
     out.gauge("websvc_websockets_open", "Open WebSockets that report the progress of jobs.", open);
     let help = "Frames that were sent over closed WebSockets.";
     out.counter("websvc_websocket_frames_sent_total", help, frames_sent);
+}
+
+pub(super) fn forwarded(out: &mut Metrics, metrics: ForwardingMetrics) {
+    let ForwardingMetrics { answered, failed, rejected } = metrics;
+    let help = "Requests that were passed on to the replica with the browser session by outcome.";
+    let family = out.family("websvc_forwarded_requests_total", MetricKind::Counter, help);
+    for (outcome, count) in [("answered", answered), ("failed", failed), ("rejected", rejected)] {
+        family.sample(&[("outcome", outcome)], count);
+    }
 }
 
 pub(super) fn scrape_result_writes(out: &mut Metrics, metrics: ResultWriteMetrics) {

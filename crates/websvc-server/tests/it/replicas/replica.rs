@@ -12,8 +12,8 @@ use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_server::threat::Classifier;
 use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig, Service,
-    ServiceConfig, SessionsConfig,
+    AdmissionLimits, Announcement, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig,
+    ReplicaConfig, Service, ServiceConfig, SessionsConfig,
 };
 use websvc_store::{DatabaseUrl, Store};
 use websvc_testkit::{TestWeb, skip};
@@ -43,6 +43,11 @@ impl TestDatabase {
 
     /// Executes statements, and returns the number that the last one selects.
     pub(super) async fn number(&self, sql: &str) -> u64 {
+        self.text(sql).await.parse().unwrap()
+    }
+
+    /// Executes statements, and returns the text that the last one selects.
+    pub(super) async fn text(&self, sql: &str) -> String {
         let config: tokio_postgres::Config = self.server.parse().unwrap();
         let url = DatabaseUrl::parse(&self.server).unwrap();
         let (host, port) = &url.hosts()[0];
@@ -51,16 +56,16 @@ impl TestDatabase {
         let connection = tokio::spawn(connection);
         let sql = format!("SET search_path TO {}; {sql}", self.schema);
         let messages = client.simple_query(&sql).await.unwrap();
-        let number = messages.iter().rev().find_map(|message| match message {
-            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        let text = messages.iter().rev().find_map(|message| match message {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
             _ => None,
         });
         drop(client);
         connection.await.unwrap().unwrap();
-        number.unwrap()
+        text.unwrap()
     }
 
-    fn open(&self, dir: &TempDir) -> Store {
+    pub(super) fn open(&self, dir: &TempDir) -> Store {
         let url = format!("{}?options=-csearch_path%3D{}", self.server, self.schema);
         let url = DatabaseUrl::parse(&url).unwrap();
         let guard = url.hosts().iter().fold(AddressGuard::public(), |guard, (host, port)| {
@@ -74,7 +79,7 @@ impl TestDatabase {
 /// A running service, with a data directory of its own.
 pub(super) struct Replica {
     pub(super) store: Store,
-    url: String,
+    pub(super) url: String,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
     _dir: TempDir,
@@ -85,9 +90,9 @@ impl Replica {
     pub(super) async fn start(database: &TestDatabase, web: &TestWeb) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = database.open(&dir);
-        let service = service(&store, web, &dir);
         let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.unwrap();
         let url = format!("http://{}", server.local_addr());
+        let service = service(&store, web, &dir, &url);
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(async move {
             let handler = move |request| {
@@ -148,7 +153,11 @@ impl ReplicaClient {
     }
 }
 
-fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
+fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
+    let replica = ReplicaConfig {
+        announcement: Announcement::Url(url.parse().unwrap()),
+        client: Client::new(ClientConfig::new(AddressGuard::open())).unwrap(),
+    };
     let artifacts = ArtifactsConfig::in_directory(dir.path().join("artifacts"));
     let artifacts = Artifacts::open(store.clone(), artifacts).unwrap();
     let engine = Engine::new(EngineConfig {
@@ -168,6 +177,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir) -> Service {
         engine,
         monitors: MonitorsConfig::default(),
         browser_sessions: SessionsConfig::default(),
+        replica: Some(replica),
         store: store.clone(),
         artifacts,
         uploads_dir: dir.path().join("uploads"),
