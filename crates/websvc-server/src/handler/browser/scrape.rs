@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use uuid::Uuid;
 use websvc_session::{SessionError, SessionView};
 use websvc_stage::Stage;
 use websvc_store::BrowserSessionStatus;
-use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
 use websvc_validate::{BrowserPlan, Checked, CodePlan, InteractPlan, PagePlan, RetentionMode, read_interact};
 
-use super::{billing, end_session, id, start, wire};
+use super::{BrowserRequest, billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
 use crate::replays::Replay;
 use crate::response::{ApiError, HttpResponse, json};
@@ -22,11 +21,9 @@ use crate::service::RequestContext;
 /// Runs code in the session of a scrape, which the first request opens.
 pub(super) async fn interact(
     context: &RequestContext<'_>,
-    request: Request<ServerBody>,
+    request: BrowserRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let base_url = context.state.base_url(&request);
-    let path = request.uri().path().to_owned();
-    let body = crate::handler::read_body(request).await?;
+    let BrowserRequest { base_url, path, body, query: _ } = request;
     let decoding = context.state.admission.decode_body(body, read_interact);
     let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape_id(&path)?;
@@ -61,9 +58,9 @@ pub(super) async fn interact(
 /// Ends the session of a scrape.
 pub(super) async fn end(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    request: &BrowserRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let scrape = scrape_id(request.uri().path())?;
+    let scrape = scrape_id(&request.path)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
     let view = context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await?;
     match view {
