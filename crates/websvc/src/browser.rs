@@ -119,7 +119,7 @@ impl Client {
     /// Ends a browser session, and saves its profile: `DELETE /v2/browser/{id}`.
     ///
     /// # Errors
-    /// Any [`ClientError`]. A session that has ended before is no error: its response has no credits.
+    /// Any [`ClientError`]. Ending it twice succeeds: the second response has no credits.
     ///
     /// # Examples
     ///
@@ -209,7 +209,9 @@ mod tests {
 
     #[test]
     fn call_timeout_is_that_of_the_code_and_the_start_of_a_browser() {
-        for (seconds, expected) in [(None, 120_000), (Some(0.5), 90_500), (Some(300.0), 390_000), (Some(-1.0), 90_000)] {
+        for (seconds, expected) in
+            [(None, 120_000), (Some(0.5), 90_500), (Some(300.0), 390_000), (Some(-1.0), 90_000)]
+        {
             assert_eq!(code_timeout(seconds), Duration::from_millis(expected), "{seconds:?}");
         }
     }

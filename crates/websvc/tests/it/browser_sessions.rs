@@ -34,7 +34,8 @@ fn outcome() -> Value {
 }
 
 fn failure() -> Value {
-    let failed = json!({ "success": false, "stderr": "no tea", "exitCode": 1, "error": "no tea", "sessionId": ID });
+    let failed =
+        json!({ "success": false, "stderr": "no tea", "exitCode": 1, "error": "no tea", "sessionId": ID });
     with(with(outcome(), failed), urls())
 }
 
@@ -77,7 +78,8 @@ async fn calls_have_their_methods_paths_and_bodies() {
     assert_eq!(client.start_browser(&request).await.unwrap().cdp_url, "ws://a.test/cdp");
     assert_eq!(client.browser_sessions(None).await.unwrap().sessions[0].id, ID);
     client.browser_sessions(Some(BrowserSessionStatus::Destroyed)).await.unwrap();
-    let request = ExecuteRequest { language: Some(InteractLanguage::Bash), timeout: Some(1.5), ..code("get title") };
+    let request =
+        ExecuteRequest { language: Some(InteractLanguage::Bash), timeout: Some(1.5), ..code("get title") };
     assert_eq!(client.execute_code(ID, &request).await.unwrap().result.as_deref(), Some("1"));
     assert_eq!(client.end_browser(ID).await.unwrap().credits_billed, Some(3));
     let request = InteractRequest { prompt: Some("Log in".to_owned()), ..InteractRequest::default() };
@@ -141,5 +143,8 @@ async fn ended_session_has_its_code() {
         .start()
         .await;
     let error = support::client(&world).execute_code(ID, &code("1")).await.unwrap_err();
-    assert_eq!((error.code(), error.status()), (Some(ErrorCode::BrowserSessionEnded), Some(StatusCode::GONE)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(ErrorCode::BrowserSessionEnded), Some(StatusCode::GONE))
+    );
 }

@@ -3,8 +3,10 @@
 
 mod cdp;
 mod code;
+mod command;
 mod end;
 mod live;
+mod tools;
 
 use http::Method;
 use serde_json::{Value, json};
