@@ -158,7 +158,7 @@ async fn billing(
 
 async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {
     let status = match parameter(request.query.as_deref(), "status").as_deref() {
-        None | Some("") => None,
+        None => None,
         Some("active") => Some(BrowserSessionStatus::Active),
         Some("destroyed") => Some(BrowserSessionStatus::Destroyed),
         Some(other) => {
