@@ -100,7 +100,7 @@ async fn invalid_call_is_a_text_that_names_value_and_rule() {
         ("browser_create", json!({ "ttl": 29 }), ["/ttl", "29"]),
         ("browser_create", json!({ "ttl": "long" }), ["/ttl", "integer"]),
         ("browser_list", json!({ "status": "asleep" }), ["asleep", "active"]),
-        ("browser_execute", json!({ "sessionId": id, "code": "" }), ["/code", "1"]),
+        ("browser_execute", json!({ "sessionId": id, "code": "" }), ["/code", "must not be empty"]),
         ("browser_execute", json!({ "sessionId": id, "code": "1", "timeout": 301 }), ["/timeout", "300"]),
         ("browser_delete", json!({ "sessionId": "7" }), ["Invalid", "session ID"]),
     ] {
