@@ -208,7 +208,9 @@ def before_call(ctx, case, kwargs):
         # Few sessions are active at a time, so each must end soon.
         case.body.update(ttl=30, activityTtl=10)
     if is_valid_request(case) and re.match(r".*/scrape/{id}/interact", case.operation.path):
-        case.path_parameters["id"] = start_interaction(case)
+        case.path_parameters["id"] = start_interaction(case)[0]
+    elif is_valid_request(case) and operation_id(case) == "executeBrowserAlias":
+        case.path_parameters["id"] = start_interaction(case)[1]
     elif is_valid_request(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
         case.path_parameters["id"] = start(case)
 
@@ -249,14 +251,14 @@ def start(case):
     return started[path]
 
 
-# ID of the scrape whose session runs the generated code; empty if its session was ended.
+# IDs of the scrape whose session runs the generated code, and of that session; empty if the session was ended.
 interaction = []
 
 
 def start_interaction(case):
-    """Opens the session of a scrape and returns the ID of the scrape, because generated IDs only lead to 404."""
+    """Opens the session of a scrape and returns the IDs of both, because generated IDs only lead to 404."""
     if case.method != "DELETE" and interaction:
-        return interaction[0]
+        return interaction
     headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
 
     def send(method, path, body=None):
@@ -269,10 +271,10 @@ def start_interaction(case):
         send("DELETE", f"/v2/browser/{session['id']}")
     interaction.clear()
     scrape = send("POST", "/v2/scrape", {"url": SITE_PAGE})["data"]["metadata"]["scrapeId"]
-    send("POST", f"/v2/scrape/{scrape}/interact", {"code": "1"})
+    ids = [scrape, send("POST", f"/v2/scrape/{scrape}/interact", {"code": "1"})["sessionId"]]
     if case.method != "DELETE":
-        interaction.append(scrape)
-    return scrape
+        interaction.extend(ids)
+    return ids
 
 
 def operation_id(case):
