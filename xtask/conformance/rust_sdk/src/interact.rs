@@ -15,10 +15,8 @@ pub(crate) async fn check(service: &Service) -> Outcome {
     let Some(scrape) = page.metadata.as_ref().and_then(|metadata| metadata.scrape_id.clone()) else {
         return ensure(false, &page);
     };
-    let prompt = ScrapeExecuteOptions {
-        prompt: Some("Click the link".to_owned()),
-        ..ScrapeExecuteOptions::default()
-    };
+    let prompt =
+        ScrapeExecuteOptions { prompt: Some("Click the link".to_owned()), ..ScrapeExecuteOptions::default() };
     ensure_failed(client.interact(&scrape, prompt).await, "no language model is configured")?;
     let click = "await page.getByText('oolong').click(); await page.title()";
     let clicked = client.interact(&scrape, code(click, None)).await?;
