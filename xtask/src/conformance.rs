@@ -13,13 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use report::Report;
+use report::{CheckOutcome, Report};
 use serde_json::Value;
 use service::Service;
 use site::Site;
 
 use crate::cargo::cargo;
-use crate::{Result, root};
+use crate::{Result, chromium, root};
 
 /// Authentication mode of the service under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +95,16 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
         Some(path) => path.canonicalize()?,
         None => build()?,
     };
+    let chromium = chromium::prepare().map_err(|error| error.to_string());
     let scratch = scratch()?;
     let site = Site::start(&folder().join("site"), scratch.join("site"))?;
     let mut report = Report::default();
+    if let Err(reason) = &chromium {
+        report.add("browser sessions", &CheckOutcome::Skipped(reason.clone()));
+    }
+    let chromium = chromium.as_deref().ok();
     for mode in [AuthMode::Off, AuthMode::On] {
-        let service = Service::start(&binary, &scratch, &site, mode)?;
+        let service = Service::start(&binary, &scratch, &site, mode, chromium)?;
         for client in &clients {
             client.run(&service, &site, &scratch, &mut report);
         }

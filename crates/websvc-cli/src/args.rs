@@ -1,6 +1,7 @@
 //! The command line.
 
 mod access;
+mod browser;
 mod common;
 mod jobs;
 mod map;
@@ -16,7 +17,12 @@ use url::Url;
 
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
 pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, TeamsCommand};
-pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
+pub(crate) use browser::{
+    Browser, BrowserCommand, LanguageArg, RunCode, SESSION_VARIABLE, StartBrowser, StatusArg, options_first,
+};
+pub(crate) use common::{
+    Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, quoted, variable,
+};
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use monitor::{
@@ -83,6 +89,8 @@ pub(crate) enum Command {
     Webhooks(WebhooksCommand),
     /// Create, show, run and delete monitors of a running server, which watch pages for changes
     Monitor(Monitor),
+    /// Control browser sessions of a running server: open pages, click, fill in forms, run code
+    Browser(Browser),
     /// Set the threat protection of teams and check a URL; works while the server runs
     #[command(subcommand)]
     Threat(ThreatCommand),

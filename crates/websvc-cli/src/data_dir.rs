@@ -16,7 +16,8 @@ pub(crate) const INDEX_DIR: &str = "index";
 const BLOCKLISTS_DIR: &str = "lists";
 
 /// Entries that identify a data directory. Each command that creates one creates at least one of them.
-const OWN_ENTRIES: &[&str] = &[Store::FILE_NAME, INDEX_DIR, BLOCKLISTS_DIR, LOCK_FILE];
+const OWN_ENTRIES: &[&str] =
+    &[Store::FILE_NAME, INDEX_DIR, BLOCKLISTS_DIR, LOCK_FILE, DataDir::BROWSER_SESSION];
 
 /// An existing data directory.
 #[derive(Debug, Clone)]
@@ -73,6 +74,22 @@ impl DataDir {
     /// Returns a placeholder for a command that does not use the data directory. It need not exist or be known.
     pub(crate) fn unused(given: Option<&Path>) -> Self {
         Self(Self::locate(given).unwrap_or_default())
+    }
+
+    /// The file with the session that `websvc browser` uses.
+    pub(crate) const BROWSER_SESSION: &str = "browser-session.json";
+
+    /// Creates the directory if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be created, or its location is not known.
+    pub(crate) fn ensure_exists(&self) -> Result<()> {
+        let shown = self.0.display();
+        ensure!(
+            !self.0.as_os_str().is_empty(),
+            "no home directory found: set the data directory with --data-dir"
+        );
+        create_private(&self.0).with_context(|| format!("cannot create the data directory {shown}"))
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -70,7 +70,7 @@ impl DataUse {
             Command::Webhooks(WebhooksCommand::DeadLetters { .. } | WebhooksCommand::Retry { .. }) => {
                 Self::Existing
             }
-            Command::Monitor(_) => Self::Unused,
+            Command::Monitor(_) | Command::Browser(_) => Self::Unused,
             Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
             Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
             Command::Blocklists(BlocklistCommand::Update) => Self::Create,
@@ -109,6 +109,7 @@ fn uses_only_database(command: &Command) -> bool {
 pub(crate) fn server_of(command: &Command) -> Option<Cow<'_, Remote>> {
     let remote = match command {
         Command::Monitor(monitor) => return Some(Cow::Owned(monitor.remote())),
+        Command::Browser(browser) => return Some(Cow::Owned(browser.remote())),
         Command::Search(search) => Some(&search.remote),
         Command::Map(map) => Some(&map.remote),
         Command::Crawl(crawl) => Some(&crawl.job.remote),
@@ -188,6 +189,8 @@ mod tests {
             check(&format!("{line} --server http://a.test"), DataUse::Unused);
         }
         check("monitor list", DataUse::Unused);
+        check("browser start", DataUse::Unused);
+        check("browser open a.test", DataUse::Unused);
         check("store migrate --from data", DataUse::Unused);
     }
 }

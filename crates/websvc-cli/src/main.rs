@@ -24,13 +24,14 @@ use websvc_types::ErrorCode;
 
 use crate::app::TraceSettings;
 use crate::args::{Cli, Command, Common, Remote};
+use crate::command::FailedCode;
 use crate::config::{Config, Log, Origins};
 use crate::data_dir::DataDir;
 use crate::data_use::{DataUse, server_of};
 
 fn main() -> ExitCode {
     allocator::configure();
-    let Cli { command, common } = Cli::parse();
+    let Cli { command, common } = Cli::parse_from(args::options_first(std::env::args_os()));
     let common = common.with_variables();
     // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
     if let Command::ParseDocument(arguments) = &command {
@@ -42,10 +43,13 @@ fn main() -> ExitCode {
     }
     match run(command, &common) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::error(&error);
-            ExitCode::FAILURE
-        }
+        Err(error) => match error.downcast_ref::<FailedCode>() {
+            Some(failed) => failed.exit_code(),
+            None => {
+                output::error(&error);
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 
@@ -139,6 +143,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Profiles(profiles) => command::profiles(&context, profiles),
         Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
         Command::Monitor(monitor) => block_on(command::monitor(monitor)),
+        Command::Browser(browser) => block_on(command::browser(context, browser)),
         Command::Threat(threat) => block_on(command::threat(context, threat)),
         Command::Blocklists(blocklists) => block_on(command::blocklists(context, blocklists)),
         Command::Usage(usage) => command::usage(&context, &usage),

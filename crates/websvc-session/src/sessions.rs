@@ -62,6 +62,12 @@ impl Sessions {
         Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, stopping }))
     }
 
+    /// Returns whether sessions can be started: whether they are not switched off.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        self.0.config.max_sessions > 0
+    }
+
     /// Checks that code in a language can be run.
     ///
     /// # Errors

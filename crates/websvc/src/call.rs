@@ -53,6 +53,11 @@ pub(crate) enum Idempotency {
     NotIdempotent,
 }
 
+/// Returns an ID as one segment of a path: an ID with a slash must not change the path.
+pub(crate) fn segment(id: &str) -> String {
+    url::form_urlencoded::byte_serialize(id.as_bytes()).collect()
+}
+
 impl ApiCall {
     pub(crate) fn get(path: impl Into<Cow<'static, str>>, timeout: Duration) -> Self {
         Self {

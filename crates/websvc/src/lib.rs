@@ -36,6 +36,7 @@
 //! | crawl a site, or scrape a list of pages | [`Client::start_crawl`], [`Client::start_batch`] |
 //! | follow a job, read its errors, cancel it | [`Client::job`], which returns a [`Job`]; [`Job::watch`], which returns a [`JobStream`] |
 //! | create, change and run monitors, read their checks | [`Client::create_monitor`], [`Client::monitors`], [`Client::run_monitor`], [`Client::monitor_check`] |
+//! | start, use and end browser sessions, run code in the page of a scrape | [`Client::start_browser`], [`Client::execute_code`], [`Client::end_browser`], [`Client::interact`] |
 //! | add documents to the index | [`Client::add_documents`] |
 //! | check the state of a service | [`Client::health`], [`Client::readiness`] |
 //! | handle a failure | [`ClientError`], [`ApiError`] |
@@ -64,6 +65,7 @@
 
 #![deny(missing_docs)]
 
+mod browser;
 mod builder;
 mod call;
 mod client;

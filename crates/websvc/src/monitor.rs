@@ -11,7 +11,7 @@ use websvc_types::monitor::{
     RunMonitorResponse, UpdateMonitorRequest,
 };
 
-use crate::call::{ApiCall, Idempotency};
+use crate::call::{ApiCall, Idempotency, segment};
 use crate::client::Client;
 use crate::error::ClientError;
 
@@ -263,11 +263,6 @@ impl Client {
 
 fn path(id: &str) -> String {
     format!("{PATH}/{}", segment(id))
-}
-
-/// Returns an ID as one segment of a path: an ID with a slash must not change the path.
-fn segment(id: &str) -> String {
-    url::form_urlencoded::byte_serialize(id.as_bytes()).collect()
 }
 
 /// Returns the query of a list, with the status by its name on the wire.

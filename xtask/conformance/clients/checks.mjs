@@ -8,8 +8,11 @@ import { join } from "node:path";
 export const [address, key] = process.argv.slice(2);
 export const page = "http://tea.test/green.html";
 
+/** Whether the service has a Chromium, and so browser sessions. */
+export const hasSessions = process.env.WEBSVC_SESSIONS === "1";
+
 // A client that hangs counts as failed.
-setTimeout(() => process.exit(1), 120_000).unref();
+setTimeout(() => process.exit(1), 180_000).unref();
 
 const require = createRequire(import.meta.url);
 
@@ -29,6 +32,12 @@ export async function check(name, run) {
     console.log(`failed ${name}: ${String(error.message ?? error).replaceAll("\n", " ")}`);
   }
 }
+
+/** The name of a profile that no other check uses. */
+export const newProfile = () => `shop-${randomUUID()}`;
+
+/** The last line of a text. */
+export const lastLine = (text) => text.trim().split("\n").at(-1);
 
 /** A page of the site that changes, on a host of its own, so that maps and searches of the other host do not find it. */
 export class WatchedPage {

@@ -6,7 +6,9 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
+import {
+  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, waitForCheck,
+} from "./checks.mjs";
 
 const { bin } = announce("firecrawl-cli");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-cli/package.json")), bin.firecrawl);
@@ -161,6 +163,62 @@ await check("monitor", async () => {
   const deleted = await execute("monitor", key ?? "fc-any", "get", id);
   assert.match(deleted.stderr, /Monitor not found/);
 });
+
+/** Runs a command that must succeed, with a key even without authentication, and returns its output. */
+async function use(name, ...options) {
+  const result = await execute(name, key ?? "fc-any", ...options);
+  assert.equal(result.status, 0, result.stdout + result.stderr);
+  return result;
+}
+
+if (hasSessions) {
+  await check("browser sessions", async () => {
+    const options = ["--ttl", "120", "--ttl-inactivity", "60", "--profile", newProfile()];
+    const launched = (await use("browser", "launch-session", ...options)).stdout;
+    const [, id] = launched.match(/^Session ID: +(\S+)$/m);
+    assert.ok(launched.includes("CDP URL:       ws://") && launched.includes(`Live View URL: ${address}`), launched);
+    // The last launched session is used, and each line is a command of agent-browser.
+    assert.match((await use("browser", "execute", `open ${page}`)).stdout, /Green tea/);
+    assert.match((await use("browser", "snapshot -i")).stdout, /link "oolong" \[ref=e\d+\]/);
+    const node = await use("browser", "execute", "--node", "({ title: await page.title() })", "--session", id);
+    assert.equal(node.stdout.trim(), '{"title":"Green tea"}');
+    const failed = await use("browser", "execute", "--node", 'console.log("before"); throw new Error("no tea")');
+    assert.match(failed.stderr, /Code error: [^]*no tea/);
+    assert.match(failed.stdout, /before/);
+    assert.match((await use("browser", "list", "active")).stdout, new RegExp(`${id}  active`));
+    assert.match((await use("browser", "close")).stdout, new RegExp(`Session closed \\(${id}\\)`));
+    assert.match((await use("browser", "list", "destroyed")).stdout, new RegExp(`${id}  destroyed`));
+    const late = await execute("browser", key ?? "fc-any", "execute", "get title", "--session", id);
+    assert.equal(late.status, 1, late.stdout);
+    assert.match(late.stderr, /has expired or been destroyed/);
+    // The quick form launches a session if there is none.
+    const quick = await use("browser", "get url");
+    assert.match(quick.stderr, /Session launched/);
+    assert.equal(lastLine(quick.stdout), "about:blank");
+    await use("browser", "close");
+  });
+
+  await check("interact", async () => {
+    await use("scrape", page);
+    const prompt = await execute("interact", key ?? "fc-any", "Click the link");
+    assert.equal(prompt.status, 1, prompt.stdout);
+    assert.match(prompt.stderr, /no language model is configured/);
+    const clicked = await use("interact", "--code", 'await page.getByText("oolong").click(); await page.title()', "--json");
+    const { success, result, sessionId } = JSON.parse(clicked.stdout);
+    assert.deepEqual([success, result, typeof sessionId], [true, "Oolong", "string"]);
+    const bash = await use("interact", "--code", "agent-browser get url", "--bash", "--timeout", "20");
+    assert.equal(bash.stdout.trim(), "http://tea.test/oolong.html");
+    assert.match(bash.stderr, /Live View: http/);
+    const failed = await execute("interact", key ?? "fc-any", "--code", 'throw new Error("no tea")');
+    assert.equal(failed.status, 1, failed.stdout);
+    assert.match(failed.stderr, /Error: [^]*no tea/);
+    const stopped = await use("interact", "stop");
+    assert.match(stopped.stdout, /Session stopped[^]*Duration: [^]*Credits billed: 2/);
+    const [, scrape] = stopped.stdout.match(/Session stopped \((\S+)\)/);
+    const late = await execute("interact", key ?? "fc-any", "--scrape-id", scrape, "--code", "1");
+    assert.match(late.stderr, /destroyed/);
+  });
+}
 
 await check("usage", async () => {
   const { status, stdout, stderr } = await runJson("credit-usage", key);

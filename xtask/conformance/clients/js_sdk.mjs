@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import Firecrawl from "@mendable/firecrawl-js";
-import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
+import {
+  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, waitForCheck,
+} from "./checks.mjs";
 
 const client = (apiKey) => new Firecrawl({ apiKey, apiUrl: address });
 const hasError = (status, text) => (error) => {
@@ -216,6 +218,60 @@ await check("monitor", async () => {
   assert.equal(await sdk.deleteMonitor(id), true);
   await assert.rejects(sdk.getMonitor(id), hasError(404, /Monitor not found/));
 });
+
+if (hasSessions) {
+  await check("browser sessions", async () => {
+    const sdk = client(key);
+    const name = newProfile();
+    const session = await sdk.browser({ ttl: 120, activityTtl: 60, streamWebView: true, profile: { name, saveChanges: true } });
+    const { id } = session;
+    assert.ok(session.cdpUrl.startsWith("ws://") && session.liveViewUrl.startsWith(address) && session.expiresAt.endsWith("Z"));
+    // The SDK runs bash unless the language is given.
+    const opened = await sdk.browserExecute(id, { code: `agent-browser open ${page} && agent-browser get text h1` });
+    assert.deepEqual([opened.success, opened.exitCode, lastLine(opened.stdout)], [true, 0, "Green tea"]);
+    const node = 'await page.evaluate(() => localStorage.setItem("visits", "1")); console.log("set"); await page.title()';
+    const read = await sdk.browserExecute(id, { code: node, language: "node", timeout: 20 });
+    assert.deepEqual([read.stdout, read.result, read.exitCode, read.killed], ["set\n", "Green tea", 0, false]);
+    const failed = await sdk.browserExecute(id, { code: 'console.log("before"); throw new Error("no tea")', language: "node" });
+    assert.deepEqual([failed.success, failed.exitCode, failed.stdout], [true, 1, "before\n"]);
+    assert.match(failed.error, /no tea/);
+    const endless = await sdk.browserExecute(id, { code: "for (;;);", language: "node", timeout: 1 });
+    assert.deepEqual([endless.killed, endless.exitCode], [true, 124]);
+    const python = sdk.browserExecute(id, { code: "1", language: "python" });
+    await assert.rejects(python, hasError(501, /python is not available/));
+    const find = async (status) => (await sdk.listBrowsers({ status })).sessions.find((listed) => listed.id === id);
+    assert.equal((await find("active")).cdpUrl, session.cdpUrl);
+    await assert.rejects(sdk.browser({ profile: { name } }), hasError(409, /profile/));
+    const ended = await sdk.deleteBrowser(id);
+    assert.ok(ended.success && ended.sessionDurationMs > 0 && ended.creditsBilled === 2, JSON.stringify(ended));
+    assert.deepEqual([await find("active"), (await find("destroyed")).cdpUrl], [undefined, ""]);
+    assert.ok((await sdk.listBrowsers()).sessions.some((listed) => listed.id === id && listed.status === "destroyed"));
+    await assert.rejects(sdk.browserExecute(id, { code: "get title" }), hasError(410, /destroyed/));
+    assert.equal((await sdk.deleteBrowser(id)).creditsBilled, undefined);
+    const next = await sdk.browser({ profile: { name, saveChanges: false } });
+    const visits = `await page.goto("${page}"); await page.evaluate(() => localStorage.getItem("visits"))`;
+    assert.equal((await sdk.browserExecute(next.id, { code: visits, language: "node" })).result, "1");
+    await sdk.deleteBrowser(next.id);
+  });
+
+  await check("interact", async () => {
+    const sdk = client(key);
+    const { scrapeId } = (await sdk.scrape(page)).metadata;
+    await assert.rejects(sdk.interact(scrapeId, { prompt: "Click the link" }), hasError(501, /no language model is configured/));
+    const clicked = await sdk.interact(scrapeId, { code: 'await page.getByText("oolong").click(); await page.title()' });
+    assert.deepEqual([clicked.success, clicked.result, clicked.exitCode, clicked.output], [true, "Oolong", 0, undefined]);
+    assert.ok(clicked.interactiveLiveViewUrl.startsWith(address) && clicked.cdpUrl.startsWith("ws://"));
+    const bash = await sdk.interact(scrapeId, { code: "agent-browser get url", language: "bash", timeout: 20 });
+    assert.equal(bash.stdout, "http://tea.test/oolong.html\n");
+    const failed = await sdk.interact(scrapeId, { code: 'throw new Error("no tea")' });
+    assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
+    assert.match(failed.error, /no tea/);
+    const stopped = await sdk.stopInteraction(scrapeId);
+    assert.ok(stopped.success && stopped.sessionDurationMs > 0 && stopped.creditsBilled === 2, JSON.stringify(stopped));
+    await assert.rejects(sdk.interact(scrapeId, { code: "1" }), hasError(410, /destroyed/));
+    await assert.rejects(sdk.interact("019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", { code: "1" }), hasError(404, /Job not found\./));
+  });
+}
 
 await check("a value over its limit is a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));

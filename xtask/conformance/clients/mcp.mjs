@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { WatchedPage, address, announce, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
+import { WatchedPage, address, announce, changedLines, check, hasSessions, key, page, waitForCheck } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-mcp");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-mcp/package.json")), bin["firecrawl-mcp"]);
@@ -208,6 +208,31 @@ await check("monitor", () =>
     assert.ok(deleted.failed && /Monitor not found/.test(deleted.text), deleted.text);
   }),
 );
+
+if (hasSessions) {
+  await check("interact", () =>
+    withServer(key, async (server) => {
+      const use = async (name, options) => JSON.parse(await server.use(name, options));
+      const click = 'await page.getByText("oolong").click(); await page.title()';
+      const scrapeOptions = { formats: ["markdown"], waitFor: 1 };
+      const opened = await use("firecrawl_interact", { url: page, code: click, scrapeOptions });
+      assert.deepEqual([opened.success, opened.result, opened.exitCode], [true, "Oolong", 0]);
+      assert.ok(opened.liveViewUrl.startsWith(address));
+      const { scrapeId } = opened;
+      const bash = await use("firecrawl_interact", { scrapeId, code: "agent-browser get url", language: "bash", timeout: 20 });
+      assert.equal(bash.stdout, "http://tea.test/oolong.html\n");
+      const failed = await use("firecrawl_interact", { scrapeId, code: 'throw new Error("no tea")', language: "node" });
+      assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
+      assert.match(failed.stderr, /no tea/);
+      const prompt = await server.call("firecrawl_interact", { scrapeId, prompt: "Click the link" });
+      assert.ok(prompt.failed && /no language model is configured/.test(prompt.text), prompt.text);
+      const stopped = await use("firecrawl_interact_stop", { scrapeId });
+      assert.equal(stopped.success, true);
+      const late = await server.call("firecrawl_interact", { scrapeId, code: "1" });
+      assert.ok(late.failed && /destroyed/.test(late.text), late.text);
+    }),
+  );
+}
 
 await check("a value over its limit is a bad request", () =>
   withServer(key, async (server) => {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { WatchedPage, address, changedLines, check, key, page, waitForCheck } from "./checks.mjs";
+import { WatchedPage, address, changedLines, check, hasSessions, key, page, waitForCheck } from "./checks.mjs";
 
 console.log("client @modelcontextprotocol/sdk");
 
@@ -38,9 +38,12 @@ for (const [name, make] of Object.entries(transports)) {
   await check(`${name}: list the tools`, () => withClient(make(), async (client) => {
     const { tools } = await client.listTools();
     const monitors = ["check", "checks", "create", "delete", "get", "list", "run", "update"].map((name) => `monitor_${name}`);
-    assert.deepEqual(tools.map(({ name }) => name).sort(), ["map", ...monitors, "scrape", "search"]);
+    // `websvc mcp` has no browser sessions.
+    const sessionWriters = hasSessions && name === "HTTP" ? ["browser_create", "browser_delete", "browser_execute", "interact", "interact_stop"] : [];
+    const sessions = sessionWriters.length ? [...sessionWriters, "browser_list"] : [];
+    assert.deepEqual(tools.map(({ name }) => name).sort(), ["map", ...monitors, "scrape", "search", ...sessions].sort());
     const writers = tools.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name);
-    assert.deepEqual(writers.sort(), ["monitor_create", "monitor_delete", "monitor_run", "monitor_update"]);
+    assert.deepEqual(writers.sort(), [...sessionWriters, "monitor_create", "monitor_delete", "monitor_run", "monitor_update"].sort());
     assert.ok(tools.every((tool) => tool.inputSchema.type === "object"));
     assert.match(client.getInstructions(), /never follow/);
     assert.equal(client.getServerVersion().name, "websvc");
@@ -106,6 +109,32 @@ for (const [name, make] of Object.entries(transports)) {
     assert.match((await call(client, "monitor_create", { page, scheduleText: "sometimes" })).failed, /schedule[^]*sometimes/);
     assert.match((await call(client, "monitor_get", { id: "7" })).failed, /Invalid monitor ID/);
     await assert.rejects(client.callTool({ name: "nonsense", arguments: {} }), /nonsense/);
+  }));
+}
+
+if (hasSessions) {
+  await check("HTTP: browser sessions", () => withClient(http(key), async (client) => {
+    const session = await call(client, "browser_create", { ttl: 120, activityTtl: 60 });
+    assert.ok(session.liveViewUrl.startsWith(address), session.failed);
+    const sessionId = session.id;
+    const opened = await call(client, "browser_execute", { sessionId, code: `open ${page} && get title`, language: "bash" });
+    assert.match(opened.stdout, /Green tea\n$/);
+    const failed = await call(client, "browser_execute", { sessionId, code: 'throw new Error("no tea")' });
+    assert.deepEqual([failed.success, failed.exitCode], [true, 1]);
+    const { sessions } = await call(client, "browser_list", { status: "active" });
+    assert.ok(sessions.some(({ id }) => id === sessionId));
+    assert.equal((await call(client, "browser_delete", { sessionId })).creditsBilled, 2);
+    assert.match((await call(client, "browser_execute", { sessionId, code: "1" })).failed, /destroyed/);
+  }));
+
+  await check("HTTP: interact", () => withClient(http(key), async (client) => {
+    const { scrapeId, result } = await call(client, "interact", { url: page, code: "await page.title()" });
+    assert.equal(result, "Green tea");
+    const failed = await call(client, "interact", { scrapeId, code: 'throw new Error("no tea")' });
+    assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
+    assert.match((await call(client, "interact", { scrapeId, prompt: "Click the link" })).failed, /no language model is configured/);
+    assert.equal((await call(client, "interact_stop", { scrapeId })).creditsBilled, 2);
+    assert.match((await call(client, "interact", { scrapeId, code: "1" })).failed, /destroyed/);
   }));
 }
 

@@ -18,6 +18,8 @@ ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
 PAGE = "http://tea.test/green.html"
 OOLONG = "http://tea.test/oolong.html"
+# Whether the service has a Chromium, and so browser sessions.
+HAS_SESSIONS = os.environ.get("WEBSVC_SESSIONS") == "1"
 
 
 async def call(value):
@@ -283,6 +285,71 @@ async def check_monitor(make):
     await expect_error(lambda: client.get_monitor(created.id), "Monitor not found")
 
 
+async def check_browser_sessions(make):
+    client = make(KEY)
+    profile = {"name": f"shop-{uuid.uuid4()}"}
+    session = await call(client.browser(ttl=120, activity_ttl=60, block_ads=True, profile=profile, location={"country": "DE"}))
+    assert session.success and session.cdp_url.startswith("ws://") and session.expires_at.endswith("Z"), session
+    assert session.interactive_live_view_url.startswith(ADDRESS), session
+
+    async def execute(code, **options):
+        return await call(client.browser_execute(session.id, code, **options))
+
+    # The SDK runs bash unless the language is given.
+    opened = await execute(f"agent-browser open {PAGE} && agent-browser get text h1")
+    assert (opened.success, opened.exit_code, opened.stdout.splitlines()[-1]) == (True, 0, "Green tea"), opened
+    set_visits = "await page.evaluate(() => localStorage.setItem('visits', '1')); console.log('set'); ({ title: await page.title() })"
+    node = await execute(set_visits, language="node", timeout=20)
+    assert (node.stdout, node.result, node.exit_code, node.killed) == ("set\n", '{"title":"Green tea"}', 0, False), node
+    failed = await execute("console.log('before'); throw new Error('no tea')", language="node")
+    assert (failed.success, failed.exit_code, failed.stdout) == (True, 1, "before\n") and "no tea" in failed.error, failed
+    await expect_failure(lambda: client.browser_execute(session.id, "1", language="python"), "python is not available")
+    await expect_failure(lambda: client.browser(profile=profile), "profile")
+
+    async def find(**options):
+        listed = (await call(client.list_browsers(**options))).sessions
+        return [(found.status, found.cdp_url) for found in listed if found.id == session.id]
+
+    assert await find(status="active") == await find() == [("active", session.cdp_url)]
+    ended = await call(client.delete_browser(session.id))
+    assert ended.success and ended.session_duration_ms > 0 and ended.credits_billed == 2, ended
+    assert await find(status="destroyed") == await find() == [("destroyed", "")]
+    assert await find(status="active") == []
+    await expect_failure(lambda: client.browser_execute(session.id, "get title"), "destroyed")
+    assert (await call(client.delete_browser(session.id))).credits_billed is None
+    session = await call(client.browser(profile=profile | {"save_changes": False}))
+    visits = await execute(f"await page.goto('{PAGE}'); await page.evaluate(() => localStorage.getItem('visits'))", language="node")
+    assert visits.result == "1", visits
+    await call(client.delete_browser(session.id))
+
+
+async def check_interact(make):
+    client = make(KEY)
+    scrape = (await call(client.scrape(PAGE))).metadata.scrape_id
+    await expect_error(lambda: client.interact(scrape, prompt="Click the link"), "no language model is configured")
+    clicked = await call(client.interact(scrape, "await page.getByText('oolong').click(); await page.title()"))
+    assert (clicked.success, clicked.result, clicked.exit_code, clicked.output) == (True, "Oolong", 0, None), clicked
+    assert clicked.live_view_url.startswith(ADDRESS) and clicked.cdp_url.startswith("ws://"), clicked
+    bash = await call(client.interact(scrape, "agent-browser get url", language="bash", timeout=20))
+    assert bash.stdout == OOLONG + "\n", bash
+    # The SDK raises an error for code that fails, with nothing but its text.
+    await expect_error(lambda: client.interact(scrape, "throw new Error('no tea')"), "no tea")
+    stopped = await call(client.stop_interaction(scrape))
+    assert stopped.success and stopped.session_duration_ms > 0 and stopped.credits_billed == 2, stopped
+    await expect_error(lambda: client.interact(scrape, "1"), "destroyed")
+    await expect_error(lambda: client.interact(str(uuid.uuid4()), "1"), "Job not found.")
+
+
+async def expect_failure(action, reason):
+    """Checks that a call fails with a reason. For browser sessions, the async client returns it instead of an error."""
+    try:
+        result = await call(action())
+    except FirecrawlError as error:
+        assert reason in str(error), error
+    else:
+        assert result.success is False and reason in result.error, result
+
+
 async def expect_error(action, reason):
     """Checks that a call raises an error of the SDK with a reason."""
     try:
@@ -331,6 +398,8 @@ async def main():
         ("a value over its limit is a bad request", check_value_over_limit),
         key_check,
     ]
+    if HAS_SESSIONS:
+        checks += [("browser sessions", check_browser_sessions), ("interact", check_interact)]
     for kind, client in (("sync", Firecrawl), ("async", AsyncFirecrawl)):
         for name, check in checks:
             try:
@@ -341,5 +410,5 @@ async def main():
 
 
 # A client that hangs counts as failed.
-signal.alarm(120)
+signal.alarm(180)
 asyncio.run(main())

@@ -98,10 +98,18 @@ BEYOND_THE_SCHEMA = {
         # URLs must be valid by the URL standard.
         (r"/documents/\d+/url", "invalid_format"),
     ],
+    # One of both is required.
+    "interact": [(r"/code", "missing")],
+    "executeBrowser": [],
+    "executeBrowserAlias": [],
 }
 
 # Error statuses that a valid request may get.
 ALLOWED_ERRORS = {401, 403, 404, 409, 429, 503}
+
+# Operations that run code, and the errors of sessions: it has ended, or a language or a model is not available.
+CODE = {"interact", "executeBrowser", "executeBrowserAlias"}
+SESSION_ERRORS = {410, 501}
 
 # Operations on pages. A page that cannot be fetched is a valid response, not a failure of the service.
 PAGES = {"scrape", "scrapeV1", "mapUrls", "mapUrlsV1", "parse"}
@@ -125,7 +133,8 @@ def valid_data_violates_only_documented_rules(ctx, response, case):
                 f"the schema allows a value that is rejected with {code} at {path}: {violation['message']}"
             )
     elif operation not in PAGES:
-        assert response.status_code < 400 or response.status_code in ALLOWED_ERRORS, (
+        allowed = ALLOWED_ERRORS | SESSION_ERRORS if operation in CODE else ALLOWED_ERRORS
+        assert response.status_code < 400 or response.status_code in allowed, (
             f"the schema allows a request that fails with status {response.status_code}"
         )
 
@@ -137,6 +146,16 @@ def page_errors_have_page_error_codes(ctx, response, case):
         return
     code = response.json().get("code", "")
     assert re.fullmatch(r"(SCRAPE|MAP|PARSE)_[A-Z_]+", code), f"server error {response.status_code}: {code}"
+
+
+@schemathesis.check
+def code_is_not_run_only_for_documented_reasons(ctx, response, case):
+    """Replaces `not_a_server_error`: code may be in a language, and a prompt may need a model, that is not available."""
+    if operation_id(case) not in CODE or response.status_code < 500:
+        return
+    code = response.json().get("code", "")
+    reasons = {"INTERACT_LANGUAGE_UNAVAILABLE", "LLM_NOT_CONFIGURED"}
+    assert response.status_code == 501 and code in reasons, f"server error {response.status_code}: {code}"
 
 
 @schemathesis.check
@@ -185,7 +204,14 @@ def before_call(ctx, case, kwargs):
         # Generated waits can be too long.
         if isinstance(case.body.get("waitFor"), int):
             case.body["waitFor"] = min(case.body["waitFor"], 100)
-    if is_valid_request(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
+    if operation_id(case) in {"createBrowser", "createBrowserAlias"} and isinstance(case.body, dict) and is_positive(case):
+        # Few sessions are active at a time, so each must end soon.
+        case.body.update(ttl=30, activityTtl=10)
+    if is_valid_request(case) and re.match(r".*/scrape/{id}/interact", case.operation.path):
+        case.path_parameters["id"] = start_interaction(case)[0]
+    elif is_valid_request(case) and operation_id(case) == "executeBrowserAlias":
+        case.path_parameters["id"] = start_interaction(case)[1]
+    elif is_valid_request(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
         case.path_parameters["id"] = start(case)
 
 
@@ -223,6 +249,32 @@ def start(case):
     result = response.json()
     started[path] = result["id"] if "id" in result else result["data"]["metadata"]["scrapeId"]
     return started[path]
+
+
+# IDs of the scrape whose session runs the generated code, and of that session; empty if the session was ended.
+interaction = []
+
+
+def start_interaction(case):
+    """Opens the session of a scrape and returns the IDs of both, because generated IDs only lead to 404."""
+    if case.method != "DELETE" and interaction:
+        return interaction
+    headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
+
+    def send(method, path, body=None):
+        response = requests.request(method, case.operation.base_url + path, json=body, headers=headers, timeout=60)
+        response.raise_for_status()
+        return response.json()
+
+    # Those of other generated requests.
+    for session in send("GET", "/v2/browser?status=active")["sessions"]:
+        send("DELETE", f"/v2/browser/{session['id']}")
+    interaction.clear()
+    scrape = send("POST", "/v2/scrape", {"url": SITE_PAGE})["data"]["metadata"]["scrapeId"]
+    ids = [scrape, send("POST", f"/v2/scrape/{scrape}/interact", {"code": "1"})["sessionId"]]
+    if case.method != "DELETE":
+        interaction.extend(ids)
+    return ids
 
 
 def operation_id(case):

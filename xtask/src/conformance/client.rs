@@ -91,7 +91,8 @@ impl Client {
         command.args(arguments).arg(&service.address).args(service.mode.key());
         let command = isolate(&mut command, scratch)
             .env("WEBSVC_MCP", service.mcp_command())
-            .env("WEBSVC_SITE", site.folder());
+            .env("WEBSVC_SITE", site.folder())
+            .env("WEBSVC_SESSIONS", if service.has_browser { "1" } else { "0" });
         run_script(self.name, command, service, report);
     }
 }

@@ -17,15 +17,23 @@ pub(super) struct Service {
     command: Vec<String>,
     pub(super) address: String,
     pub(super) mode: AuthMode,
+    /// True if the service has a Chromium, and so browser sessions.
+    pub(super) has_browser: bool,
 }
 
 impl Service {
     /// Crawls the site into a new data directory and serves it.
-    pub(super) fn start(binary: &Path, scratch: &Path, site: &Site, mode: AuthMode) -> Result<Self> {
+    pub(super) fn start(
+        binary: &Path,
+        scratch: &Path,
+        site: &Site,
+        mode: AuthMode,
+        chromium: Option<&Path>,
+    ) -> Result<Self> {
         let home = scratch.join(mode.name().replace(' ', "-"));
         fs::create_dir_all(&home)?;
         let config = home.join("websvc.toml");
-        fs::write(&config, configuration(site, mode))?;
+        fs::write(&config, configuration(site, mode, chromium))?;
         let data = home.join("data");
         let command = |arguments: &[&str]| {
             let mut command = Command::new(binary);
@@ -47,7 +55,8 @@ impl Service {
         let options = [Path::new("--config"), &config, Path::new("--data-dir"), &data];
         let words = std::iter::once(binary).chain(options);
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut service = Self { process, command, address: String::new(), mode };
+        let has_browser = chromium.is_some();
+        let mut service = Self { process, command, address: String::new(), mode, has_browser };
         let address = first_line.trim().strip_prefix("websvc listening on ");
         service.address = address.ok_or_else(|| start_error(&log))?.to_owned();
         Ok(service)
@@ -72,11 +81,16 @@ impl Drop for Service {
 
 /// Returns the configuration. It routes every host to the site, so that the generated URLs of schemathesis never reach
 /// the network.
-fn configuration(site: &Site, mode: AuthMode) -> String {
+fn configuration(site: &Site, mode: AuthMode, chromium: Option<&Path>) -> String {
     let address = site.address();
     let required = mode == AuthMode::On;
+    let browser = match chromium {
+        Some(path) => format!("path = {:?}", path.to_string_lossy()),
+        None => "concurrency = 0".to_owned(),
+    };
     format!(
-        "[auth]\nrequired = {required}\n\n[fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n"
+        "[auth]\nrequired = {required}\n\n[fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
+         [browser]\n{browser}\n"
     )
 }
 

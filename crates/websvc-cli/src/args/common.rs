@@ -49,7 +49,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 }
 
 /// Quotes a word for a shell if necessary.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

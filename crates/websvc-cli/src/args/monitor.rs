@@ -10,7 +10,7 @@ use websvc_types::limits::{
 use super::Remote;
 
 /// The server that a command uses if none is given: the default address of `websvc serve`.
-const DEFAULT_SERVER: &str = "http://127.0.0.1:3002";
+pub(super) const DEFAULT_SERVER: &str = "http://127.0.0.1:3002";
 
 #[derive(Debug, Args)]
 pub(crate) struct Monitor {

@@ -3,6 +3,7 @@
 mod backup;
 mod batch;
 mod blocklists;
+mod browser;
 mod cache;
 mod crawl;
 mod demo;
@@ -28,6 +29,7 @@ mod webhooks;
 pub(crate) use backup::backup;
 pub(crate) use batch::batch;
 pub(crate) use blocklists::blocklists;
+pub(crate) use browser::{FailedCode, browser, page_commands_help};
 pub(crate) use cache::cache;
 pub(crate) use crawl::crawl;
 pub(crate) use demo::demo;

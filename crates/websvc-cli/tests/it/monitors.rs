@@ -6,7 +6,7 @@ mod events;
 mod requests;
 mod runs;
 mod slack;
-mod tools;
+pub(crate) mod tools;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -149,16 +149,22 @@ async fn changing_world() -> TestWeb {
     TestWeb::builder().page_with("http://prices.test/", page).start().await
 }
 
-/// A script that starts, lists and ends a browser session.
+/// A script that starts, uses, lists and ends a browser session. The SDK runs `bash` unless the language is given.
 const BROWSING: &str = r##"
 import sys
 from firecrawl import Firecrawl
 from firecrawl.v2.utils.error_handler import FirecrawlError
 
 app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
-session = app.browser(ttl=60, activity_ttl=30, profile={"name": "shop", "save_changes": False})
+session = app.browser(ttl=60, activity_ttl=30, profile={"name": "shop", "save_changes": False}, location={"country": "DE"})
 print(session.success, session.cdp_url.startswith("ws://"), session.live_view_url.startswith("http://"))
 print([(s.id == session.id, s.status, s.cdp_url == session.cdp_url) for s in app.list_browsers().sessions])
+opened = app.browser_execute(session.id, "agent-browser open http://tea.test/green.html && agent-browser get text h1")
+print(opened.success, opened.exit_code, opened.killed, opened.stdout.splitlines()[-1])
+node = app.browser_execute(session.id, "({ title: await page.title(), url: page.url() })", language="node", timeout=20)
+print(node.result, repr(node.stdout), node.error)
+failed = app.browser_execute(session.id, "console.log('before'); throw new Error('no tea')", language="node")
+print(failed.success, failed.exit_code, failed.stdout.strip(), "no tea" in failed.error, failed.error == failed.stderr)
 try:
     app.browser_execute(session.id, "get title", language="python")
 except FirecrawlError as error:
@@ -166,7 +172,11 @@ except FirecrawlError as error:
 ended = app.delete_browser(session.id)
 print(ended.success, ended.session_duration_ms > 0, ended.credits_billed)
 print([(s.status, s.cdp_url) for s in app.list_browsers(status="destroyed").sessions])
-print(app.delete_browser(session.id).credits_billed)
+print(app.list_browsers(status="active").sessions, app.delete_browser(session.id).credits_billed)
+try:
+    app.browser_execute(session.id, "get title")
+except FirecrawlError as error:
+    print("ended:", error.status_code, "destroyed" in str(error))
 "##;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,12 +184,61 @@ async fn official_python_sdk_controls_browser_sessions() {
     let name = "official_python_sdk_controls_browser_sessions";
     let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
     let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
-    let world = TestWeb::builder().start().await;
+    let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site, &chromium);
-    let expected =
-        "True True True\n[(True, 'active', True)]\nexecute: True\nTrue True 2\n[('destroyed', '')]\nNone\n";
+    let expected = "True True True\n\
+                    [(True, 'active', True)]\n\
+                    True 0 False Green tea\n\
+                    {\"title\":\"Green tea\",\"url\":\"http://tea.test/green.html\"} '' None\n\
+                    True 1 before True True\n\
+                    execute: True\n\
+                    True True 2\n\
+                    [('destroyed', '')]\n\
+                    [] None\n\
+                    ended: 410 True\n";
     check(python.as_os_str(), BROWSING, &service, expected);
+}
+
+/// A script that interacts with a scraped page. For code that fails, the SDK raises an error with its text.
+const INTERACTING: &str = r##"
+import sys
+from firecrawl import Firecrawl
+from firecrawl.v2.utils.error_handler import FirecrawlError
+
+app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
+scrape = app.scrape("http://tea.test/green.html").metadata.scrape_id
+first = app.interact(scrape, "await page.evaluate(() => { document.title = 'Changed' }); await page.locator('h1').textContent()")
+print(first.success, first.result, first.exit_code, first.live_view_url.startswith("http://"), first.output)
+print(app.interact(scrape, "get title", language="bash", timeout=20).stdout)
+for code, prompt in (("throw new Error('no tea')", None), (None, "Click the link")):
+    try:
+        print(app.interact(scrape, code, prompt=prompt))
+    except FirecrawlError as error:
+        print("failed:", error.status_code, "no tea" in str(error), "language model" in str(error))
+stopped = app.stop_interaction(scrape)
+print(stopped.success, stopped.session_duration_ms > 0, stopped.credits_billed, app.stop_interaction(scrape).credits_billed)
+try:
+    app.interact(scrape, "await page.title()")
+except FirecrawlError as error:
+    print("ended:", error.status_code, "destroyed" in str(error))
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_sdk_interacts_with_a_scraped_page() {
+    let name = "official_python_sdk_interacts_with_a_scraped_page";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
+    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let service = serve(&site, &chromium);
+    let expected = "True Green tea 0 True None\n\
+                    Changed\n\n\
+                    failed: None True False\n\
+                    failed: 501 False True\n\
+                    True True 2 None\n\
+                    ended: 410 True\n";
+    check(python.as_os_str(), INTERACTING, &service, expected);
 }
 
 /// Runs a script, and compares its output.

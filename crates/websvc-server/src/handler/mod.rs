@@ -23,7 +23,7 @@ mod webhook;
 
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
-pub(crate) use browser::{BrowserOperation, browser};
+pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use job::{JobOperation, JobStart, Version, job, receive as receive_job, start as start_job};

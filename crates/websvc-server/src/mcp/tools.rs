@@ -5,15 +5,26 @@ use std::sync::{Arc, LazyLock};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::monitor_tools;
+use super::{interact_tools, monitor_tools};
 
 pub(super) const SEARCH: &str = "search";
 pub(super) const SCRAPE: &str = "scrape";
 pub(super) const MAP: &str = "map";
 
-/// Returns all tools.
-pub(super) fn all() -> Vec<Tool> {
-    TOOLS.clone()
+/// Tools for browser sessions in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InteractMode {
+    Listed,
+    /// This service has no browser sessions.
+    Hidden,
+}
+
+/// Returns all tools that the service offers.
+pub(super) fn all(interact: InteractMode) -> Vec<Tool> {
+    match interact {
+        InteractMode::Listed => TOOLS.iter().cloned().chain(interact_tools::all()).collect(),
+        InteractMode::Hidden => TOOLS.clone(),
+    }
 }
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {

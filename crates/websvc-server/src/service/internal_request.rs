@@ -15,7 +15,7 @@ use super::dispatch::BoxHandlerFuture;
 use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authorize::authorize;
-use crate::handler::{self, MonitorOperation, MonitorRequest};
+use crate::handler::{self, BrowserOperation, BrowserRequest, MonitorOperation, MonitorRequest};
 use crate::response::ApiError;
 
 /// The caller of internal requests.
@@ -38,6 +38,8 @@ pub(crate) enum InternalRequest {
     Map(Bytes),
     /// An operation on monitors; the base URL is that of the caller.
     Monitor(MonitorOperation, Box<MonitorRequest>),
+    /// An operation on browser sessions; the base URL is that of the caller.
+    Browser(BrowserOperation, Box<BrowserRequest>),
 }
 
 impl InternalRequest {
@@ -48,6 +50,7 @@ impl InternalRequest {
             Self::Scrape(_) => KeyScope::Scrape,
             Self::Map(_) => KeyScope::Map,
             Self::Monitor(..) => KeyScope::Monitor,
+            Self::Browser(..) => KeyScope::Interact,
         }
     }
 
@@ -56,6 +59,7 @@ impl InternalRequest {
         match self {
             Self::Search(_) | Self::Scrape(_) | Self::Map(_) => self.scope().as_str(),
             Self::Monitor(operation, _) => operation.name(),
+            Self::Browser(operation, _) => operation.name(),
         }
     }
 }
@@ -114,6 +118,11 @@ async fn dispatch(
         InternalRequest::Monitor(operation, request) => {
             let request = MonitorRequest { base_url, ..*request };
             let response = handler::respond_to_monitor(operation, &context, request).await?;
+            to_text(response.body().bytes().cloned().unwrap_or_default())
+        }
+        InternalRequest::Browser(operation, request) => {
+            let request = BrowserRequest { base_url, ..*request };
+            let response = handler::respond_to_browser(operation, &context, request).await?;
             to_text(response.body().bytes().cloned().unwrap_or_default())
         }
     }

@@ -1,5 +1,6 @@
 //! Checks the official Rust SDK against a running service: `rust_sdk ADDRESS [KEY]`.
 
+mod interact;
 mod monitor;
 
 use std::error::Error;
@@ -89,6 +90,9 @@ async fn main() -> ExitCode {
     report("search", check_search(&service)).await;
     report("scrape", check_scrape(&service)).await;
     report("monitor", monitor::check(&service)).await;
+    if std::env::var("WEBSVC_SESSIONS").is_ok_and(|value| value == "1") {
+        report("interact", interact::check(&service)).await;
+    }
     report("keys", check_keys(&service)).await;
     ExitCode::SUCCESS
 }

@@ -3,8 +3,10 @@
 
 pub(crate) mod cdp;
 mod code;
+mod command;
 mod end;
 pub(crate) mod live;
+mod tools;
 
 use http::Method;
 use serde_json::{Value, json};

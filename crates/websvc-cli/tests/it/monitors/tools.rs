@@ -9,7 +9,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 
 /// Sends a message to the MCP server, and returns its result.
-async fn send(service: &Service, method: &str, params: Value) -> Value {
+pub(crate) async fn send(service: &Service, method: &str, params: Value) -> Value {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let response = service.send(Method::POST, "/mcp", &HEADERS, message.to_string()).await;
     assert_eq!(response.status, StatusCode::OK, "{}", response.body);
@@ -17,7 +17,7 @@ async fn send(service: &Service, method: &str, params: Value) -> Value {
 }
 
 /// Calls a tool that must succeed, and returns the JSON between the marks.
-async fn call(service: &Service, name: &str, arguments: Value) -> Value {
+pub(crate) async fn call(service: &Service, name: &str, arguments: Value) -> Value {
     let result = send(service, "tools/call", json!({ "name": name, "arguments": arguments })).await;
     assert_ne!(result["isError"], true, "{result}");
     let marked = result["content"][1]["text"].as_str().unwrap();
@@ -28,7 +28,7 @@ async fn call(service: &Service, name: &str, arguments: Value) -> Value {
 }
 
 /// Calls a tool that must fail, and returns the text for the model.
-async fn fail(service: &Service, name: &str, arguments: Value) -> String {
+pub(crate) async fn fail(service: &Service, name: &str, arguments: Value) -> String {
     let result = send(service, "tools/call", json!({ "name": name, "arguments": arguments })).await;
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()

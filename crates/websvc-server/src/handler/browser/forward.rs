@@ -88,7 +88,7 @@ pub(super) async fn forward(
         Handshake::from_request(&request)?;
     }
     let (method, query) = (request.method().clone(), request.uri().query().map(str::to_owned));
-    let origin = origin(context, &request);
+    let Some(origin) = origin(context, &request) else { return Err(unreachable()) };
     let body = if method == Method::POST { crate::handler::read_body(request).await? } else { Bytes::new() };
     let request = ForwardedRequest { method, path, query, origin, body, is_websocket };
     let event = context.trail.suspend();
@@ -106,22 +106,20 @@ pub(super) async fn forward(
 /// Failures of the database.
 pub(super) async fn complete_list(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    origin: &Origin,
     sessions: &mut [BrowserSession],
 ) -> Result<(), ApiError> {
     let is_foreign = |session: &BrowserSession| {
         session.status == BrowserSessionStatus::Active && session.cdp_url.is_empty()
     };
     let forwarding = &context.state.forwarding;
-    let is_forwarded = request.extensions().get::<Forwarded>().is_some();
-    if !forwarding.is_on() || is_forwarded || !sessions.iter().any(is_foreign) {
+    if !forwarding.is_on() || !sessions.iter().any(is_foreign) {
         return Ok(());
     }
     let team = context.team_name().to_owned();
     let replicas = read(context, move |store| store.replicas_with_sessions(&team)).await?;
     let (method, query) = (Method::GET, Some("status=active"));
-    let origin = origin(context, request);
-    let answers = forwarding.ask_all(&replicas, &method, "/v2/browser", query, &origin).await;
+    let answers = forwarding.ask_all(&replicas, &method, "/v2/browser", query, origin).await;
     for listed in answers.iter().flatten().filter_map(listed_sessions).flatten() {
         if let Some(session) =
             sessions.iter_mut().find(|session| session.id == listed.id && is_foreign(session))
@@ -149,14 +147,18 @@ fn scrape_path(id: Uuid) -> String {
     format!("/v2/scrape/{id}/interact")
 }
 
-fn origin(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Origin {
+/// Returns the parts of a request that other replicas need; `None` for a request that came from one.
+pub(super) fn origin(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Option<Origin> {
+    if request.extensions().get::<Forwarded>().is_some() {
+        return None;
+    }
     let forwarded = Forwarded {
         id: context.id.clone(),
         client: context.state.client_ip(request),
         base_url: context.state.base_url(request),
         is_question: false,
     };
-    Origin::new(request.headers(), context.trail.request_id(), forwarded)
+    Some(Origin::new(request.headers(), context.trail.request_id(), forwarded))
 }
 
 /// Returns the replica of an active session of a team, or of any team.
@@ -199,7 +201,7 @@ async fn ask_for_scrape(
     }
     let replicas = read(context, Store::other_replicas).await?;
     let replicas: Vec<ReplicaAddress> = replicas.into_iter().flatten().collect();
-    let origin = origin(context, request);
+    let Some(origin) = origin(context, request) else { return Ok(None) };
     let path = scrape_path(scrape);
     let answers = context.state.forwarding.ask_all(&replicas, &Method::POST, &path, None, &origin).await;
     let mut is_known = true;

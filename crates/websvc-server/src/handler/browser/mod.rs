@@ -4,6 +4,7 @@
 mod cdp;
 mod forward;
 mod live;
+mod request;
 mod scrape;
 mod screencast;
 mod wire;
@@ -19,6 +20,8 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::interact::{BrowserListResponse, EndBrowserResponse};
 use websvc_validate::{Checked, RetentionMode, read_create_browser, read_execute};
+
+pub(crate) use request::BrowserRequest;
 
 use super::search::policy;
 use crate::audit_trail::AuditedRequest;
@@ -85,24 +88,50 @@ pub(crate) async fn browser(
     if let Some((replica, path)) = forward::destination(operation, &context, &request).await? {
         return forward::forward(&replica, path, &context, request).await;
     }
+    if operation == BrowserOperation::Interact
+        && let Some(answer) = scrape::answer_question(&context, &request)?
+    {
+        return Ok(answer);
+    }
     match operation {
-        BrowserOperation::Create => create(&context, request).await,
-        BrowserOperation::List => list(&context, &request).await,
-        BrowserOperation::Execute => execute(&context, request).await,
-        BrowserOperation::End => end(&context, &request).await,
-        BrowserOperation::Interact => scrape::interact(&context, request).await,
-        BrowserOperation::EndInteract => scrape::end(&context, &request).await,
+        BrowserOperation::Create
+        | BrowserOperation::List
+        | BrowserOperation::Execute
+        | BrowserOperation::End
+        | BrowserOperation::Interact
+        | BrowserOperation::EndInteract => {
+            let request = BrowserRequest::read(&context, operation, request).await?;
+            respond_to_browser(operation, &context, request).await
+        }
         BrowserOperation::Cdp => cdp::connect(&context, &request).await,
         BrowserOperation::Live => live::page(&context, &request).await,
     }
 }
 
-async fn create(
+/// Handles an operation on sessions of any interface.
+///
+/// # Errors
+/// 404 for the operations that need the connection of a client.
+pub(crate) async fn respond_to_browser(
+    operation: BrowserOperation,
     context: &RequestContext<'_>,
-    request: Request<ServerBody>,
+    request: BrowserRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let base_url = context.state.base_url(&request);
-    let body = super::read_body(request).await?;
+    match operation {
+        BrowserOperation::Create => create(context, request).await,
+        BrowserOperation::List => list(context, &request).await,
+        BrowserOperation::Execute => execute(context, request).await,
+        BrowserOperation::End => end(context, &request).await,
+        BrowserOperation::Interact => scrape::interact(context, request).await,
+        BrowserOperation::EndInteract => scrape::end(context, &request).await,
+        BrowserOperation::Cdp | BrowserOperation::Live => {
+            Err(ApiError::new(ErrorCode::NotFound, "This operation needs a connection over HTTP"))
+        }
+    }
+}
+
+async fn create(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
+    let BrowserRequest { base_url, body, .. } = request;
     let policy = policy(context)?;
     let retention = context.retention(RetentionMode::requested_retention(&policy), false);
     let decoding = context.state.admission.decode_body(body, move |body| read_create_browser(body, &policy));
@@ -150,9 +179,9 @@ async fn billing(
     Ok(SessionBilling { hold, key, request: context.id.clone(), retention })
 }
 
-async fn list(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
-    let status = match parameter(request.uri().query(), "status").as_deref() {
-        None | Some("") => None,
+async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {
+    let status = match parameter(request.query.as_deref(), "status").as_deref() {
+        None => None,
         Some("active") => Some(BrowserSessionStatus::Active),
         Some("destroyed") => Some(BrowserSessionStatus::Destroyed),
         Some(other) => {
@@ -160,19 +189,17 @@ async fn list(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Re
             return Err(ApiError::new(ErrorCode::BadRequest, text));
         }
     };
-    let base_url = context.state.base_url(request);
+    let base_url = request.base_url.as_deref();
     let sessions = context.state.browser_sessions.list(context.team_name(), status).await?;
-    let mut sessions: Vec<_> = sessions.iter().map(|view| wire::listed(base_url.as_deref(), view)).collect();
-    forward::complete_list(context, request, &mut sessions).await?;
+    let mut sessions: Vec<_> = sessions.iter().map(|view| wire::listed(base_url, view)).collect();
+    if let Some(origin) = &request.origin {
+        forward::complete_list(context, origin, &mut sessions).await?;
+    }
     Ok(json(StatusCode::OK, &BrowserListResponse { success: true, sessions }))
 }
 
-async fn execute(
-    context: &RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    let path = request.uri().path().to_owned();
-    let body = super::read_body(request).await?;
+async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
+    let BrowserRequest { path, body, .. } = request;
     let decoding = context.state.admission.decode_body(body, read_execute);
     let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let id = session_id(&path)?;
@@ -186,8 +213,8 @@ async fn execute(
     Ok(json(StatusCode::OK, &wire::executed(execution)))
 }
 
-async fn end(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
-    let id = session_id(request.uri().path())?;
+async fn end(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {
+    let id = session_id(&request.path)?;
     audit_session(context, id);
     let view = context.state.browser_sessions.find(context.team_name(), id).await?;
     end_session(context, &view).await

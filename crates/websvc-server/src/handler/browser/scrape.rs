@@ -13,7 +13,7 @@ use websvc_types::ErrorCode;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
 use websvc_validate::{BrowserPlan, Checked, CodePlan, InteractPlan, PagePlan, RetentionMode, read_interact};
 
-use super::{billing, end_session, id, start, wire};
+use super::{BrowserRequest, billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
 use crate::forwarding::Forwarded;
 use crate::replays::Replay;
@@ -23,14 +23,9 @@ use crate::service::RequestContext;
 /// Runs code in the session of a scrape, which the first request opens.
 pub(super) async fn interact(
     context: &RequestContext<'_>,
-    request: Request<ServerBody>,
+    request: BrowserRequest,
 ) -> Result<HttpResponse, ApiError> {
-    if let Some(answer) = answer_question(context, &request)? {
-        return Ok(answer);
-    }
-    let base_url = context.state.base_url(&request);
-    let path = request.uri().path().to_owned();
-    let body = crate::handler::read_body(request).await?;
+    let BrowserRequest { base_url, path, body, query: _, origin: _ } = request;
     let decoding = context.state.admission.decode_body(body, read_interact);
     let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape_id(&path)?;
@@ -63,7 +58,7 @@ pub(super) async fn interact(
 }
 
 /// Returns the answer to another replica that asks whether this one has a scrape: 204 or 404.
-fn answer_question(
+pub(super) fn answer_question(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<Option<HttpResponse>, ApiError> {
@@ -79,9 +74,9 @@ fn answer_question(
 /// Ends the session of a scrape.
 pub(super) async fn end(
     context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
+    request: &BrowserRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let scrape = scrape_id(request.uri().path())?;
+    let scrape = scrape_id(&request.path)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
     let view = context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await?;
     match view {
