@@ -158,6 +158,16 @@ impl CreditHold {
         self.lease.as_ref().is_none_or(|lease| price <= self.credits || price - self.credits <= lease.free())
     }
 
+    /// Adds the credits of another hold of the team, so that one charge can spend both. If the team got a new budget
+    /// between the two holds, the credits of the other one are released.
+    pub fn absorb(&mut self, mut other: CreditHold) {
+        if let (Some(own), Some(others)) = (&self.lease, &other.lease)
+            && Arc::ptr_eq(own, others)
+        {
+            self.credits += std::mem::take(&mut other.credits);
+        }
+    }
+
     /// Borrows the credits that are missing to this price, as far as the budget permits. Blocks for as long as a disk
     /// flush takes.
     ///
