@@ -5,6 +5,7 @@ mod cdp;
 mod code;
 mod end;
 mod live;
+mod prompt;
 
 use http::Method;
 use serde_json::{Value, json};
