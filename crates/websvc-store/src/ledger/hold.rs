@@ -159,12 +159,18 @@ impl CreditHold {
     }
 
     /// Adds the credits of another hold of the team, so that one charge can spend both. If the team got a new budget
-    /// between the two holds, the credits of the other one are released.
+    /// between the two holds, the larger one remains and the other one is released, because a charge is of one budget.
     pub fn absorb(&mut self, mut other: CreditHold) {
-        if let (Some(own), Some(others)) = (&self.lease, &other.lease)
-            && Arc::ptr_eq(own, others)
-        {
-            self.credits += std::mem::take(&mut other.credits);
+        match (&self.lease, &other.lease) {
+            (Some(own), Some(others)) if Arc::ptr_eq(own, others) => {
+                self.credits += std::mem::take(&mut other.credits);
+            }
+            (None, None) => {}
+            (Some(_) | None, Some(_)) | (Some(_), None) => {
+                if other.credits > self.credits {
+                    std::mem::swap(self, &mut other);
+                }
+            }
         }
     }
 
