@@ -7,6 +7,9 @@ use crate::action::Reference;
 /// The maximum length of a part of an outline: about 2,000 tokens.
 const PART_CHARS: usize = 6_000;
 
+/// The maximum size of the snapshot that is read. The model could not see more in its steps.
+const MAX_SNAPSHOT_BYTES: usize = 200_000;
+
 /// The maximum length of a name and of a value in a line.
 const MAX_NAME_CHARS: usize = 120;
 const MAX_VALUE_CHARS: usize = 160;
@@ -26,7 +29,8 @@ impl Outline {
     /// Reads a snapshot of `agent-browser`.
     pub(crate) fn read(snapshot: &str) -> Self {
         let mut outline = Self { parts: vec![String::new()], labels: HashMap::new() };
-        for line in snapshot.lines() {
+        let end = snapshot.floor_char_boundary(MAX_SNAPSHOT_BYTES);
+        for line in snapshot[..end].lines() {
             let line = Line::read(line);
             if let Some(reference) = line.reference() {
                 outline.labels.insert(reference.to_string(), line.label());
@@ -190,6 +194,14 @@ mod tests {
         assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= PART_CHARS + 1), "{}", parts.len());
         assert_eq!(parts.join("\n"), snapshot.join("\n"));
         assert_eq!((Outline::read("").part_count(), Outline::read("").part(0)), (1, ""));
+    }
+
+    #[test]
+    fn huge_snapshot_is_read_up_to_its_limit() {
+        let line = format!("- text: {}\n", "é".repeat(50));
+        let outline = Outline::read(&line.repeat(10_000));
+        let size: usize = (0..outline.part_count()).map(|index| outline.part(index).len() + 1).sum();
+        assert!(size <= MAX_SNAPSHOT_BYTES && size > MAX_SNAPSHOT_BYTES - 1_000, "{size}");
     }
 
     #[test]

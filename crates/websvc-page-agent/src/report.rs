@@ -7,7 +7,7 @@ use websvc_model::{ModelError, Usage};
 pub struct TaskReport {
     /// The way in which it ended.
     pub outcome: TaskOutcome,
-    /// The answer of the model, or the last fact that it noted; empty if there is neither.
+    /// The answer of the model, or the last fact that it recorded; empty if there is neither.
     pub output: String,
     /// The last outline of the page.
     pub snapshot: String,

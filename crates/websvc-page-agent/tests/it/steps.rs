@@ -65,7 +65,7 @@ async fn task_fills_clicks_reads_and_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_and_useless_actions_are_told() {
+async fn failed_and_useless_actions_are_reported() {
     let page = FakePage::new(FORM, |_, command| match command {
         "click @e3" => Ok(printed("✓ Done\n")),
         _ => Ok(failed("✗ line 1: element is not\n visible\n")),
