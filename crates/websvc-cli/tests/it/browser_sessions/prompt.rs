@@ -287,6 +287,26 @@ async fn code_waits_for_its_turn_behind_a_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn prompt_of_a_deleted_session_ends() {
+    let model = repeating("scroll", "", "down");
+    model.push_responses([answer("scroll", "", "down").delay(Duration::from_secs(1))]);
+    let Some(test) = PromptTest::start_shop("prompt_of_a_deleted_session_ends", &model).await else { return };
+    let path = test.scrape(SHOP).await;
+    let delete = async {
+        while test.world.count(CHAT) == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        test.end(&path).await
+    };
+    let (prompted, deleted) =
+        tokio::join!(test.service.post(&path, json!({"prompt": "Scroll"}).to_string()), delete);
+    assert_eq!((prompted.status.as_u16(), &prompted.body["code"]), (410, &json!("BROWSER_SESSION_ENDED")));
+    assert_eq!(deleted.body["creditsBilled"], 7, "{}", deleted.body);
+    let metrics = test.service.text("/metrics").await;
+    assert!(metrics.contains("websvc_prompt_runs_total{outcome=\"aborted\"} 1"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn credits_of_prompts_are_held_before_and_charged_once() {
     let model = FakeModel::with_responder(|_| answer("done", "", "ok"));
     let name = "credits_of_prompts_are_held_before_and_charged_once";
