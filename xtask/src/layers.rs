@@ -50,6 +50,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-sandbox", &[]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer("websvc-model", &["websvc-transport"]),
+    // The page is a trait, which the sessions implement.
+    layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -131,6 +133,9 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-sandbox",
+            // For the errors of models in tests only.
+            "websvc-model",
+            "websvc-page-agent",
             "websvc-scrape",
             "websvc-store",
             "websvc-browser",

@@ -1,14 +1,15 @@
 //! A session with a browser in this process: its clients, its use, and the wait for its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 use websvc_browser::{BrowserError, ClientRole, Connector};
-use websvc_store::BrowserSessionRecord;
+use websvc_engine::SessionUse;
+use websvc_store::{BrowserSessionRecord, CreditHold};
 use websvc_transport::BoxFuture;
 use websvc_types::limits::INTERACT_WAITING_MAX;
 
@@ -64,6 +65,10 @@ pub(crate) struct ActiveSession {
     clients: AtomicUsize,
     /// The target that the last program had as its page, if that was not the first tab.
     chosen_page: Mutex<Option<String>>,
+    /// The credits that the price of prompts adds, as soon as a prompt was requested.
+    prompt_hold: Mutex<Option<CreditHold>>,
+    /// True as soon as a prompt has run.
+    was_prompted: AtomicBool,
     end_requested: watch::Sender<bool>,
     ended: watch::Sender<Option<SessionEnd>>,
 }
@@ -104,6 +109,8 @@ impl ActiveSession {
             turn: Semaphore::new(1),
             clients: AtomicUsize::new(0),
             chosen_page: Mutex::default(),
+            prompt_hold: Mutex::default(),
+            was_prompted: AtomicBool::new(false),
             end_requested: watch::Sender::new(false),
             ended: watch::Sender::new(None),
         }
@@ -117,6 +124,36 @@ impl ActiveSession {
     /// Returns the time since the last use.
     pub(crate) fn idle_for(&self) -> Duration {
         self.used.lock().elapsed()
+    }
+
+    /// Returns its time to live.
+    pub(crate) fn ttl(&self) -> Duration {
+        self.ttl
+    }
+
+    /// Returns whether it holds the credits that prompts add.
+    pub(crate) fn has_prompt_hold(&self) -> bool {
+        self.prompt_hold.lock().is_some()
+    }
+
+    /// Keeps the credits that prompts add, until the end of the session.
+    pub(crate) fn set_prompt_hold(&self, hold: CreditHold) {
+        *self.prompt_hold.lock() = Some(hold);
+    }
+
+    /// Returns the credits that prompts add. Those of a session without a prompt are released.
+    pub(crate) fn take_prompt_hold(&self) -> Option<CreditHold> {
+        self.prompt_hold.lock().take()
+    }
+
+    /// Records that a prompt runs, which decides the price of the whole session.
+    pub(crate) fn record_prompt(&self) {
+        self.was_prompted.store(true, Ordering::Release);
+    }
+
+    /// Returns the use that decides the price.
+    pub(crate) fn usage(&self) -> SessionUse {
+        if self.was_prompted.load(Ordering::Acquire) { SessionUse::Prompt } else { SessionUse::Code }
     }
 
     /// Returns whether a token is that of control.

@@ -56,6 +56,9 @@ pub enum SessionError {
         /// The reason.
         reason: &'static str,
     },
+    /// No language model is configured.
+    #[error("Prompts are not available: no language model is configured. Send code instead")]
+    NoModel,
     /// There are no sessions on this installation, at least now.
     #[error("Browser sessions are not available: {reason}")]
     Unavailable {

@@ -3,6 +3,7 @@
 //! - [`Sessions`] creates sessions, runs code in them and ends them. Each session has a Chromium of its own, a row in the
 //!   store, and one task that waits for its end: deletion, `ttl`, inactivity, a crash, or the shutdown of the service.
 //! - [`CodeRunner`] is the seam to the programs that run the code of clients; [`Sandbox`] is the one of the service.
+//! - [`Sessions::prompt`] lets a language model do a task in a session, with the loop of `websvc-page-agent`.
 //!
 //! The browser of a session runs in this process only; other processes of the service know the session from its row.
 
@@ -11,6 +12,8 @@ mod code;
 mod config;
 mod error;
 mod model;
+mod prompt;
+mod prompt_metrics;
 mod registry;
 mod running;
 mod sessions;
@@ -23,4 +26,6 @@ pub use code::{
 pub use config::SessionsConfig;
 pub use error::SessionError;
 pub use model::{Execution, NewSession, SessionBilling, SessionEnd, SessionView, ViewMode};
+pub use prompt::PromptExecution;
+pub use prompt_metrics::PromptMetrics;
 pub use sessions::Sessions;

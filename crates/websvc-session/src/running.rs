@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
-use websvc_engine::{Engine, SessionUse};
+use websvc_engine::Engine;
 use websvc_scrape::InteractivePage;
 use websvc_store::Usage;
 
@@ -34,7 +34,7 @@ impl RunningSession {
         if let Some(warning) = page.close().await {
             tracing::warn!(id = session.record.id, warning, "the profile of a browser session was not saved");
         }
-        let credits = settle(&inner.engine, billing, duration).await;
+        let credits = settle(&inner.engine, &session, billing, duration).await;
         let id = session.record.id.clone();
         if let Err(error) = inner.with_store(move |store| store.end_browser_session(&id, now_ms())).await {
             tracing::error!(
@@ -49,16 +49,23 @@ impl RunningSession {
 }
 
 /// Charges for a session. Returns the credits; `None` if the service is shutting down.
-async fn settle(engine: &Engine, billing: SessionBilling, duration: Duration) -> Option<u64> {
-    let SessionBilling { hold, key, request, retention } = billing;
+async fn settle(
+    engine: &Engine,
+    session: &ActiveSession,
+    billing: SessionBilling,
+    duration: Duration,
+) -> Option<u64> {
+    let SessionBilling { mut hold, key, request, retention } = billing;
+    if let Some(added) = session.take_prompt_hold() {
+        hold.absorb(added);
+    }
     let usage = Usage {
         key,
         request,
         operation: "browser",
         status: 200,
         elapsed: duration,
-        // There are no prompts yet.
-        items: engine.session_bill(duration, SessionUse::Code).items(),
+        items: engine.session_bill(duration, session.usage()).items(),
         stages: Vec::new(),
         query: None,
         retention,

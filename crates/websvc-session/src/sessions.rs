@@ -25,6 +25,7 @@ use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
+use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
 
@@ -37,7 +38,7 @@ const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The sessions of this process. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Sessions(Arc<Inner>);
+pub struct Sessions(pub(crate) Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -46,6 +47,7 @@ pub(crate) struct Inner {
     config: SessionsConfig,
     permits: Arc<Semaphore>,
     pub(crate) registry: Registry<ActiveSession>,
+    pub(crate) prompt_counts: PromptCounts,
     /// The tasks that start sessions and wait for their ends.
     tasks: Mutex<JoinSet<()>>,
     /// True once the service shuts down.
@@ -59,7 +61,8 @@ impl Sessions {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, stopping }))
+        let prompt_counts = PromptCounts::default();
+        Self(Arc::new(Inner { engine, store, config, permits, registry, prompt_counts, tasks, stopping }))
     }
 
     /// Returns whether sessions can be started: whether they are not switched off.
@@ -77,7 +80,10 @@ impl Sessions {
     }
 
     /// Returns the program that runs code in a language, and the language as it names it.
-    fn runner(&self, language: InteractLanguage) -> Result<(&dyn CodeRunner, Language), SessionError> {
+    pub(crate) fn runner(
+        &self,
+        language: InteractLanguage,
+    ) -> Result<(&dyn CodeRunner, Language), SessionError> {
         let unavailable = |reason| SessionError::Language { language, reason };
         let Some(runner) = &self.0.config.runner else {
             return Err(unavailable("this installation has no program that runs code"));
@@ -193,19 +199,14 @@ impl Sessions {
         let (runner, language) = self.runner(language)?;
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
-        let (connection, page) = active.connect_to_page().await?;
-        let program = Program { language, code, timeout: limit };
-        let running = runner.run(program, page, Box::new(connection));
-        let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
-            stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
-            exit_code: TIMEOUT_EXIT_CODE,
-            killed: true,
-            ..Outcome::default()
-        });
-        if let Some(target) = &outcome.page {
-            active.choose_page(target.clone());
-        }
+        let outcome = run_program(&active, runner, Program { language, code, timeout: limit }).await?;
         drop(turn);
+        self.record_use(&active).await;
+        Ok(Execution::limited(outcome))
+    }
+
+    /// Records in the store that the client used a session.
+    pub(crate) async fn record_use(&self, active: &ActiveSession) {
         let id = active.record.id.clone();
         if let Err(error) = self.read(move |store| store.touch_browser_session(&id, now_ms())).await {
             tracing::warn!(
@@ -213,7 +214,6 @@ impl Sessions {
                 "the use of a browser session is not recorded"
             );
         }
-        Ok(Execution::limited(outcome))
     }
 
     /// Connects a client over the DevTools protocol.
@@ -286,7 +286,7 @@ impl Sessions {
         }
     }
 
-    fn active(&self, session: &SessionView) -> Result<Arc<ActiveSession>, SessionError> {
+    pub(crate) fn active(&self, session: &SessionView) -> Result<Arc<ActiveSession>, SessionError> {
         match session.record.status {
             BrowserSessionStatus::Destroyed => Err(SessionError::Ended),
             BrowserSessionStatus::Active if !session.record.is_own => Err(SessionError::OnOtherReplica),
@@ -423,6 +423,30 @@ impl Inner {
             tokio::sync::TryAcquireError::Closed => SessionError::Stopping,
         })
     }
+}
+
+/// Runs a program with the current page of a session, whose turn the caller has.
+///
+/// # Errors
+/// [`SessionError::Ended`] if the browser has ended before.
+pub(crate) async fn run_program(
+    active: &Arc<ActiveSession>,
+    runner: &dyn CodeRunner,
+    program: Program,
+) -> Result<Outcome, SessionError> {
+    let limit = program.timeout;
+    let (connection, page) = active.connect_to_page().await?;
+    let running = runner.run(program, page, Box::new(connection));
+    let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
+        stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
+        exit_code: TIMEOUT_EXIT_CODE,
+        killed: true,
+        ..Outcome::default()
+    });
+    if let Some(target) = &outcome.page {
+        active.choose_page(target.clone());
+    }
+    Ok(outcome)
 }
 
 /// Returns the error of a session whose page was not opened.

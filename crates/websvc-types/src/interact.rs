@@ -54,7 +54,7 @@ pub struct InteractRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS))]
     pub code: Option<String>,
-    /// Task for a language model, 1 to 10000 characters.
+    /// Task for a language model in plain words, 1 to 10000 characters. The model acts on the page in at most 25 steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = INTERACT_PROMPT_MIN_CHARS, max = INTERACT_PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
@@ -63,7 +63,7 @@ pub struct InteractRequest {
     #[schemars(extend("default" = "node"))]
     pub language: Option<InteractLanguage>,
     /// Maximum duration of the run in seconds, 1 to 300; fractions are allowed. The first request of a session also opens
-    /// the page, which does not count. Default: 30.
+    /// the page, which does not count. Default: 30 for code, and 280 for a prompt with all its steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = INTERACT_TIMEOUT_MIN_S, max = INTERACT_TIMEOUT_MAX_S),
@@ -167,7 +167,7 @@ pub struct CreateBrowserResponse {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InteractResponse {
-    /// False if the code failed or was stopped.
+    /// False if the code or the prompt failed or was stopped.
     pub success: bool,
     /// ID of the session.
     pub session_id: String,
@@ -177,21 +177,22 @@ pub struct InteractResponse {
     pub live_view_url: String,
     /// URL of the same page with mouse and keyboard.
     pub interactive_live_view_url: String,
-    /// Answer to the prompt. Absent for code.
+    /// Answer to the prompt, or what was found out before it failed or was stopped. Absent for code, and without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub output: Option<String>,
-    /// Text that the code has printed.
+    /// Text that the code has printed; the steps of a prompt, one per line.
     pub stdout: String,
-    /// Text that the code has printed as errors.
+    /// Text that the code has printed as errors; the reason why a prompt failed.
     pub stderr: String,
-    /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed.
+    /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed. For a prompt, the
+    /// last outline of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub result: Option<String>,
     /// 0 for success, 124 if the time limit was reached, otherwise another number.
     pub exit_code: i32,
-    /// True if the time limit stopped the code.
+    /// True if the time limit stopped the code or the prompt.
     pub killed: bool,
     /// True if an output was cut at 1 MiB. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

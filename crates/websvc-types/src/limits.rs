@@ -284,6 +284,10 @@ pub const INTERACT_TIMEOUT_MIN_S: u32 = 1;
 pub const INTERACT_TIMEOUT_DEFAULT_S: u32 = 30;
 /// Maximum of `timeout` of code in a browser session, in seconds.
 pub const INTERACT_TIMEOUT_MAX_S: u32 = 300;
+/// Default of `timeout` of a prompt in a browser session, in seconds.
+pub const INTERACT_PROMPT_TIMEOUT_DEFAULT_S: u32 = 280;
+/// Maximum number of steps of a prompt in a browser session.
+pub const INTERACT_PROMPT_STEPS_MAX: u32 = 25;
 /// Minimum of `ttl` of a browser session, in seconds.
 pub const INTERACT_TTL_MIN_S: u32 = 30;
 /// Default of `ttl` of a browser session, in seconds.

@@ -69,6 +69,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
         browser(&mut out, &configured.metrics().await);
         let sessions = state.browser_sessions.active_count();
         out.gauge("websvc_browser_sessions", "Active browser sessions of this process.", sessions as u64);
+        requests::prompts(&mut out, &state.browser_sessions.prompt_metrics());
     }
     let body = Body::from(out.write(RENAMES));
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)

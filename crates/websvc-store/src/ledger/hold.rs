@@ -158,6 +158,22 @@ impl CreditHold {
         self.lease.as_ref().is_none_or(|lease| price <= self.credits || price - self.credits <= lease.free())
     }
 
+    /// Adds the credits of another hold of the team, so that one charge can spend both. If the team got a new budget
+    /// between the two holds, the larger one remains and the other one is released, because a charge is of one budget.
+    pub fn absorb(&mut self, mut other: CreditHold) {
+        match (&self.lease, &other.lease) {
+            (Some(own), Some(others)) if Arc::ptr_eq(own, others) => {
+                self.credits += std::mem::take(&mut other.credits);
+            }
+            (None, None) => {}
+            (Some(_) | None, Some(_)) | (Some(_), None) => {
+                if other.credits > self.credits {
+                    std::mem::swap(self, &mut other);
+                }
+            }
+        }
+    }
+
     /// Borrows the credits that are missing to this price, as far as the budget permits. Blocks for as long as a disk
     /// flush takes.
     ///

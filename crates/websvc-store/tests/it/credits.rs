@@ -109,6 +109,35 @@ fn price_above_the_hold_is_charged_up_to_the_free_credits() {
 }
 
 #[test]
+fn absorbed_hold_is_spent_by_one_charge() {
+    let (dir, store) = fresh();
+    let team = give(&store, "tea", Some(80));
+    let mut hold = hold_credits(&store, &team, 20);
+    hold.absorb(hold_credits(&store, &team, 50));
+    let other = hold_credits(&store, &team, 10);
+    expect_insufficient(&store, &team, 1, 0);
+    assert!(hold.covers(70) && !hold.covers(71));
+    assert_eq!(store.requests_in_flight("tea"), 2, "two holds are one request now");
+    assert_eq!(hold.settle(usage(65)), 65);
+    drop(other);
+    assert_eq!(remaining(&store, "tea"), 15);
+    audit(dir.path());
+}
+
+#[test]
+fn absorbed_hold_of_a_new_grant_is_the_one_that_pays() {
+    let (dir, store) = fresh();
+    let team = give(&store, "tea", Some(20));
+    let mut hold = hold_credits(&store, &team, 20);
+    let team = give(&store, "tea", Some(80));
+    hold.absorb(hold_credits(&store, &team, 50));
+    hold.extend(70).unwrap();
+    assert_eq!(hold.settle(usage(70)), 70);
+    assert_eq!(remaining(&store, "tea"), 10);
+    audit(dir.path());
+}
+
+#[test]
 fn new_grant_replaces_the_remaining_credits() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(100));

@@ -67,12 +67,26 @@ fn interact() -> Operation {
         summary: "Run code or a prompt in the page of a scrape",
         description: "The first request opens a browser session with the page of the scrape: its URL, `waitFor` and actions. \
             Later requests find the page as the previous one left it. A scrape opens one session only. Code that fails has \
-            the status 200 and `success: false`.",
+            the status 200 and `success: false`. With `prompt`, the language model of the service acts on the page step by \
+            step; a session in which a prompt ran has a higher price.",
         body: Some((
             "InteractRequest",
-            vec![example("title", "The title of the page", json!({ "code": "await page.title()" }))],
+            vec![
+                example("title", "The title of the page", json!({ "code": "await page.title()" })),
+                example(
+                    "prompt",
+                    "A task in words",
+                    json!({ "prompt": "Search for green tea. What does it cost?" }),
+                ),
+            ],
         )),
-        response: ("InteractResponse", vec![example("title", "The title of the page", run(true))]),
+        response: (
+            "InteractResponse",
+            vec![
+                example("title", "The title of the page", run(true)),
+                example("prompt", "The answer to a prompt", prompted()),
+            ],
+        ),
         failures: RUN,
     }
 }
@@ -173,6 +187,15 @@ fn run(with_session: bool) -> Value {
     response["result"] = json!("Teas");
     response["exitCode"] = json!(0);
     response["killed"] = json!(false);
+    response
+}
+
+fn prompted() -> Value {
+    let mut response = run(true);
+    response["output"] = json!("Sencha, a green tea, costs 12 euros.");
+    response["stdout"] =
+        json!("1. fill @e2 (searchbox \"Search\") \"green tea\": done\n2. press Enter: done\n");
+    response["result"] = json!("- listitem \"Sencha\" [ref=e1]: 12 euros");
     response
 }
 

@@ -8,7 +8,7 @@ use super::{SessionTest, path};
 use crate::browser::serve;
 
 /// Returns the processes, other than zombies, whose group is that of a child of the service: its browsers.
-fn browser_groups(service: u32) -> Vec<String> {
+pub(super) fn browser_groups(service: u32) -> Vec<String> {
     let mut groups: Vec<String> = processes()
         .into_iter()
         .filter(|process| process.parent == service.to_string())
@@ -36,7 +36,7 @@ fn processes() -> Vec<Process> {
     read.collect()
 }
 
-async fn wait_until_gone(groups: &[String]) {
+pub(super) async fn wait_until_gone(groups: &[String]) {
     let gone = async {
         while processes().iter().any(|process| groups.contains(&process.group)) {
             tokio::time::sleep(Duration::from_millis(20)).await;

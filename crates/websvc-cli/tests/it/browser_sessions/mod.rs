@@ -6,6 +6,7 @@ mod code;
 mod command;
 mod end;
 pub(crate) mod live;
+mod prompt;
 mod tools;
 
 use http::Method;

@@ -272,6 +272,7 @@ impl From<SessionError> for ApiError {
                 ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S)
             }
             SessionError::Language { .. } => ApiError::new(ErrorCode::InteractLanguageUnavailable, text),
+            SessionError::NoModel => ApiError::new(ErrorCode::LlmNotConfigured, text),
             SessionError::Unavailable { .. } | SessionError::Stopping => {
                 ApiError::new(ErrorCode::BrowserUnavailable, text)
             }

@@ -11,16 +11,20 @@ use websvc_store::BrowserSessionStatus;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
-use websvc_validate::{BrowserPlan, Checked, CodePlan, InteractPlan, PagePlan, RetentionMode, read_interact};
+use websvc_validate::{BrowserPlan, Checked, InteractPlan, PagePlan, RetentionMode, read_interact};
 
 use super::{BrowserRequest, billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
+use crate::charge;
 use crate::forwarding::Forwarded;
 use crate::replays::Replay;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Runs code in the session of a scrape, which the first request opens.
+/// The time to live of the session of a scrape.
+const TTL: Duration = Duration::from_secs(INTERACT_TTL_DEFAULT_S as u64);
+
+/// Runs code or a prompt in the session of a scrape, which the first request opens.
 pub(super) async fn interact(
     context: &RequestContext<'_>,
     request: BrowserRequest,
@@ -37,24 +41,52 @@ pub(super) async fn interact(
         return Err(SessionError::Forbidden.into());
     }
     let page = replay.plan.ok_or_else(|| replay_unavailable("the request of the scrape was not retained"))?;
-    // Concurrent first requests open one session.
-    let opening = replay.opening.lock().await;
-    let view = match context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await? {
-        Some(view) if view.record.status == BrowserSessionStatus::Destroyed => {
-            return Err(SessionError::Ended.into());
-        }
-        Some(view) => {
-            check(context, &plan)?;
-            view
-        }
-        None => {
-            check(context, &plan)?;
-            open(context, scrape, page).await?
+    let view = session(context, scrape, page, &plan, &replay.opening).await?;
+    let sessions = &context.state.browser_sessions;
+    let base_url = base_url.as_deref();
+    let response = match plan {
+        InteractPlan::Code(code) => wire::interacted(base_url, &view, sessions.execute(&view, code).await?),
+        InteractPlan::Prompt { prompt, timeout } => {
+            wire::prompted(base_url, &view, sessions.prompt(&view, &prompt, timeout).await?)
         }
     };
-    drop(opening);
-    let execution = context.state.browser_sessions.execute(&view, code(plan)?).await?;
-    Ok(json(StatusCode::OK, &wire::interacted(base_url.as_deref(), &view, execution)))
+    Ok(json(StatusCode::OK, &response))
+}
+
+/// Returns the session of a scrape, with the credits that the request needs. Opens it for the first request.
+async fn session(
+    context: &RequestContext<'_>,
+    scrape: Uuid,
+    page: Arc<PagePlan>,
+    plan: &InteractPlan,
+    opening: &tokio::sync::Mutex<()>,
+) -> Result<SessionView, ApiError> {
+    // Concurrent first requests open one session, and hold the credits of prompts once.
+    let _opening = opening.lock().await;
+    let sessions = &context.state.browser_sessions;
+    let view = sessions.find_of_scrape(context.team_name(), scrape).await?;
+    if view.as_ref().is_some_and(|view| view.record.status == BrowserSessionStatus::Destroyed) {
+        return Err(SessionError::Ended.into());
+    }
+    check(context, plan)?;
+    let prompt_hold = match (plan, &view) {
+        (InteractPlan::Code(_), _) => None,
+        (InteractPlan::Prompt { .. }, Some(view)) => match sessions.missing_credits_for_prompts(view)? {
+            Some(credits) => Some(charge::hold(context, credits).await?),
+            None => None,
+        },
+        (InteractPlan::Prompt { .. }, None) => {
+            Some(charge::hold(context, sessions.credits_to_hold_for_prompts(TTL)).await?)
+        }
+    };
+    let view = match view {
+        Some(view) => view,
+        None => open(context, scrape, page).await?,
+    };
+    if let Some(hold) = prompt_hold {
+        sessions.hold_for_prompts(&view, hold)?;
+    }
+    Ok(view)
 }
 
 /// Returns the answer to another replica that asks whether this one has a scrape: 204 or 404.
@@ -108,25 +140,12 @@ async fn find_replay(context: &RequestContext<'_>, scrape: Uuid) -> Result<Optio
 /// Checks that the request can be served, before a session is started for it.
 ///
 /// # Errors
-/// 501 for a prompt, and for code in a language that is not available.
+/// 501 for a prompt without a language model, and for code in a language that is not available.
 fn check(context: &RequestContext<'_>, plan: &InteractPlan) -> Result<(), ApiError> {
     match plan {
         InteractPlan::Code(code) => Ok(context.state.browser_sessions.check_language(code.language)?),
-        InteractPlan::Prompt { .. } => Err(no_prompts()),
+        InteractPlan::Prompt { .. } => Ok(context.state.browser_sessions.check_prompts()?),
     }
-}
-
-fn code(plan: InteractPlan) -> Result<CodePlan, ApiError> {
-    match plan {
-        InteractPlan::Code(code) => Ok(code),
-        InteractPlan::Prompt { .. } => Err(no_prompts()),
-    }
-}
-
-fn no_prompts() -> ApiError {
-    let text =
-        "Prompts are not available: no language model is configured for browser sessions. Send code instead";
-    ApiError::new(ErrorCode::LlmNotConfigured, text)
 }
 
 /// Opens the session of a scrape.
@@ -140,7 +159,7 @@ async fn open(
     let urls = [url.as_str()];
     context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &urls });
     let plan = BrowserPlan {
-        ttl: Duration::from_secs(INTERACT_TTL_DEFAULT_S.into()),
+        ttl: TTL,
         activity_ttl: Duration::from_secs(INTERACT_ACTIVITY_TTL_DEFAULT_S.into()),
         stream_web_view: true,
         scrape: page.scrape().clone(),

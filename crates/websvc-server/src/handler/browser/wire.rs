@@ -1,7 +1,7 @@
 //! The responses about sessions.
 
 use jiff::Timestamp;
-use websvc_session::{Execution, Outcome, SessionView};
+use websvc_session::{Execution, Outcome, PromptExecution, SessionView};
 use websvc_store::{BrowserSessionRecord, BrowserSessionStatus};
 use websvc_types::interact::{
     self, BrowserSession, CreateBrowserResponse, ExecuteResponse, InteractResponse,
@@ -64,10 +64,20 @@ pub(super) fn executed(execution: Execution) -> ExecuteResponse {
     ExecuteResponse { success: true, stdout, stderr, result, exit_code, killed, truncated, error }
 }
 
+/// Returns the response to code, which has no `output`.
 pub(super) fn interacted(
     base_url: Option<&str>,
     view: &SessionView,
     execution: Execution,
+) -> InteractResponse {
+    prompted(base_url, view, PromptExecution { execution, output: None })
+}
+
+/// Returns the response to a prompt.
+pub(super) fn prompted(
+    base_url: Option<&str>,
+    view: &SessionView,
+    PromptExecution { execution, output }: PromptExecution,
 ) -> InteractResponse {
     let Urls { cdp, live, interactive } = urls(base_url, view);
     let Ran { stdout, stderr, result, exit_code, killed, truncated, error } = ran(execution);
@@ -77,7 +87,7 @@ pub(super) fn interacted(
         cdp_url: cdp,
         live_view_url: live,
         interactive_live_view_url: interactive,
-        output: None,
+        output,
         stdout,
         stderr,
         result,

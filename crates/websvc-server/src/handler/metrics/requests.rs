@@ -1,7 +1,8 @@
-//! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks and traces.
+//! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks, traces and prompts.
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
 use websvc_monitor::{CheckMetrics, MessageCounts, MessageMetrics};
+use websvc_session::PromptMetrics;
 use websvc_stage::{Distribution, Stage, TraceMetrics};
 use websvc_store::{MonitorMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
@@ -151,5 +152,21 @@ pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {
     let family = out.family("websvc_trace_spans_total", MetricKind::Counter, help);
     for (outcome, count) in [("exported", exported), ("dropped", dropped), ("failed", failed)] {
         family.sample(&[("outcome", outcome)], count);
+    }
+}
+
+pub(super) fn prompts(out: &mut Metrics, metrics: &PromptMetrics) {
+    let PromptMetrics { runs, steps, input_tokens, output_tokens } = metrics;
+    let help = "Prompts of browser sessions by outcome.";
+    let family = out.family("websvc_prompt_runs_total", MetricKind::Counter, help);
+    for (outcome, count) in runs {
+        family.sample(&[("outcome", outcome)], count);
+    }
+    let help = "Steps of prompts of browser sessions.";
+    out.counter("websvc_prompt_steps_total", help, steps);
+    let help = "Tokens of the language model for prompts of browser sessions.";
+    let family = out.family("websvc_prompt_tokens_total", MetricKind::Counter, help);
+    for (direction, count) in [("input", input_tokens), ("output", output_tokens)] {
+        family.sample(&[("direction", direction)], count);
     }
 }
