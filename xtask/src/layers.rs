@@ -131,6 +131,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-sandbox",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-browser",
             "websvc-engine",

@@ -10,6 +10,8 @@ mod active;
 mod code;
 mod config;
 mod error;
+mod lifetime;
+mod metrics;
 mod model;
 mod registry;
 mod running;
@@ -22,5 +24,6 @@ pub use code::{
 };
 pub use config::SessionsConfig;
 pub use error::SessionError;
+pub use metrics::SessionMetrics;
 pub use model::{Execution, NewSession, SessionBilling, SessionEnd, SessionView, ViewMode};
 pub use sessions::Sessions;

@@ -24,6 +24,7 @@ use crate::active::{ActiveSession, ClientConnection, SessionUrls};
 use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
+use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
@@ -48,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry<ActiveSession>,
     /// The tasks that start sessions and wait for their ends.
     tasks: Mutex<JoinSet<()>>,
+    pub(crate) counters: SessionCounters,
     /// True once the service shuts down.
     stopping: watch::Sender<bool>,
 }
@@ -59,7 +61,8 @@ impl Sessions {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, stopping }))
+        let counters = SessionCounters::default();
+        Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, counters, stopping }))
     }
 
     /// Checks that code in a language can be run.
@@ -86,10 +89,21 @@ impl Sessions {
         self.0.engine.session_bill(ttl, SessionUse::Code).total()
     }
 
-    /// Returns the number of active sessions of this process.
+    /// Returns the metrics of the sessions of this process.
     #[must_use]
-    pub fn active_count(&self) -> usize {
-        self.0.registry.active_count()
+    pub fn metrics(&self) -> SessionMetrics {
+        let active = self.0.registry.all_active();
+        let connections = active.iter().map(|session| session.connections());
+        let (clients, viewers) =
+            connections.fold((0, 0), |(clients, viewers), (more, seen)| (clients + more, viewers + seen));
+        self.0.counters.metrics(active.len(), clients, viewers)
+    }
+
+    /// Returns the credits that an active session would cost if it ended now; `None` for others.
+    #[must_use]
+    pub fn credits_so_far(&self, session: &SessionView) -> Option<u64> {
+        let active = self.0.registry.active(&session.record.id)?;
+        Some(self.0.engine.session_bill(active.created.elapsed(), SessionUse::Code).total())
     }
 
     /// Starts a session. If the caller is gone, the session starts nevertheless and ends unused.
@@ -101,12 +115,16 @@ impl Sessions {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.spawn(async move {
             // The caller may be gone.
-            match Box::pin(inner.create(session)).await {
+            match Box::pin(Arc::clone(&inner).create(session)).await {
                 Ok((view, running)) => {
+                    inner.counters.count_start();
                     let _ = sender.send(Ok(view));
                     running.run().await;
                 }
-                Err(error) => drop(sender.send(Err(error))),
+                Err(error) => {
+                    inner.counters.count_failure(&error);
+                    drop(sender.send(Err(error)));
+                }
             }
         });
         receiver.await.unwrap_or(Err(SessionError::Stopping))
@@ -178,11 +196,11 @@ impl Sessions {
     /// [`SessionError`]; code that fails is not an error.
     pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
         let CodePlan { code, language, timeout: limit } = code;
-        let (runner, language) = self.runner(language)?;
+        let (runner, program_language) = self.runner(language)?;
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
         let (connection, page) = active.connect_to_page().await?;
-        let program = Program { language, code, timeout: limit };
+        let program = Program { language: program_language, code, timeout: limit };
         let running = runner.run(program, page, Box::new(connection));
         let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
             stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
@@ -190,6 +208,7 @@ impl Sessions {
             killed: true,
             ..Outcome::default()
         });
+        self.0.counters.count_program(language, &outcome);
         if let Some(target) = &outcome.page {
             active.choose_page(target.clone());
         }

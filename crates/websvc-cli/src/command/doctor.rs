@@ -14,6 +14,7 @@ mod llm;
 mod machine;
 mod mail;
 mod programs;
+mod sessions;
 mod telemetry;
 mod threat;
 
@@ -70,6 +71,9 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);
+    if let Some(config) = config {
+        findings.extend(sessions::check(config).await);
+    }
     findings
 }
 

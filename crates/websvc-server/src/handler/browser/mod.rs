@@ -2,9 +2,11 @@
 //! sections 1 and 2).
 
 mod cdp;
+mod input;
 mod live;
 mod scrape;
 mod screencast;
+mod tabs;
 mod wire;
 
 use std::time::Duration;
