@@ -11,8 +11,16 @@ use crate::code::Outcome;
 use crate::error::SessionError;
 
 /// The inclusive upper bounds of the buckets of durations, in microseconds: from ten seconds to the longest time to live.
-const DURATION_BOUNDS_US: &[u64] =
-    &[10_000_000, 30_000_000, 60_000_000, 120_000_000, 300_000_000, 600_000_000, 1_800_000_000, 3_600_000_000];
+const DURATION_BOUNDS_US: &[u64] = &[
+    10_000_000,
+    30_000_000,
+    60_000_000,
+    120_000_000,
+    300_000_000,
+    600_000_000,
+    1_800_000_000,
+    3_600_000_000,
+];
 
 /// The metrics of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,7 +243,8 @@ mod tests {
         counters.count_failure(&SessionError::Unavailable { reason: String::new() });
         counters.count_failure(&SessionError::Stopping);
         counters.count_failure(&SessionError::Random);
-        let [failed, killed] = [false, true].map(|killed| Outcome { exit_code: 1, killed, ..Outcome::default() });
+        let [failed, killed] =
+            [false, true].map(|killed| Outcome { exit_code: 1, killed, ..Outcome::default() });
         for language in LANGUAGES {
             counters.count_program(language, &Outcome::default());
         }

@@ -67,8 +67,7 @@ impl Tabs {
         if self.is_open(&tab.target) || self.open.len() >= MAX_TABS {
             return TabChange::Nothing;
         }
-        let is_followed =
-            self.is_listed && (!self.has_chosen || tab.opener.as_ref() == Some(&self.current));
+        let is_followed = self.is_listed && (!self.has_chosen || tab.opener.as_ref() == Some(&self.current));
         if is_followed {
             self.current.clone_from(&tab.target);
         }
@@ -119,7 +118,8 @@ impl Tabs {
 
     /// Returns the message about the tabs for the page of the viewer.
     pub(super) fn to_message(&self) -> Value {
-        let tabs = self.open.iter().map(|Tab { target, label, opener: _ }| json!({"id": target, "label": label}));
+        let tabs =
+            self.open.iter().map(|Tab { target, label, opener: _ }| json!({"id": target, "label": label}));
         json!({"kind": "tabs", "tabs": tabs.collect::<Vec<_>>(), "current": self.current})
     }
 }

@@ -7,7 +7,8 @@ use super::prometheus::{MetricKind, Metrics};
 pub(super) fn sessions(out: &mut Metrics, metrics: &SessionMetrics) {
     let SessionMetrics { active, clients, viewers, started, failed, ended, durations, programs } = metrics;
     out.gauge("websvc_browser_sessions", "Active browser sessions of this process.", active);
-    let help = "Connections to browser sessions: clients of the DevTools protocol, and viewers of the live view.";
+    let help =
+        "Connections to browser sessions: clients of the DevTools protocol, and viewers of the live view.";
     let family = out.family("websvc_browser_session_connections", MetricKind::Gauge, help);
     for (kind, count) in [("client", clients), ("viewer", viewers)] {
         family.sample(&[("kind", kind)], count);
