@@ -1,13 +1,16 @@
 //! Checks of browser sessions: a Chromium of their own, the worker that runs code, and memory.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use indicatif::HumanBytes;
-use serde_json::{Value, json};
 use tokio::time::Instant;
-use websvc_browser::{Browser, BrowserConfig, BrowserError, InteractiveRequest, RenderRequest, StartPage};
-use websvc_server::session::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program};
+use websvc_browser::{
+    Browser, BrowserConfig, BrowserError, ClientRole, InteractiveBrowser, InteractiveRequest, RenderRequest,
+    StartPage,
+};
+use websvc_server::session::{
+    CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, SessionsConfig,
+};
 use websvc_transport::BoxFuture;
 
 use super::finding::Finding;
@@ -34,7 +37,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let Ok(Some(browser)) = app::client(config).and_then(|client| app::browser(config, &client)) else {
         return Vec::new();
     };
-    let mut findings = vec![start(&browser, config).await, code(config).await];
+    let mut findings = try_session(&browser, config).await;
     if browser.executable().is_ok()
         && let Some(available) = machine::available_memory()
     {
@@ -44,49 +47,68 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Starts a session without a page, as the service does, and ends it.
-async fn start(browser: &Browser, config: &Config) -> Finding {
+/// Starts a session without a page, as the service does, runs a program in it, and ends it.
+async fn try_session(browser: &Browser, config: &Config) -> Vec<Finding> {
     let limit = Duration::from_secs(config.interact.open_timeout_s.get());
     let blank = "about:blank".parse().expect("it is a URL");
     let page = RenderRequest::new(blank, Instant::now() + limit);
     match browser.start_interactive(InteractiveRequest { page, start: StartPage::Blank }).await {
         Ok(session) => {
+            let code = code(&session, config).await;
             session.close().await;
-            Finding::ok(SESSIONS, "a Chromium of their own starts and opens a page")
+            vec![Finding::ok(SESSIONS, "a Chromium of their own starts and opens a page"), code]
         }
-        Err(error @ BrowserError::Missing { .. }) => Finding::warning(
+        Err(error) => vec![start_failure(&error, limit)],
+    }
+}
+
+fn start_failure(error: &BrowserError, limit: Duration) -> Finding {
+    match error {
+        BrowserError::Missing { .. } => Finding::warning(
             SESSIONS,
             format!("{error}: browser sessions are not available"),
             programs::INSTALL_BROWSER,
         ),
-        Err(error @ BrowserError::Deadline) => Finding::problem(
+        BrowserError::Deadline => Finding::problem(
             SESSIONS,
-            format!("{error}: Chromium did not open a page within {} s", limit.as_secs()),
+            format!("Chromium did not open a page within {} s", limit.as_secs()),
             "raise `interact.open_timeout_s`, or give the machine more processors",
         ),
-        Err(error) => Finding::problem(
+        other => Finding::problem(
             SESSIONS,
-            format!("Chromium does not start: {}", output::causes(&error)),
+            format!("Chromium does not start: {}", output::causes(other)),
             "start it by hand with --headless --dump-dom about:blank to see its messages; install missing libraries, \
              or switch sessions off with `interact.max_sessions = 0`",
         ),
     }
 }
 
-/// Runs a program in a worker, as sessions do, with a browser that refuses all commands.
-async fn code(config: &Config) -> Finding {
+/// Runs a program in a session, as the service does.
+async fn code(session: &InteractiveBrowser, config: &Config) -> Finding {
     let runner = match app::sessions_config(config) {
-        Ok(sessions) => sessions.runner,
+        Ok(SessionsConfig { runner: Some(runner), .. }) => runner,
+        Ok(SessionsConfig { runner: None, .. }) => {
+            return Finding::ok(CODE, "this installation has no program that runs code");
+        }
         Err(error) => {
             return Finding::problem(CODE, output::causes(error.as_ref()), "report this bug of websvc");
         }
     };
-    let Some(runner) = runner else {
-        return Finding::ok(CODE, "this installation has no program that runs code");
-    };
-    let program = Program { language: Language::Node, code: "1 + 1".to_owned(), timeout: CODE_TIMEOUT };
-    let page = PageTarget { target_id: "page".to_owned(), session_id: "session".to_owned() };
-    code_finding(&runner.run(program, page, Box::<RefusingBrowser>::default()).await)
+    let connecting = session.connector().connect_to_page(ClientRole::Controls, None).await;
+    match connecting {
+        Ok((channel, page)) => {
+            let websvc_browser::PageTarget { target, session } = page;
+            let page = PageTarget { target_id: target, session_id: session };
+            let program =
+                Program { language: Language::Node, code: "1 + 1".to_owned(), timeout: CODE_TIMEOUT };
+            code_finding(&runner.run(program, page, Box::new(PageChannel(channel))).await)
+        }
+        Err(error) => Finding::problem(
+            CODE,
+            format!("no program can reach the page: {}", output::causes(&error)),
+            "run the command again; if it repeats, report this bug of websvc",
+        ),
+    }
 }
 
 fn code_finding(outcome: &Outcome) -> Finding {
@@ -130,24 +152,18 @@ fn memory(available: u64, max_sessions: usize, limit: u64) -> Finding {
     Finding::ok(MEMORY, format!("{needed}; {available_shown} available"))
 }
 
-/// A browser that answers each command with an error.
-#[derive(Debug, Default)]
-struct RefusingBrowser(VecDeque<String>);
+/// The connection of the program to the session.
+#[derive(Debug)]
+struct PageChannel(websvc_browser::CdpChannel);
 
-impl CdpChannel for RefusingBrowser {
+impl CdpChannel for PageChannel {
     fn send(&mut self, message: String) -> BoxFuture<'_, Result<(), ChannelClosed>> {
-        let command: Value = serde_json::from_str(&message).unwrap_or_default();
-        let error = json!({"code": -32000, "message": "there is no browser"});
-        let answer = json!({"id": command["id"], "sessionId": command["sessionId"], "error": error});
-        self.0.push_back(answer.to_string());
-        Box::pin(std::future::ready(Ok(())))
+        let sent = self.0.send(&message).map_err(|websvc_browser::ChannelClosed| ChannelClosed);
+        Box::pin(std::future::ready(sent))
     }
 
     fn receive(&mut self) -> BoxFuture<'_, Option<String>> {
-        match self.0.pop_front() {
-            Some(answer) => Box::pin(std::future::ready(Some(answer))),
-            None => Box::pin(std::future::pending()),
-        }
+        Box::pin(self.0.receive())
     }
 }
 

@@ -16,18 +16,23 @@ pub(super) const PAGE: &str = "<!DOCTYPE html><title>0</title><body style='margi
 <button style='position: fixed; inset: 0; width: 100%' onclick='document.title++; textContent = document.title'>0</button>";
 
 /// A viewer, as the page of the live view is one.
-pub(super) struct Viewer(WebSocketStream<Tunnel>);
+pub(super) struct Viewer {
+    socket: WebSocketStream<Tunnel>,
+    /// The pictures that arrived while the test waited for something else.
+    frames: Vec<Value>,
+}
 
 impl Viewer {
     pub(super) async fn connect(test: &SessionTest, url: &Value) -> Self {
         let path = path_of(&test.service, url);
         let response = request_upgrade(&test.service, &path, &[("authorization", "")]).await;
         let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
-        Self(WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await)
+        let socket = WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await;
+        Self { socket, frames: Vec::new() }
     }
 
     pub(super) async fn send(&mut self, message: Value) {
-        self.0.send(Message::text(message.to_string())).await.unwrap();
+        self.socket.send(Message::text(message.to_string())).await.unwrap();
     }
 
     async fn click(&mut self) {
@@ -40,7 +45,16 @@ impl Viewer {
 
     /// Returns the next picture.
     pub(super) async fn frame(&mut self) -> Value {
-        self.receive("frame", |_| true).await
+        if self.frames.is_empty() { self.receive("frame", |_| true).await } else { self.frames.remove(0) }
+    }
+
+    /// Returns a picture of the tab in view in a list of the tabs.
+    async fn frame_of(&mut self, list: &Value) -> Value {
+        let is_of_tab = |frame: &Value| frame["tab"] == list["current"];
+        match self.frames.iter().position(is_of_tab) {
+            Some(index) => self.frames.remove(index),
+            None => self.receive("frame", is_of_tab).await,
+        }
     }
 
     /// Returns the next list of the tabs that meets a condition: its labels, and that of the tab in view.
@@ -58,11 +72,14 @@ impl Viewer {
     /// Returns the next message of a kind that meets a condition.
     async fn receive(&mut self, kind: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         loop {
-            match self.0.next().await.unwrap().unwrap() {
+            match self.socket.next().await.unwrap().unwrap() {
                 Message::Text(text) => {
                     let message: Value = serde_json::from_str(&text).unwrap();
                     if message["kind"] == kind && is_met(&message) {
                         return message;
+                    }
+                    if message["kind"] == "frame" {
+                        self.frames.push(message);
                     }
                 }
                 Message::Ping(_) | Message::Pong(_) => {}
@@ -105,7 +122,7 @@ async fn viewers_see_the_page_and_only_interactive_ones_use_the_mouse() {
     reader.frame().await;
     assert_eq!(title(1).await, 1);
     test.delete(&session).await;
-    while let Some(Ok(message)) = reader.0.next().await {
+    while let Some(Ok(message)) = reader.socket.next().await {
         if message.is_close() {
             break;
         }
@@ -130,28 +147,28 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
     let mut reader = Viewer::connect(&test, &session["liveViewUrl"]).await;
     let mut user = Viewer::connect(&test, &session["interactiveLiveViewUrl"]).await;
     for viewer in [&mut reader, &mut user] {
-        viewer.tabs(|labels, current| labels == ["0"] && current == "0").await;
-        viewer.frame().await;
+        let list = viewer.tabs(|labels, current| labels == ["0"] && current == "0").await;
+        viewer.frame_of(&list).await;
     }
     // Both follow a new tab, because their viewers have not chosen one.
     client.call(None, "Target.createTarget", json!({"url": "http://tea.test/"})).await;
     let list = reader.tabs(|labels, current| labels == ["0", "Tea"] && current == "Tea").await;
     user.tabs(|labels, current| labels == ["0", "Tea"] && current == "Tea").await;
-    reader.frame().await;
+    reader.frame_of(&list).await;
     // The reader goes back, and cannot close anything. The view of the user stays.
     reader.send(json!({"kind": "close", "tab": tab(&list, "Tea")})).await;
     reader.send(json!({"kind": "tab", "tab": "none"})).await;
     reader.send(json!({"kind": "tab", "tab": tab(&list, "0")})).await;
-    reader.tabs(|labels, current| labels == ["0", "Tea"] && current == "0").await;
-    reader.frame().await;
+    let list = reader.tabs(|labels, current| labels == ["0", "Tea"] && current == "0").await;
+    reader.frame_of(&list).await;
     // A tab that a program opens is not followed by a viewer who has chosen one.
     let created = client.call(None, "Target.createTarget", json!({"url": "http://tea.test/2"})).await;
     let list = user.tabs(|labels, current| labels.len() == 3 && current != "Tea" && current != "0").await;
     reader.tabs(|labels, current| labels.len() == 3 && current == "0").await;
     // The input of the user goes to the tab in view.
     user.send(json!({"kind": "tab", "tab": tab(&list, "0")})).await;
-    user.tabs(|_, current| current == "0").await;
-    user.frame().await;
+    let list = user.tabs(|_, current| current == "0").await;
+    user.frame_of(&list).await;
     user.click().await;
     reader.tabs(|labels, _| labels[0] == "1").await;
     // The user closes the new tab, and then the one in view, whose neighbor follows.
@@ -159,8 +176,8 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
     let list = user.tabs(|labels, current| labels.len() == 2 && current == "1").await;
     user.send(json!({"kind": "close", "tab": tab(&list, "1")})).await;
     for viewer in [&mut reader, &mut user] {
-        viewer.tabs(|labels, current| labels == ["Tea"] && current == "Tea").await;
-        viewer.frame().await;
+        let list = viewer.tabs(|labels, current| labels == ["Tea"] && current == "Tea").await;
+        viewer.frame_of(&list).await;
     }
 }
 

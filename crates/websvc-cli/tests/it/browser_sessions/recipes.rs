@@ -14,7 +14,7 @@ use super::live::Viewer;
 use crate::harness::{KEY, skip};
 
 /// The form that the person of a recipe fills in.
-const CHECK: &str = "<!DOCTYPE html><title>Check</title><form action=/welcome><label>Answer <input name=answer></label></form>";
+const CHECK: &str = "<!DOCTYPE html><title>Check</title><form method=post action=/welcome><label>Answer <input name=answer></label></form>";
 
 fn html(title: &str, body: &str) -> Page {
     Page::html(format!("<!DOCTYPE html><title>{title}</title><main>{body}</main>"))
@@ -53,8 +53,13 @@ pub(super) fn shop(world: TestWebBuilder, orders: &Arc<Mutex<Vec<String>>>) -> T
         .page("http://shop.test/teas/2", html("Teas 2", "<ul><li>Oolong</ul><a href=/teas/3>Next</a>"))
         .page("http://shop.test/teas/3", html("Teas 3", "<ul><li>Matcha</ul><a href=/teas/2>Back</a>"))
         .page("http://shop.test/check", Page::html(CHECK))
-        .page_with("http://shop.test/welcome", |_| html("Welcome", "<h1>Welcome back</h1>"))
-        .page_with("http://shop.test/welcome?answer=seven", |_| html("Welcome", "<h1>Welcome back</h1>"))
+        .page_with("http://shop.test/welcome", |request: &ReceivedRequest| {
+            if request.body.as_ref() == b"answer=seven" {
+                html("Welcome", "<h1>Welcome back</h1>")
+            } else {
+                html("Error", "<h1>Wrong answer</h1>")
+            }
+        })
 }
 
 /// Returns the commands of a recipe of the page `browser-sessions.md`, with the addresses of the test.

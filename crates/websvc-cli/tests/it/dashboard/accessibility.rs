@@ -215,8 +215,12 @@ async fn add_monitors(dashboard: &DashboardTest) {
 }
 
 async fn check_variant(test: &str, width: u32, dark: bool) {
-    let model = [("WEBSVC__LLM__BASE_URL", MODEL), ("WEBSVC__LLM__MODEL", "tiny")];
-    let Some(dashboard) = start_with(test, &model).await else { return };
+    let settings = [
+        ("WEBSVC__LLM__BASE_URL", MODEL),
+        ("WEBSVC__LLM__MODEL", "tiny"),
+        ("WEBSVC__BROWSER__CONCURRENCY", "1"),
+    ];
+    let Some(dashboard) = start_with(test, &settings).await else { return };
     let Some(axe) = std::env::var_os("WEBSVC_TEST_AXE") else {
         skip(test, "WEBSVC_TEST_AXE is not set (cargo xtask test)");
         return;

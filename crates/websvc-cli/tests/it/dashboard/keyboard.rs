@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_browser::Step;
 
-use super::{DashboardTest, TOOLS, start};
+use super::{DashboardTest, TOOLS, start, start_with_pages};
 
 /// A script that returns the label of the focused element, with a note if the focus is not visible.
 const FOCUS: &str = r#"(() => {
@@ -164,7 +164,8 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keyboard_alone_watches_and_ends_a_session() {
-    let Some(dashboard) = start("keyboard_alone_watches_and_ends_a_session").await else { return };
+    let test = "keyboard_alone_watches_and_ends_a_session";
+    let Some(dashboard) = start_with_pages(test, 1).await else { return };
     let id = dashboard.create_session().await;
     let name = &id[id.len() - 12..];
     let mut steps = DashboardTest::sign_in(&dashboard.key);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DashboardTest, start, start_with_pages};
+use super::{DashboardTest, start_with_pages};
 
 /// Functions for the scripts of the tests: to open the first session, and to read the page in its frame.
 pub(super) const TOOLS: &str = r##"
@@ -25,7 +25,8 @@ impl DashboardTest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_is_listed_watched_used_and_ended() {
-    let Some(dashboard) = start("session_is_listed_watched_used_and_ended").await else { return };
+    let test = "session_is_listed_watched_used_and_ended";
+    let Some(dashboard) = start_with_pages(test, 1).await else { return };
     let id = dashboard.create_session().await;
     let found = dashboard
         .run_signed_in(&format!(

@@ -26,6 +26,8 @@ use crate::service::RequestContext;
 
 /// The minimum time between two lists of the tabs. A page can change its title at any rate.
 const LIST_INTERVAL: Duration = Duration::from_millis(250);
+/// The interval between two looks at the titles of the tabs, whose changes Chromium does not report.
+const TITLE_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum size of a message of a viewer.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 /// The time without a message of the viewer after which it counts as gone. Its page sends one every ten seconds.
@@ -50,6 +52,7 @@ struct Viewer {
     /// The time of the next list of the tabs, if that has changed, and the time from which one may be sent.
     next_list: Option<Instant>,
     list_from: Instant,
+    next_titles: Instant,
     heard: Instant,
 }
 
@@ -67,6 +70,7 @@ enum ViewEvent {
     Browser(Option<String>),
     Frame,
     List,
+    Titles,
     Silence,
 }
 
@@ -111,6 +115,7 @@ impl Viewer {
             next_frame: None,
             next_list: None,
             list_from: now,
+            next_titles: now + TITLE_INTERVAL,
             heard: now,
         }
     }
@@ -137,6 +142,10 @@ impl Viewer {
                     self.list_from = Instant::now() + LIST_INTERVAL;
                     send(socket, &self.tabs.to_message()).await?;
                 }
+                ViewEvent::Titles => {
+                    self.next_titles = Instant::now() + TITLE_INTERVAL;
+                    self.command(None, "Target.getTargets", json!({}))?;
+                }
             }
         }
     }
@@ -153,6 +162,7 @@ impl Viewer {
             message = self.connection.receive() => ViewEvent::Browser(message),
             () = sleep_until(frame_at), if self.next_frame.is_some() => ViewEvent::Frame,
             () = sleep_until(list_at), if self.next_list.is_some() => ViewEvent::List,
+            () = sleep_until(self.next_titles) => ViewEvent::Titles,
             () = sleep_until(silent_at) => ViewEvent::Silence,
         }
     }
@@ -239,6 +249,7 @@ impl Viewer {
                 self.unconfirmed = Some(params["sessionId"].take());
                 let frame = json!({
                     "kind": "frame",
+                    "tab": self.tabs.current(),
                     "data": params["data"].take(),
                     "width": params["metadata"]["deviceWidth"].take(),
                     "height": params["metadata"]["deviceHeight"].take(),
@@ -263,6 +274,10 @@ impl Viewer {
         let id = message["id"].as_u64();
         if id == Some(self.listing) {
             self.tabs.set_listed();
+        }
+        for target in message["result"]["targetInfos"].as_array().into_iter().flatten() {
+            let change = self.tabs.on_changed(target);
+            self.on_tab_change(change);
         }
         let Some((_, target)) = self.attaching.take_if(|(attaching, _)| id == Some(*attaching)) else {
             return Some(());
