@@ -38,8 +38,8 @@ struct Viewer {
     connection: ClientConnection,
     mode: ViewMode,
     tabs: Tabs,
-    /// The protocol session of the tab in view; `None` while another one is attached.
-    shown: Option<String>,
+    /// The tab whose pictures the viewer gets; `None` while another one is attached.
+    shown: Option<PageTarget>,
     /// The target that is being attached, and the ID of that command.
     attaching: Option<(u64, String)>,
     last_id: u64,
@@ -101,13 +101,12 @@ pub(super) async fn connect(
 
 impl Viewer {
     fn new(connection: ClientConnection, page: PageTarget, mode: ViewMode) -> Self {
-        let PageTarget { target_id, session_id } = page;
         let now = Instant::now();
         Self {
             connection,
             mode,
-            tabs: Tabs::new(target_id),
-            shown: Some(session_id),
+            tabs: Tabs::new(page.target_id.clone()),
+            shown: Some(page),
             attaching: None,
             last_id: 0,
             listing: 0,
@@ -169,12 +168,17 @@ impl Viewer {
 
     /// Starts the pictures of the tab in view.
     fn start_pictures(&mut self) -> Option<()> {
-        let Some(session) = self.shown.clone() else { return Some(()) };
+        let Some(session) = self.shown_session() else { return Some(()) };
         let screencast =
             json!({"format": "jpeg", "quality": 60, "maxWidth": 1280, "maxHeight": 1280, "everyNthFrame": 1});
         self.command(Some(&session), "Page.enable", json!({}))?;
         self.command(Some(&session), "Page.startScreencast", screencast)?;
         Some(())
+    }
+
+    /// Returns the protocol session of the tab whose pictures the viewer gets.
+    fn shown_session(&self) -> Option<String> {
+        self.shown.as_ref().map(|page| page.session_id.clone())
     }
 
     /// Sends a command that does not count as use of the session. Returns its ID; `None` if the session has ended.
@@ -198,14 +202,14 @@ impl Viewer {
     fn use_frame(&mut self) -> Option<()> {
         match self.next_frame.take() {
             Some((_, FrameUse::Next(frame))) => {
-                if let Some(session) = self.shown.clone() {
+                if let Some(session) = self.shown_session() {
                     self.command(Some(&session), "Page.screencastFrameAck", json!({ "sessionId": frame }))?;
                 }
             }
             Some((_, FrameUse::Tab)) => {
-                if let Some(session) = self.shown.take() {
+                if let Some(page) = self.shown.take() {
                     // Ends the pictures, too.
-                    self.command(None, "Target.detachFromTarget", json!({ "sessionId": session }))?;
+                    self.command(None, "Target.detachFromTarget", json!({ "sessionId": page.session_id }))?;
                 }
                 self.unconfirmed = None;
                 let target = self.tabs.current().to_owned();
@@ -241,22 +245,23 @@ impl Viewer {
         socket: &mut WebSocketStream<S>,
     ) -> Option<()> {
         let mut message: Value = serde_json::from_str(message).ok()?;
-        let is_shown = message["sessionId"].as_str().is_some_and(|id| Some(id) == self.shown.as_deref());
+        let shown = self.shown.as_ref().filter(|page| message["sessionId"] == page.session_id.as_str());
+        let tab = shown.map(|page| page.target_id.clone());
         let Some(method) = message["method"].as_str() else { return self.on_response(&message) };
         let change = match method {
-            "Page.screencastFrame" if is_shown => {
+            "Page.screencastFrame" if tab.is_some() => {
                 let params = &mut message["params"];
                 self.unconfirmed = Some(params["sessionId"].take());
                 let frame = json!({
                     "kind": "frame",
-                    "tab": self.tabs.current(),
+                    "tab": tab,
                     "data": params["data"].take(),
                     "width": params["metadata"]["deviceWidth"].take(),
                     "height": params["metadata"]["deviceHeight"].take(),
                 });
                 return send(socket, &frame).await;
             }
-            "Page.screencastVisibilityChanged" if is_shown => {
+            "Page.screencastVisibilityChanged" if tab.is_some() => {
                 let visibility = json!({"kind": "visibility", "visible": message["params"]["visible"]});
                 return send(socket, &visibility).await;
             }
@@ -273,28 +278,22 @@ impl Viewer {
     fn on_response(&mut self, message: &Value) -> Option<()> {
         let id = message["id"].as_u64();
         if id == Some(self.listing) {
-            self.tabs.set_listed();
+            let change = self.tabs.set_listed();
+            self.on_tab_change(change);
         }
         for target in message["result"]["targetInfos"].as_array().into_iter().flatten() {
             let change = self.tabs.on_changed(target);
             self.on_tab_change(change);
         }
-        let Some((_, target)) = self.attaching.take_if(|(attaching, _)| id == Some(*attaching)) else {
-            return Some(());
-        };
-        let session = message["result"]["sessionId"].as_str();
-        match session {
-            // The view has changed again meanwhile, and its next tab is about to be attached.
-            Some(session) if target != self.tabs.current() => {
-                self.command(None, "Target.detachFromTarget", json!({ "sessionId": session }))?;
-            }
-            Some(session) => {
-                self.shown = Some(session.to_owned());
-                self.start_pictures()?;
-            }
-            // The tab is gone, and its end is about to be reported.
-            None => {}
+        let attached = self.attaching.take_if(|(attaching, _)| id == Some(*attaching));
+        // Without a session, the tab is gone, and its end is about to be reported.
+        let Some(session) = message["result"]["sessionId"].as_str() else { return Some(()) };
+        if let Some((_, target_id)) = attached.filter(|(_, target)| target == self.tabs.current()) {
+            self.shown = Some(PageTarget { target_id, session_id: session.to_owned() });
+            return self.start_pictures();
         }
+        // The view has changed again meanwhile.
+        self.command(None, "Target.detachFromTarget", json!({ "sessionId": session }))?;
         Some(())
     }
 
@@ -325,7 +324,7 @@ impl Viewer {
             }
             _ => {
                 let (method, params) = input(&message)?;
-                if let Some(session) = self.shown.clone()
+                if let Some(session) = self.shown_session()
                     && self.mode == ViewMode::Interactive
                 {
                     self.use_browser(Some(&session), method, params)?;

@@ -56,9 +56,17 @@ impl Tabs {
         self.open.iter().any(|tab| tab.target == target)
     }
 
-    /// Records that the tabs that were open before are listed: those that follow are new.
-    pub(super) fn set_listed(&mut self) {
+    /// Records that the tabs that were open before are listed: those that follow are new. The tab in view may have been
+    /// closed meanwhile.
+    pub(super) fn set_listed(&mut self) -> TabChange {
         self.is_listed = true;
+        match self.open.first() {
+            Some(first) if !self.is_open(&self.current) => {
+                self.current = first.target.clone();
+                TabChange::Current
+            }
+            Some(_) | None => TabChange::Nothing,
+        }
     }
 
     /// Handles `Target.targetCreated`.
@@ -158,9 +166,16 @@ mod tests {
         let mut tabs = Tabs::new("A".to_owned());
         assert_eq!(tabs.on_created(&info("A", None)), TabChange::List);
         assert_eq!(tabs.on_created(&info("B", None)), TabChange::List);
-        tabs.set_listed();
+        assert_eq!(tabs.set_listed(), TabChange::Nothing);
         assert_eq!(tabs.current(), "A");
         tabs
+    }
+
+    #[test]
+    fn tab_that_was_closed_before_the_list_is_replaced() {
+        let mut tabs = Tabs::new("closed".to_owned());
+        tabs.on_created(&info("A", None));
+        assert_eq!((tabs.set_listed(), tabs.current()), (TabChange::Current, "A"));
     }
 
     #[test]
