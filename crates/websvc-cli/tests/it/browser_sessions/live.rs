@@ -69,6 +69,15 @@ impl Viewer {
         self.receive("tabs", read).await
     }
 
+    /// Waits until the service closes the connection.
+    async fn closed(mut self) {
+        while let Some(Ok(message)) = self.socket.next().await {
+            if message.is_close() {
+                return;
+            }
+        }
+    }
+
     /// Returns the next message of a kind that meets a condition.
     async fn receive(&mut self, kind: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         loop {
@@ -122,11 +131,7 @@ async fn viewers_see_the_page_and_only_interactive_ones_use_the_mouse() {
     reader.frame().await;
     assert_eq!(title(1).await, 1);
     test.delete(&session).await;
-    while let Some(Ok(message)) = reader.socket.next().await {
-        if message.is_close() {
-            break;
-        }
-    }
+    reader.closed().await;
 }
 
 /// Returns the ID of the tab with a label.
@@ -175,10 +180,19 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
     user.send(json!({"kind": "close", "tab": created["result"]["targetId"]})).await;
     let list = user.tabs(|labels, current| labels.len() == 2 && current == "1").await;
     user.send(json!({"kind": "close", "tab": tab(&list, "1")})).await;
+    let mut last = Value::Null;
     for viewer in [&mut reader, &mut user] {
         let list = viewer.tabs(|labels, current| labels == ["Tea"] && current == "Tea").await;
         viewer.frame_of(&list).await;
+        last = list["current"].clone();
     }
+    // A session without a tab gets a new one for the next viewer.
+    user.send(json!({"kind": "close", "tab": last})).await;
+    reader.closed().await;
+    user.closed().await;
+    let mut next = Viewer::connect(&test, &session["liveViewUrl"]).await;
+    let list = next.tabs(|labels, _| labels == ["New tab"]).await;
+    next.frame_of(&list).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

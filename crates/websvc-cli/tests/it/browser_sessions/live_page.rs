@@ -13,7 +13,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 use super::SessionTest;
 use super::cdp::CdpClient;
 use crate::browser::path_or_skip;
-use crate::harness::skip;
+use crate::harness::{KEY, skip};
 
 /// A page that is longer than its window, whose title is markup, and which records what happens to it.
 const LONG: &str = "<!DOCTYPE html><title>&lt;img src=x onerror=window.stolen=1&gt;</title><body style='margin: 0'>
@@ -215,6 +215,22 @@ async fn interactive_page_scrolls_by_touch_types_and_closes_tabs() {
     assert_eq!(values.last().unwrap()["closes"], 0);
     let targets = live.client.call(None, "Target.getTargets", json!({})).await;
     assert_eq!(targets["result"]["targetInfos"].as_array().unwrap().len(), 1, "{targets}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn live_page_says_that_its_session_has_ended() {
+    let Some(live) = LiveTest::start("live_page_says_that_its_session_has_ended").await else { return };
+    let id = live.session["id"].as_str().unwrap();
+    let end = format!(
+        r##"await ready();
+        const {{ status }} = await fetch("/v2/browser/{id}", {{ method: "DELETE", headers: {{ authorization: "Bearer {KEY}" }} }});
+        const state = document.querySelector("#state");
+        await until("the end", () => document.body.dataset.state === "ended");
+        return {{ status, state: state.textContent, isBarShown: !document.querySelector("#tabs").hidden }};"##
+    );
+    let (values, _) = live.open("interactiveLiveViewUrl", 800, vec![script(TOOLS), run(&end)]).await;
+    let expected = json!({"status": 200, "state": "The session has ended", "isBarShown": false});
+    assert_eq!(values.last(), Some(&expected));
 }
 
 #[tokio::test(flavor = "multi_thread")]
