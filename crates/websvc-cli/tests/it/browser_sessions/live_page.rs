@@ -34,24 +34,24 @@ void 0;
 "##;
 
 /// A script that makes the page light or dark by activating the media rules in its own style sheets.
-const SCHEME: &str = r##"
+const SCHEME: &str = r#"
 globalThis.scheme = (dark) => {
   for (const sheet of document.styleSheets) for (const rule of sheet.cssRules)
     if (rule instanceof CSSMediaRule && /prefers-color-scheme/.test(rule.media.mediaText)) rule.media.mediaText = dark ? "all" : "not all";
   document.documentElement.style.colorScheme = dark ? "dark" : "light";
 };
 void 0;
-"##;
+"#;
 
 /// A script that returns the accessibility violations of the page, and whether it is wider than the window.
-const CHECK: &str = r##"(async () => {
+const CHECK: &str = r#"(async () => {
   await ready();
   const { violations } = await axe.run();
   const problems = violations.map(({ id, nodes }) => `${id}: ${nodes[0].html} ${nodes[0].failureSummary}`);
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) problems.push(`${scrollWidth} of ${clientWidth} pixels wide`);
   return problems;
-})()"##;
+})()"#;
 
 /// A session with two tabs, a client that drives it, and a browser that opens its live view.
 struct LiveTest {
@@ -204,12 +204,12 @@ async fn interactive_page_scrolls_by_touch_types_and_closes_tabs() {
     live.wait_for("document.getElementById('name').value === 'Darjeeling '").await;
     let steps = vec![
         script(TOOLS),
-        run(r##"
+        run(r#"
             await ready();
             document.querySelector("nav [aria-label='Close Tea']").click();
             await until("the end of the tab", () => labels().length === 1);
             return { left: labels(), closes: document.querySelectorAll("nav [aria-label^=Close]").length };
-        "##),
+        "#),
     ];
     let (values, _) = live.open("interactiveLiveViewUrl", 390, steps).await;
     assert_eq!(values.last().unwrap()["closes"], 0);

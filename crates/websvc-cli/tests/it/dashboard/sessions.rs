@@ -30,7 +30,7 @@ async fn session_is_listed_watched_used_and_ended() {
     let id = dashboard.create_session().await;
     let found = dashboard
         .run_signed_in(&format!(
-            r##"{TOOLS}
+            r#"{TOOLS}
             await visit("sessions", "a.name");
             const listed = [...document.querySelectorAll("tbody td")].map((cell) => cell.textContent);
             const frame = await open();
@@ -50,7 +50,7 @@ async fn session_is_listed_watched_used_and_ended() {
             const ended = statusText();
             await until("the text", () => document.querySelector("[aria-label='Live view']").textContent.includes("The session has ended"));
             return {{ listed, watching, status, pressed: control.getAttribute("aria-pressed"), ended, frames: document.querySelectorAll("iframe").length, after: document.querySelector(".metrics").textContent }};
-            "##
+            "#
         ))
         .await;
     let listed = found["listed"].as_array().unwrap();
