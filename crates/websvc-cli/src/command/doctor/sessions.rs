@@ -210,18 +210,18 @@ mod tests {
     #[tokio::test]
     async fn chromium_is_missing_broken_or_not_wanted() {
         let directory = tempfile::tempdir().unwrap();
-        let check = async |path: &std::path::Path, max_sessions| {
+        let first_of = async |path: &std::path::Path, max_sessions| {
             let mut config = Config::default();
             config.browser.path = Some(path.to_owned());
             config.interact.max_sessions = max_sessions;
-            super::check(&config).await.swap_remove(0)
+            check(&config).await.swap_remove(0)
         };
         let missing = directory.path().join("none");
-        assert_eq!(check(&missing, 0).await.state, State::Ok);
-        let found = check(&missing, 1).await;
+        assert_eq!(first_of(&missing, 0).await.state, State::Ok);
+        let found = first_of(&missing, 1).await;
         assert_eq!(found.state, State::Warning, "{found:?}");
         assert!(found.message.contains("browser sessions are not available"), "{found:?}");
-        let broken = check(std::path::Path::new("/bin/false"), 1).await;
+        let broken = first_of(std::path::Path::new("/bin/false"), 1).await;
         assert_eq!(broken.state, State::Problem, "{broken:?}");
         assert!(broken.message.starts_with("Chromium does not start: "), "{broken:?}");
     }
