@@ -40,6 +40,8 @@ struct Viewer {
     tabs: Tabs,
     /// The tab whose pictures the viewer gets; `None` while another one is attached.
     shown: Option<PageTarget>,
+    /// True once the tab in view has had a picture.
+    has_picture: bool,
     /// The target that is being attached, and the ID of that command.
     attaching: Option<(u64, String)>,
     last_id: u64,
@@ -107,6 +109,7 @@ impl Viewer {
             mode,
             tabs: Tabs::new(page.target_id.clone()),
             shown: Some(page),
+            has_picture: false,
             attaching: None,
             last_id: 0,
             listing: 0,
@@ -144,6 +147,10 @@ impl Viewer {
                 ViewEvent::Titles => {
                     self.next_titles = Instant::now() + TITLE_INTERVAL;
                     self.command(None, "Target.getTargets", json!({}))?;
+                    if !self.has_picture {
+                        // Pictures that start while the tab navigates may never come.
+                        self.start_pictures()?;
+                    }
                 }
             }
         }
@@ -211,7 +218,7 @@ impl Viewer {
                     // Ends the pictures, too.
                     self.command(None, "Target.detachFromTarget", json!({ "sessionId": page.session_id }))?;
                 }
-                self.unconfirmed = None;
+                (self.unconfirmed, self.has_picture) = (None, false);
                 let target = self.tabs.current().to_owned();
                 let params = json!({"targetId": target, "flatten": true});
                 let id = self.command(None, "Target.attachToTarget", params)?;
@@ -252,6 +259,7 @@ impl Viewer {
             "Page.screencastFrame" if tab.is_some() => {
                 let params = &mut message["params"];
                 self.unconfirmed = Some(params["sessionId"].take());
+                self.has_picture = true;
                 let frame = json!({
                     "kind": "frame",
                     "tab": tab,
