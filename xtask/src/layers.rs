@@ -137,6 +137,7 @@ const LAYERS: &[Layer] = &[
             "websvc-model",
             "websvc-page-agent",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-browser",
             "websvc-engine",

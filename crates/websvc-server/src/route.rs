@@ -302,6 +302,12 @@ pub(crate) static ROUTES: &[Route] = &[
         dashboard::Operation::MonitorSchedules,
         AccessLevel::Admin,
     ),
+    dashboard(
+        Method::GET,
+        "/dashboard/browser-sessions",
+        dashboard::Operation::BrowserSessions,
+        AccessLevel::Admin,
+    ),
     file(STYLE),
     file(SCRIPTS[0]),
     file(SCRIPTS[1]),
@@ -325,6 +331,8 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[19]),
     file(SCRIPTS[20]),
     file(SCRIPTS[21]),
+    file(SCRIPTS[22]),
+    file(SCRIPTS[23]),
 ];
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use websvc_browser::{BrowserError, ClientRole, Connector};
 use websvc_engine::SessionUse;
 use websvc_store::{BrowserSessionRecord, CreditHold};
@@ -15,13 +15,18 @@ use websvc_types::limits::INTERACT_WAITING_MAX;
 
 use crate::code::{CdpChannel, ChannelClosed, PageTarget};
 use crate::error::SessionError;
+use crate::lifetime::Lifetime;
+use crate::metrics::EndReason;
 use crate::model::SessionEnd;
 use crate::token::Token;
 
-/// The interval between two checks whether a session that is in use still is.
-const IN_USE_CHECK: Duration = Duration::from_secs(1);
 /// The maximum number of connected clients of a session.
 const MAX_CLIENTS: usize = 8;
+/// The maximum number of connected viewers of a session. They have a limit of their own, because a link to the live view
+/// must not keep clients out.
+const MAX_VIEWERS: usize = 8;
+/// The minimum time between two pictures of a session, for all viewers together.
+const FRAME_INTERVAL: Duration = Duration::from_millis(67);
 
 /// The tokens of the URLs of a session.
 #[derive(Debug, Clone)]
@@ -63,6 +68,9 @@ pub(crate) struct ActiveSession {
     running: AtomicUsize,
     turn: Semaphore,
     clients: AtomicUsize,
+    viewers: AtomicUsize,
+    /// The time from which the next picture may be requested.
+    next_frame: Mutex<Instant>,
     /// The target that the last program had as its page, if that was not the first tab.
     chosen_page: Mutex<Option<String>>,
     /// The credits that the price of prompts adds, as soon as a prompt was requested.
@@ -84,8 +92,14 @@ pub(crate) struct Turn<'a> {
 pub struct ClientConnection {
     channel: websvc_browser::CdpChannel,
     session: Arc<ActiveSession>,
-    /// True for a client of the CDP endpoint, whose number is limited.
-    is_counted: bool,
+    counted: Option<CountedAs>,
+}
+
+/// The kind of connections whose number is limited. Those of programs are not: one program runs at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountedAs {
+    Client,
+    Viewer,
 }
 
 impl ActiveSession {
@@ -108,6 +122,8 @@ impl ActiveSession {
             running: AtomicUsize::new(0),
             turn: Semaphore::new(1),
             clients: AtomicUsize::new(0),
+            viewers: AtomicUsize::new(0),
+            next_frame: Mutex::new(now),
             chosen_page: Mutex::default(),
             prompt_hold: Mutex::default(),
             was_prompted: AtomicBool::new(false),
@@ -186,14 +202,10 @@ impl ActiveSession {
     /// # Errors
     /// [`SessionError::TooManyClients`], and [`SessionError::Ended`] if the browser has ended.
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<ClientConnection, SessionError> {
-        self.count_client()?;
-        let connected = self.connector.connect().await;
-        let channel = connected.map_err(|error| {
-            self.clients.fetch_sub(1, Ordering::AcqRel);
-            ended(error)
-        })?;
+        let counted = self.count(CountedAs::Client)?;
+        let channel = self.connector.connect().await.map_err(ended)?;
         self.touch();
-        Ok(ClientConnection { channel, session: Arc::clone(self), is_counted: true })
+        Ok(counted.into_connection(channel))
     }
 
     /// Makes a target the current page, as long as its tab is open.
@@ -211,7 +223,7 @@ impl ActiveSession {
         let chosen = self.chosen_page.lock().clone();
         let connecting = self.connector.connect_to_page(ClientRole::Controls, chosen);
         let (channel, page) = connecting.await.map_err(ended)?;
-        Ok((ClientConnection { channel, session: Arc::clone(self), is_counted: false }, page_target(page)))
+        Ok((ClientConnection { channel, session: Arc::clone(self), counted: None }, page_target(page)))
     }
 
     /// Connects a viewer to the current page.
@@ -219,26 +231,33 @@ impl ActiveSession {
     /// # Errors
     /// [`SessionError::TooManyClients`], and [`SessionError::Ended`] if the browser has ended.
     pub(crate) async fn watch(self: &Arc<Self>) -> Result<(ClientConnection, PageTarget), SessionError> {
-        self.count_client()?;
+        let counted = self.count(CountedAs::Viewer)?;
         let chosen = self.chosen_page.lock().clone();
-        match self.connector.connect_to_page(ClientRole::Watches, chosen).await {
-            Ok((channel, page)) => {
-                let connection = ClientConnection { channel, session: Arc::clone(self), is_counted: true };
-                Ok((connection, page_target(page)))
-            }
-            Err(error) => {
-                self.clients.fetch_sub(1, Ordering::AcqRel);
-                Err(ended(error))
-            }
+        let connecting = self.connector.connect_to_page(ClientRole::Watches, chosen);
+        let (channel, page) = connecting.await.map_err(ended)?;
+        Ok((counted.into_connection(channel), page_target(page)))
+    }
+
+    /// Counts a connection before it exists, so that it is not counted if it fails or its client is gone.
+    fn count(self: &Arc<Self>, kind: CountedAs) -> Result<CountGuard, SessionError> {
+        let (counter, max) = self.counter(kind);
+        if counter.fetch_add(1, Ordering::AcqRel) >= max {
+            counter.fetch_sub(1, Ordering::AcqRel);
+            return Err(SessionError::TooManyClients { max });
+        }
+        Ok(CountGuard { session: Arc::clone(self), kind, is_connected: false })
+    }
+
+    fn counter(&self, kind: CountedAs) -> (&AtomicUsize, usize) {
+        match kind {
+            CountedAs::Client => (&self.clients, MAX_CLIENTS),
+            CountedAs::Viewer => (&self.viewers, MAX_VIEWERS),
         }
     }
 
-    fn count_client(&self) -> Result<(), SessionError> {
-        if self.clients.fetch_add(1, Ordering::AcqRel) >= MAX_CLIENTS {
-            self.clients.fetch_sub(1, Ordering::AcqRel);
-            return Err(SessionError::TooManyClients { max: MAX_CLIENTS });
-        }
-        Ok(())
+    /// Returns the numbers of connected clients and of viewers.
+    pub(crate) fn connections(&self) -> (usize, usize) {
+        (self.clients.load(Ordering::Acquire), self.viewers.load(Ordering::Acquire))
     }
 
     /// Requests the end of the session, and waits for it.
@@ -255,27 +274,15 @@ impl ActiveSession {
     }
 
     /// Waits until the session has to end, unless its browser ends before.
-    pub(crate) async fn wait_for_end(&self) -> &'static str {
-        let mut end_requested = self.end_requested.subscribe();
-        tokio::select! {
-            _ = end_requested.wait_for(|is_requested| *is_requested) => "deleted",
-            () = sleep_until(self.created + self.ttl) => "expired",
-            () = self.wait_until_unused() => "unused",
-        }
-    }
-
-    async fn wait_until_unused(&self) {
-        loop {
-            let unused_at = *self.used.lock() + self.activity_ttl;
-            let now = Instant::now();
-            if self.running.load(Ordering::Acquire) > 0 {
-                sleep_until(now + IN_USE_CHECK).await;
-            } else if unused_at <= now {
-                return;
-            } else {
-                sleep_until(unused_at).await;
-            }
-        }
+    pub(crate) async fn wait_for_end(&self) -> EndReason {
+        let lifetime = Lifetime {
+            ends_at: self.created + self.ttl,
+            activity_ttl: self.activity_ttl,
+            used: &self.used,
+            running: &self.running,
+            end_requested: self.end_requested.subscribe(),
+        };
+        lifetime.wait().await
     }
 }
 
@@ -302,7 +309,39 @@ impl Drop for RunningGuard<'_> {
     }
 }
 
+/// A connection that is counted and does not exist yet. Dropping it means that it failed.
+struct CountGuard {
+    session: Arc<ActiveSession>,
+    kind: CountedAs,
+    is_connected: bool,
+}
+
+impl CountGuard {
+    fn into_connection(mut self, channel: websvc_browser::CdpChannel) -> ClientConnection {
+        self.is_connected = true;
+        ClientConnection { channel, session: Arc::clone(&self.session), counted: Some(self.kind) }
+    }
+}
+
+impl Drop for CountGuard {
+    fn drop(&mut self) {
+        if !self.is_connected {
+            self.session.counter(self.kind).0.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
 impl ClientConnection {
+    /// Reserves the next picture of the session. Returns the time from which a viewer may request it, so that all viewers
+    /// together get at most 15 pictures per second.
+    #[must_use]
+    pub fn reserve_frame(&self) -> Instant {
+        let mut next = self.session.next_frame.lock();
+        let at = Instant::now().max(*next);
+        *next = at + FRAME_INTERVAL;
+        at
+    }
+
     /// Sends a message of the client.
     ///
     /// # Errors
@@ -338,8 +377,8 @@ impl CdpChannel for ClientConnection {
 
 impl Drop for ClientConnection {
     fn drop(&mut self) {
-        if self.is_counted {
-            self.session.clients.fetch_sub(1, Ordering::AcqRel);
+        if let Some(kind) = self.counted {
+            self.session.counter(kind).0.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }

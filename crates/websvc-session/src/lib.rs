@@ -11,6 +11,8 @@ mod active;
 mod code;
 mod config;
 mod error;
+mod lifetime;
+mod metrics;
 mod model;
 mod prompt;
 mod prompt_metrics;
@@ -25,6 +27,7 @@ pub use code::{
 };
 pub use config::SessionsConfig;
 pub use error::SessionError;
+pub use metrics::SessionMetrics;
 pub use model::{Execution, NewSession, SessionBilling, SessionEnd, SessionView, ViewMode};
 pub use prompt::PromptExecution;
 pub use prompt_metrics::PromptMetrics;

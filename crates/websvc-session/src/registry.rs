@@ -59,9 +59,14 @@ impl<T> Registry<T> {
         }
     }
 
-    /// Returns the number of active sessions.
-    pub(crate) fn active_count(&self) -> usize {
-        self.0.lock().values().filter(|entry| matches!(entry, Entry::Active(_))).count()
+    /// Returns the active sessions.
+    pub(crate) fn all_active(&self) -> Vec<Arc<T>> {
+        let entries = self.0.lock();
+        let active = entries.values().filter_map(|entry| match entry {
+            Entry::Active(session) => Some(Arc::clone(session)),
+            Entry::Starting => None,
+        });
+        active.collect()
     }
 
     /// Removes a session that has ended.
@@ -97,10 +102,10 @@ mod tests {
         let (first, second) = (registry.start("first".to_owned()), registry.start("second".to_owned()));
         assert!(matches!(registry.find("first"), Some(Entry::Starting)));
         assert!(registry.active("first").is_none());
-        assert_eq!(registry.active_count(), 0);
+        assert!(registry.all_active().is_empty());
         first.activate(Arc::new(1));
         drop(second);
-        assert_eq!((registry.active("first").as_deref(), registry.active_count()), (Some(&1), 1));
+        assert_eq!((registry.active("first").as_deref(), registry.all_active().len()), (Some(&1), 1));
         assert!(registry.find("second").is_none());
         registry.remove("first");
         assert!(registry.find("first").is_none());

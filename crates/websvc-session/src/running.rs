@@ -9,6 +9,7 @@ use websvc_scrape::InteractivePage;
 use websvc_store::Usage;
 
 use crate::active::ActiveSession;
+use crate::metrics::EndReason;
 use crate::model::{SessionBilling, SessionEnd};
 use crate::sessions::{Inner, now_ms};
 
@@ -27,10 +28,12 @@ impl RunningSession {
         let Self { inner, session, page, billing, _permit } = self;
         let cause = tokio::select! {
             cause = session.wait_for_end() => cause,
-            () = page.browser().ended() => "crashed",
-            () = inner.stopped() => "shutdown",
+            () = page.browser().ended() => EndReason::Crashed,
+            () = inner.stopped() => EndReason::Shutdown,
         };
         let duration = session.created.elapsed();
+        inner.counters.count_end(cause, duration);
+        let cause = cause.name();
         if let Some(warning) = page.close().await {
             tracing::warn!(id = session.record.id, warning, "the profile of a browser session was not saved");
         }

@@ -24,6 +24,7 @@ use crate::active::{ActiveSession, ClientConnection, SessionUrls};
 use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
+use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
@@ -50,6 +51,7 @@ pub(crate) struct Inner {
     pub(crate) prompt_counts: PromptCounts,
     /// The tasks that start sessions and wait for their ends.
     tasks: Mutex<JoinSet<()>>,
+    pub(crate) counters: SessionCounters,
     /// True once the service shuts down.
     stopping: watch::Sender<bool>,
 }
@@ -61,8 +63,18 @@ impl Sessions {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        let prompt_counts = PromptCounts::default();
-        Self(Arc::new(Inner { engine, store, config, permits, registry, prompt_counts, tasks, stopping }))
+        let (prompt_counts, counters) = (PromptCounts::default(), SessionCounters::default());
+        Self(Arc::new(Inner {
+            engine,
+            store,
+            config,
+            permits,
+            registry,
+            prompt_counts,
+            tasks,
+            counters,
+            stopping,
+        }))
     }
 
     /// Returns whether sessions can be started: whether they are not switched off.
@@ -104,10 +116,21 @@ impl Sessions {
         self.0.registry.find(&id.to_string()).is_some()
     }
 
-    /// Returns the number of active sessions of this process.
+    /// Returns the metrics of the sessions of this process.
     #[must_use]
-    pub fn active_count(&self) -> usize {
-        self.0.registry.active_count()
+    pub fn metrics(&self) -> SessionMetrics {
+        let active = self.0.registry.all_active();
+        let connections = active.iter().map(|session| session.connections());
+        let (clients, viewers) =
+            connections.fold((0, 0), |(clients, viewers), (more, seen)| (clients + more, viewers + seen));
+        self.0.counters.metrics(active.len(), clients, viewers)
+    }
+
+    /// Returns the credits that an active session would cost if it ended now; `None` for others.
+    #[must_use]
+    pub fn credits_so_far(&self, session: &SessionView) -> Option<u64> {
+        let active = self.0.registry.active(&session.record.id)?;
+        Some(self.0.engine.session_bill(active.created.elapsed(), active.usage()).total())
     }
 
     /// Starts a session. If the caller is gone, the session starts nevertheless and ends unused.
@@ -119,12 +142,16 @@ impl Sessions {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.spawn(async move {
             // The caller may be gone.
-            match Box::pin(inner.create(session)).await {
+            match Box::pin(Arc::clone(&inner).create(session)).await {
                 Ok((view, running)) => {
+                    inner.counters.count_start();
                     let _ = sender.send(Ok(view));
                     running.run().await;
                 }
-                Err(error) => drop(sender.send(Err(error))),
+                Err(error) => {
+                    inner.counters.count_failure(&error);
+                    drop(sender.send(Err(error)));
+                }
             }
         });
         receiver.await.unwrap_or(Err(SessionError::Stopping))
@@ -196,10 +223,12 @@ impl Sessions {
     /// [`SessionError`]; code that fails is not an error.
     pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
         let CodePlan { code, language, timeout: limit } = code;
-        let (runner, language) = self.runner(language)?;
+        let (runner, program_language) = self.runner(language)?;
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
-        let outcome = run_program(&active, runner, Program { language, code, timeout: limit }).await?;
+        let program = Program { language: program_language, code, timeout: limit };
+        let outcome = run_program(&active, runner, program).await?;
+        self.0.counters.count_program(language, &outcome);
         drop(turn);
         self.record_use(&active).await;
         Ok(Execution::limited(outcome))

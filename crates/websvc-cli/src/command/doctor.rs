@@ -15,6 +15,7 @@ mod machine;
 mod mail;
 mod programs;
 mod replica;
+mod sessions;
 mod telemetry;
 mod threat;
 
@@ -72,6 +73,9 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);
+    if let Some(config) = config {
+        findings.extend(sessions::check(config).await);
+    }
     findings
 }
 

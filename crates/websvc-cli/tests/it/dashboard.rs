@@ -5,6 +5,7 @@ mod code;
 mod keyboard;
 mod monitors;
 mod service;
+mod sessions;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use websvc_testkit::{Authority, FakeSmtp, ForwardProxy, Page, Rules, SmtpRules, TestWeb};
 
+use crate::browser::path_or_skip;
 use crate::harness::{KEY, Service, Site, tea_world};
 
 /// An installation and the environment variables of the doctor.
@@ -103,6 +104,7 @@ async fn fresh_installation_passes_and_no_file_is_created() {
         "memory",
         "ocr",
         "open files",
+        "sessions",
         "values",
     ];
     let checks: Vec<&str> = findings.keys().map(String::as_str).collect();
@@ -381,4 +383,27 @@ async fn mail_server_is_asked_without_sending_an_email() {
     installation(1, "pass-of-mail").check("mail server", "problem", "could not connect");
     assert_eq!(server.messages(), []);
     assert!(!Installation::for_world(&world).run_doctor().1.contains_key("mail server"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_tried_with_chromium_and_a_program() {
+    let test = "sessions_are_tried_with_chromium_and_a_program";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let installation = async |sessions: &str| {
+        let installation = Installation::new().await.with("WEBSVC__BROWSER__CONCURRENCY", "2");
+        let installation = installation.with("WEBSVC__BROWSER__PATH", chromium.display().to_string());
+        installation.with("WEBSVC__INTERACT__MAX_SESSIONS", sessions)
+    };
+    let (is_ok, findings) = installation("1").await.run_doctor();
+    assert!(is_ok, "{findings:#?}");
+    assert_eq!(findings["sessions"].0, "ok", "{findings:#?}");
+    assert_eq!(findings["session code"].0, "ok", "{findings:#?}");
+    assert!(findings["session memory"].1.contains("1 sessions need about 200.00 MiB"), "{findings:#?}");
+    let many = installation("100").await;
+    many.check("session memory", "warning", "100 sessions need about 19.53 GiB");
+    let off = installation("0").await;
+    off.check("sessions", "ok", "off");
+    // A program that is not Chromium.
+    let broken = installation("1").await.with("WEBSVC__BROWSER__PATH", "/bin/false");
+    broken.check("sessions", "problem", "Chromium does not start");
 }

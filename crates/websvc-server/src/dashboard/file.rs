@@ -32,7 +32,7 @@ macro_rules! file {
 /// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 22] = [
+pub(crate) const SCRIPTS: [File; 24] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
@@ -51,6 +51,8 @@ pub(crate) const SCRIPTS: [File; 22] = [
     file!(JAVASCRIPT, "playground.js"),
     file!(JAVASCRIPT, "requests.js"),
     file!(JAVASCRIPT, "results.js"),
+    file!(JAVASCRIPT, "session.js"),
+    file!(JAVASCRIPT, "sessions.js"),
     file!(JAVASCRIPT, "snippets.js"),
     file!(JAVASCRIPT, "system.js"),
     file!(JAVASCRIPT, "teams.js"),
@@ -58,9 +60,9 @@ pub(crate) const SCRIPTS: [File; 22] = [
 ];
 
 /// The policy: everything is loaded from this service, and no page may frame the dashboard. Images are artifacts of the
-/// service, or inline data of a response.
+/// service, or inline data of a response. Frames are live views of browser sessions, which are pages of the service.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                      connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Returns the HTML page.
 pub(crate) fn page() -> HttpResponse {

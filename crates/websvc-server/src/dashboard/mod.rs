@@ -3,6 +3,7 @@
 //! The operations are for administrators. Signing in with an admin key starts a session ([`session`]). Its cookie then
 //! stands for the key, also in requests to the API, so that the playground sends the same requests as any client.
 
+mod browser_sessions;
 mod file;
 mod keys;
 mod markdown;
@@ -48,6 +49,7 @@ pub(crate) enum Operation {
     Render,
     MonitorPreview,
     MonitorSchedules,
+    BrowserSessions,
 }
 
 impl Operation {
@@ -68,7 +70,8 @@ impl Operation {
             | Self::System
             | Self::Render
             | Self::MonitorPreview
-            | Self::MonitorSchedules => None,
+            | Self::MonitorSchedules
+            | Self::BrowserSessions => None,
         }
     }
 }
@@ -95,6 +98,7 @@ pub(crate) async fn perform(
         Operation::Render => markdown::render(request).await,
         Operation::MonitorPreview => monitor_preview(&context, request).await,
         Operation::MonitorSchedules => monitor_schedules(&context, request).await,
+        Operation::BrowserSessions => browser_sessions::list(&context).await,
     }
 }
 

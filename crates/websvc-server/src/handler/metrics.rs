@@ -5,6 +5,7 @@
 mod prometheus;
 mod renamed;
 mod requests;
+mod sessions;
 
 use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
@@ -67,8 +68,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     }
     if let Some(configured) = engine.scraper().configured_browser() {
         browser(&mut out, &configured.metrics().await);
-        let sessions = state.browser_sessions.active_count();
-        out.gauge("websvc_browser_sessions", "Active browser sessions of this process.", sessions as u64);
+        sessions::sessions(&mut out, &state.browser_sessions.metrics());
         requests::prompts(&mut out, &state.browser_sessions.prompt_metrics());
     }
     let body = Body::from(out.write(RENAMES));

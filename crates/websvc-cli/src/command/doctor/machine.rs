@@ -68,7 +68,7 @@ fn open_files(limit: u64, max_connections: u64) -> Finding {
 }
 
 /// Returns the available memory in bytes, limited by the control group.
-fn available_memory() -> Option<u64> {
+pub(super) fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let system = system_memory(&read("/proc/meminfo")?)?;
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();

@@ -27,7 +27,7 @@ const INSTALL_OCR: &str = "Debian, Ubuntu: apt install tesseract-ocr poppler-uti
     macOS: brew install tesseract poppler";
 
 /// Advice for a missing browser.
-const INSTALL_BROWSER: &str = "Debian, Ubuntu: apt install chromium-headless-shell (or chromium); \
+pub(super) const INSTALL_BROWSER: &str = "Debian, Ubuntu: apt install chromium-headless-shell (or chromium); \
     Fedora: dnf install chromium-headless; Alpine: apk add chromium; macOS: brew install --cask chromium; \
     or set `browser.path`";
 

@@ -70,6 +70,30 @@ async fn unused_session_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn ttl_ends_a_session_that_is_in_use() {
+    let Some(test) = SessionTest::start("ttl_ends_a_session_that_is_in_use").await else { return };
+    let session = test.create(json!({"ttl": 30, "activityTtl": 3600})).await;
+    let execute = format!("{}/execute", path(&session));
+    // Each program is use of the session, and waits in the browser.
+    let program = json!({"code": "await page.waitForTimeout(2000)", "timeout": 20}).to_string();
+    let mut runs = 0;
+    let refused = loop {
+        let response = test.service.post(&execute, program.clone()).await;
+        if response.status != 200 {
+            break response;
+        }
+        runs += 1;
+        assert!(runs < 60, "the session does not end");
+    };
+    assert_eq!(refused.status, 410, "{}", refused.body);
+    assert!(runs > 1, "the session was in use");
+    let ended = test.delete(&session).await;
+    assert!(ended.body["sessionDurationMs"].as_u64().unwrap() >= 30_000, "{}", ended.body);
+    let metrics = test.service.text("/metrics").await;
+    assert!(metrics.contains("websvc_browser_sessions_ended_total{reason=\"expired\"} 1\n"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn killed_browser_ends_its_session_only() {
     let Some(test) = SessionTest::start("killed_browser_ends_its_session_only").await else { return };
     let first = test.create(json!({})).await;

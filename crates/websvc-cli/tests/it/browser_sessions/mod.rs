@@ -6,12 +6,15 @@ mod code;
 mod command;
 mod end;
 pub(crate) mod live;
+mod live_page;
+mod metrics;
 mod prompt;
+mod recipes;
 mod tools;
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::browser::{path_or_skip, serve};
 use crate::harness::{KEY, Response, Service, Site};
@@ -27,8 +30,13 @@ struct SessionTest {
 
 impl SessionTest {
     async fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, TestWeb::builder()).await
+    }
+
+    /// Does the same, with more pages.
+    async fn start_with(test: &str, world: TestWebBuilder) -> Option<Self> {
         let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
-        let world = TestWeb::builder()
+        let world = world
             .page("http://click.test/", Page::html(live::PAGE))
             .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"))
             .start()
@@ -96,6 +104,30 @@ async fn created_session_has_urls_under_both_prefixes() {
         assert_eq!(test.service.get(&view).await.status, 410);
         let execute = test.service.post(&format!("{}/execute", path(&session)), r#"{"code": "1"}"#).await;
         assert_eq!(execute.status, 410);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn live_view_needs_no_key_and_ends_with_its_session() {
+    let Some(test) = SessionTest::start("live_view_needs_no_key_and_ends_with_its_session").await else {
+        return;
+    };
+    let session = test.create(json!({})).await;
+    let fetch = async |url: &Value| {
+        let path = path_of(&test.service, url);
+        test.service.send(Method::GET, &path, &[("authorization", "")], String::new()).await
+    };
+    for url in ["liveViewUrl", "interactiveLiveViewUrl"] {
+        let page = fetch(&session[url]).await;
+        assert_eq!(page.status, 200);
+        assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("frame-ancestors *") && policy.contains("default-src 'none'"), "{policy}");
+    }
+    assert_eq!(test.delete(&session).await.status, 200);
+    for url in ["liveViewUrl", "interactiveLiveViewUrl"] {
+        let ended = fetch(&session[url]).await;
+        assert_eq!((ended.status.as_u16(), &ended.body["code"]), (410, &json!("BROWSER_SESSION_ENDED")));
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_browser::Step;
 
-use super::{DashboardTest, TOOLS, start};
+use super::{DashboardTest, TOOLS, start, start_with_pages};
 
 /// A script that returns the label of the focused element, with a note if the focus is not visible.
 const FOCUS: &str = r#"(() => {
@@ -122,7 +122,7 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         wait("input[type=search]"),
         script("until('the focus', () => document.activeElement.type === 'search')"),
     ]);
-    steps.extend(press_and_record("Shift+Tab", 7));
+    steps.extend(press_and_record("Shift+Tab", 8));
     steps.extend([press("Enter"), wait("a.name")]);
     steps.extend(press_and_record("Tab", 5));
     // The focus stays on the button that now does the opposite.
@@ -152,7 +152,7 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         .map(|text| text.split(" (1)").next().unwrap())
         .collect();
     let expected = [
-        ["Sign out", "System", "Teams", "Keys", "Requests", "Usage", "Monitors"].as_slice(),
+        ["Sign out", "System", "Teams", "Keys", "Requests", "Usage", "Sessions", "Monitors"].as_slice(),
         &["New monitor", "Monitors", "Tea", "Run now Tea", "Pause Tea"],
         &["Resume Tea", "Pause Tea", "Edit Tea", "Delete Tea", "Cancel"],
         &["Edit Tea", "Pause Tea", "Run now Tea", "Tea"],
@@ -160,6 +160,40 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         &["Monitors", "Tea", "Status", "Inline", "changed http://shop.test/tea"],
     ];
     assert_eq!(focused, expected.concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keyboard_alone_watches_and_ends_a_session() {
+    let test = "keyboard_alone_watches_and_ends_a_session";
+    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let id = dashboard.create_session().await;
+    let name = &id[id.len() - 12..];
+    let mut steps = DashboardTest::sign_in(&dashboard.key);
+    steps.extend([
+        wait("input[type=search]"),
+        script(
+            "visit('sessions', 'a.name').then(() => document.querySelector('nav [aria-current]').focus())",
+        ),
+    ]);
+    steps.extend(press_and_record("Shift+Tab", 1));
+    steps.push(script("document.querySelector('a.name').focus()"));
+    steps.extend([
+        script(FOCUS),
+        press("Enter"),
+        wait("iframe"),
+        script("until('the focus', () => document.activeElement.id === 'main')"),
+    ]);
+    steps.extend(press_and_record("Tab", 3));
+    steps.extend([press("Enter"), script("until('the status', () => statusText().includes('You control'))")]);
+    steps.extend(press_and_record("Shift+Tab", 1));
+    steps.extend([press("Enter"), wait("dialog[open]"), script(FOCUS)]);
+    steps.extend(press_and_record("Tab", 1));
+    steps.extend([press("Enter"), script("until('the end', () => statusText().includes('was ended'))")]);
+    let rendered = dashboard.open("/", steps).await;
+    let focused: Vec<&str> = rendered.returns.iter().filter_map(|returned| returned.value.as_str()).collect();
+    let end = format!("End {name}");
+    let expected = ["Monitors", name, "Sessions", &end, "Use mouse and keyboard", &end, "Cancel", "End"];
+    assert_eq!(focused, expected);
 }
 
 #[tokio::test]

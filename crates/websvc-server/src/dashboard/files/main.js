@@ -4,6 +4,7 @@ import { request, setOnSessionEnd, setSession } from "./api.js";
 import { el, field, showError, showStatus, takeNotice } from "./dom.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
+import { sessions } from "./sessions.js";
 import { usage } from "./usage.js";
 import { requests } from "./requests.js";
 import { keys } from "./keys.js";
@@ -13,6 +14,7 @@ import { system } from "./system.js";
 const PAGES = [
   { path: "playground", title: "Playground", show: playground },
   { path: "monitors", title: "Monitors", show: monitors },
+  { path: "sessions", title: "Sessions", show: sessions },
   { path: "usage", title: "Usage", show: usage },
   { path: "requests", title: "Requests", show: requests },
   { path: "keys", title: "Keys", show: keys },

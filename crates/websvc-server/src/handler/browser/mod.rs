@@ -3,10 +3,12 @@
 
 mod cdp;
 mod forward;
+mod input;
 mod live;
 mod request;
 mod scrape;
 mod screencast;
+mod tabs;
 mod wire;
 
 use std::time::Duration;

@@ -1,0 +1,171 @@
+//! The recipes of the manual page: each test runs the text of the page against the program and a shop.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
+
+use super::SessionTest;
+use super::live::Viewer;
+use crate::harness::{KEY, skip};
+
+/// The form that the person of a recipe fills in.
+const CHECK: &str = "<!DOCTYPE html><title>Check</title><form method=post action=/welcome><label>Answer <input name=answer></label></form>";
+
+fn html(title: &str, body: &str) -> Page {
+    Page::html(format!("<!DOCTYPE html><title>{title}</title><main>{body}</main>"))
+}
+
+/// Adds the pages of `shop.example` in the manual.
+pub(super) fn shop(world: TestWebBuilder, orders: &Arc<Mutex<Vec<String>>>) -> TestWebBuilder {
+    let login = "<form method=post action=/session><label>User <input name=user></label> \
+                 <label>Password <input name=password type=password></label> <button>Log in</button></form>";
+    let order = "<form method=post action=/orders><label>Name <input name=name></label> \
+                 <label>Tea <select name=tea><option value=assam>Assam</option><option value=sencha>Sencha</option></select></label> \
+                 <label><input type=checkbox name=wrap> Gift wrap</label> <button>Order</button></form>";
+    let orders = Arc::clone(orders);
+    world
+        .page("http://shop.test/login", html("Log in", login))
+        .page_with("http://shop.test/session", |request: &ReceivedRequest| {
+            if request.body.as_ref() == b"user=anna&password=oolong" {
+                Page::redirect(303, "/account").header("set-cookie", "login=anna; Path=/; Max-Age=3600")
+            } else {
+                html("Error", "Wrong password").status(403)
+            }
+        })
+        .page_with("http://shop.test/account", |request: &ReceivedRequest| match request.header("cookie") {
+            Some("login=anna") => html(
+                "Account",
+                "<h1>Hello Anna</h1><p>You have ordered one pot of tea, and it is on its way.</p>",
+            ),
+            _ => html("Account", "<p>Log in first.</p>").status(401),
+        })
+        .page("http://shop.test/order", html("Order", order))
+        .page_with("http://shop.test/orders", move |request: &ReceivedRequest| {
+            orders.lock().unwrap().push(String::from_utf8_lossy(&request.body).into_owned());
+            html("Ordered", "<p role=status>Thank you, Anna</p>")
+        })
+        .page("http://shop.test/teas", html("Teas", "<ul><li>Assam<li>Sencha</ul><a href=/teas/2>Next</a>"))
+        .page("http://shop.test/teas/2", html("Teas 2", "<ul><li>Oolong</ul><a href=/teas/3>Next</a>"))
+        .page("http://shop.test/teas/3", html("Teas 3", "<ul><li>Matcha</ul><a href=/teas/2>Back</a>"))
+        .page("http://shop.test/check", Page::html(CHECK))
+        .page_with("http://shop.test/welcome", |request: &ReceivedRequest| {
+            if request.body.as_ref() == b"answer=seven" {
+                html("Welcome", "<h1>Welcome back</h1>")
+            } else {
+                html("Error", "<h1>Wrong answer</h1>")
+            }
+        })
+}
+
+/// Returns the commands of a recipe of the page `browser-sessions.md`, with the addresses of the test.
+fn recipe(title: &str, service: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/browser-sessions.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, recipes) = page.split_once("\n## Recipes\n").unwrap();
+    let recipes = recipes.split("\n## ").next().unwrap();
+    let mut sections = recipes.split("\n### ");
+    let function = code(sections.next().unwrap());
+    let section = sections.find(|section| section.lines().next() == Some(title));
+    let commands = code(section.unwrap_or_else(|| panic!("the page has no recipe {title:?}")));
+    let script = format!("set -euo pipefail\n{function}{commands}");
+    assert!(script.contains("http://127.0.0.1:3002") && script.contains("https://shop.example"));
+    script.replace("http://127.0.0.1:3002", service).replace("https://shop.example", "http://shop.test")
+}
+
+/// Returns the lines in the shell blocks of a section.
+fn code(section: &str) -> String {
+    let blocks = section.split("```sh\n").skip(1);
+    let code: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
+    assert!(!code.is_empty(), "no commands in {section}");
+    code
+}
+
+/// A running recipe.
+struct Recipe {
+    test: SessionTest,
+    orders: Arc<Mutex<Vec<String>>>,
+    process: Child,
+    _directory: tempfile::TempDir,
+}
+
+impl Recipe {
+    async fn start(test: &str, title: &str) -> Option<Self> {
+        for program in ["bash", "curl", "jq"] {
+            if std::process::Command::new(program).arg("--version").output().is_err() {
+                skip(test, &format!("{program} is not installed"));
+                return None;
+            }
+        }
+        let orders = Arc::default();
+        let test = SessionTest::start_with(test, shop(TestWeb::builder(), &orders)).await?;
+        let directory = tempfile::tempdir().unwrap();
+        let mut bash = Command::new("bash");
+        bash.args(["-c", &recipe(title, &test.service.address)])
+            .current_dir(directory.path())
+            .env("KEY", KEY);
+        bash.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let process = bash.spawn().unwrap();
+        Some(Self { test, orders, process, _directory: directory })
+    }
+
+    /// Returns the lines that the recipe prints until its end.
+    async fn output(&mut self) -> Vec<String> {
+        let (mut output, mut errors) = (String::new(), String::new());
+        self.process.stdout.as_mut().unwrap().read_to_string(&mut output).await.unwrap();
+        self.process.stderr.as_mut().unwrap().read_to_string(&mut errors).await.unwrap();
+        let status = self.process.wait().await.unwrap();
+        assert!(status.success(), "{status} {output} {errors}");
+        output.lines().map(str::to_owned).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_logs_in_once_and_scrapes() {
+    let Some(mut recipe) = Recipe::start("recipe_logs_in_once_and_scrapes", "Log in once, then scrape").await
+    else {
+        return;
+    };
+    let output = recipe.output().await;
+    assert_eq!(output[..3], ["Hello Anna", "true", "# Hello Anna"], "{output:?}");
+    assert!(output.concat().contains("one pot of tea"), "{output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_fills_a_form() {
+    let Some(mut recipe) = Recipe::start("recipe_fills_a_form", "Fill a form").await else { return };
+    assert_eq!(recipe.output().await, ["Thank you, Anna", "true"]);
+    assert_eq!(*recipe.orders.lock().unwrap(), ["name=Anna&tea=sencha&wrap=on"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_turns_pages_and_collects() {
+    let name = "recipe_turns_pages_and_collects";
+    let Some(mut recipe) = Recipe::start(name, "Turn pages and collect").await else { return };
+    assert_eq!(recipe.output().await, [r#"["Assam","Sencha","Oolong","Matcha"]"#, "true"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_hands_over_to_a_person_and_continues() {
+    let name = "recipe_hands_over_to_a_person_and_continues";
+    let Some(mut recipe) = Recipe::start(name, "Hand over to a person, and continue").await else { return };
+    let mut lines = BufReader::new(recipe.process.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next_line().await.unwrap().unwrap(), "0");
+    let line = lines.next_line().await.unwrap().unwrap();
+    let url = line.strip_prefix("Please solve this: ").unwrap();
+    let mut person = Viewer::connect(&recipe.test, &Value::from(url)).await;
+    person.frame().await;
+    person.send(json!({"kind": "text", "text": "seven"})).await;
+    for kind in ["keyDown", "keyUp"] {
+        let text = (kind == "keyDown").then_some("\r");
+        let enter = json!({"kind": "key", "type": kind, "key": "Enter", "code": "Enter", "text": text, "windowsVirtualKeyCode": 13});
+        person.send(enter).await;
+    }
+    assert_eq!(lines.next_line().await.unwrap().unwrap(), "Welcome back");
+    assert_eq!(lines.next_line().await.unwrap().unwrap(), "true");
+    assert!(recipe.process.wait().await.unwrap().success());
+}
