@@ -132,6 +132,7 @@ const LAYERS: &[Layer] = &[
             "websvc-sandbox",
             "websvc-scrape",
             "websvc-store",
+            "websvc-artifacts",
             "websvc-browser",
             "websvc-engine",
         ],

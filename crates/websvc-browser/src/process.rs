@@ -208,6 +208,14 @@ impl BrowserProcess {
         }
     }
 
+    /// Returns the private directory of a local Chromium, which is removed when it has ended.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Local(chromium) => Some(chromium.directory()),
+            Backend::Remote(_) => None,
+        }
+    }
+
     /// Returns the time since when it has no page; `None` while it has one.
     pub(crate) fn idle_since(&self) -> Option<Instant> {
         let since = *self.idle_since.lock();

@@ -11,6 +11,7 @@ mod code;
 mod config;
 mod error;
 mod model;
+mod program;
 mod registry;
 mod running;
 mod sessions;

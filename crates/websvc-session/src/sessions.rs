@@ -8,13 +8,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use uuid::Uuid;
+use websvc_artifacts::{Artifacts, Retention};
 use websvc_browser::BrowserError;
 use websvc_engine::{Engine, EngineError, SessionUse};
 use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_scrape::ScrapeError;
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
-    StoreError,
+    StoreError, UsageRetention,
 };
 use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::INTERACT_LIST_MAX;
@@ -25,6 +26,7 @@ use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
+use crate::program::{ProgramChannel, ProgramFiles};
 use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
 
@@ -43,6 +45,7 @@ pub struct Sessions(Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     store: Store,
+    artifacts: Artifacts,
     config: SessionsConfig,
     permits: Arc<Semaphore>,
     pub(crate) registry: Registry<ActiveSession>,
@@ -55,11 +58,11 @@ pub(crate) struct Inner {
 impl Sessions {
     /// Creates the registry. It starts nothing.
     #[must_use]
-    pub fn new(engine: Engine, store: Store, config: SessionsConfig) -> Self {
+    pub fn new(engine: Engine, store: Store, artifacts: Artifacts, config: SessionsConfig) -> Self {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        Self(Arc::new(Inner { engine, store, config, permits, registry, tasks, stopping }))
+        Self(Arc::new(Inner { engine, store, artifacts, config, permits, registry, tasks, stopping }))
     }
 
     /// Checks that code in a language can be run.
@@ -172,18 +175,25 @@ impl Sessions {
         SessionView { record, urls: session.map(|session| session.urls.clone()) }
     }
 
-    /// Runs code in a session, after the requests that came before.
+    /// Runs code in a session, after the requests that came before. The URLs of its files begin with `base_url`; without
+    /// it, the code has no files.
     ///
     /// # Errors
     /// [`SessionError`]; code that fails is not an error.
-    pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
+    pub async fn execute(
+        &self,
+        session: &SessionView,
+        code: CodePlan,
+        base_url: Option<&str>,
+    ) -> Result<Execution, SessionError> {
         let CodePlan { code, language, timeout: limit } = code;
         let (runner, language) = self.runner(language)?;
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
         let (connection, page) = active.connect_to_page().await?;
         let program = Program { language, code, timeout: limit };
-        let running = runner.run(program, page, Box::new(connection));
+        let channel = ProgramChannel::new(connection, self.files(&active, base_url));
+        let running = runner.run(program, page, Box::new(channel));
         let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
             stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
             exit_code: TIMEOUT_EXIT_CODE,
@@ -202,6 +212,18 @@ impl Sessions {
             );
         }
         Ok(Execution::limited(outcome))
+    }
+
+    /// Returns the store of the files of a program; `None` if it may not store any.
+    fn files(&self, session: &ActiveSession, base_url: Option<&str>) -> ProgramFiles {
+        match session.retention {
+            UsageRetention::Whole => {
+                let artifacts = self.0.artifacts.for_team(&session.record.team, Retention::Stored);
+                base_url.map(|base_url| (artifacts, base_url.to_owned()))
+            }
+            // An artifact has an owner, and an anonymous request has none.
+            UsageRetention::Zero | UsageRetention::Anonymous => None,
+        }
     }
 
     /// Connects a client over the DevTools protocol.
@@ -368,7 +390,7 @@ impl Inner {
             }
         };
         let connector = page.browser().connector();
-        let session = ActiveSession::new(record.clone(), urls.clone(), connector, ttl, activity_ttl);
+        let session = ActiveSession::new(record.clone(), urls.clone(), connector, billing.retention, ttl, activity_ttl);
         let session = Arc::new(session);
         starting.activate(Arc::clone(&session));
         tracing::info!(id = record.id, team, "browser session started");

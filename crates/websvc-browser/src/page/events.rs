@@ -157,9 +157,10 @@ impl PageEvents {
         self.notify();
     }
 
-    /// Records the origin of a document that a window of the page has shown.
+    /// Records a document that a window of the page has shown.
     pub(super) fn record_tab_visit(&self, params: &Value) {
-        self.lock().record_visit(params);
+        self.lock().record_tab_visit(params);
+        self.notify();
     }
 
     /// Records that a process of a child target ended.

@@ -16,21 +16,21 @@ pub(super) const PAGE: &str = "<!DOCTYPE html><title>0</title><body style='margi
 <button style='position: fixed; inset: 0; width: 100%' onclick='document.title++; textContent = document.title'>0</button>";
 
 /// A viewer, as the page of the live view is one.
-struct Viewer(WebSocketStream<Tunnel>);
+pub(super) struct Viewer(WebSocketStream<Tunnel>);
 
 impl Viewer {
-    async fn connect(test: &SessionTest, url: &Value) -> Self {
+    pub(super) async fn connect(test: &SessionTest, url: &Value) -> Self {
         let path = path_of(&test.service, url);
         let response = request_upgrade(&test.service, &path, &[("authorization", "")]).await;
         let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
         Self(WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await)
     }
 
-    async fn send(&mut self, message: Value) {
+    pub(super) async fn send(&mut self, message: Value) {
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }
 
-    async fn click(&mut self) {
+    pub(super) async fn click(&mut self) {
         for kind in ["mousePressed", "mouseReleased"] {
             let click =
                 json!({"kind": "mouse", "type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});
@@ -39,7 +39,7 @@ impl Viewer {
     }
 
     /// Returns the next picture.
-    async fn frame(&mut self) -> Value {
+    pub(super) async fn frame(&mut self) -> Value {
         loop {
             match self.0.next().await.unwrap().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),

@@ -2,13 +2,18 @@
 //! the program.
 
 mod cdp;
+mod acceptance;
 mod code;
+mod downloads;
+mod egress;
 mod end;
 mod live;
 
+use std::path::Path;
+
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::browser::{path_or_skip, serve};
 use crate::harness::{KEY, Response, Service, Site};
@@ -17,7 +22,7 @@ const SESSIONS: &str = "/v2/browser";
 
 /// A service with Chromium, and the site whose pages it reaches.
 struct SessionTest {
-    _world: TestWeb,
+    world: TestWeb,
     site: Site,
     service: Service,
 }
@@ -27,16 +32,28 @@ impl SessionTest {
         let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
         let world = TestWeb::builder()
             .page("http://click.test/", Page::html(live::PAGE))
-            .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"))
-            .start()
-            .await;
+            .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"));
+        Some(Self::start_in(world, &chromium).await)
+    }
+
+    /// Starts a service in this world.
+    async fn start_in(world: TestWebBuilder, chromium: &Path) -> Self {
+        let world = world.start().await;
         let site = Site::new(&world);
-        let service = serve(&site, &chromium);
-        Some(Self { _world: world, site, service })
+        let service = serve(&site, chromium);
+        Self { world, site, service }
     }
 
     async fn create(&self, body: Value) -> Value {
         let response = self.service.post(SESSIONS, body.to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        response.body
+    }
+
+    /// Runs code in a session, and returns the body of the response.
+    async fn execute(&self, session: &Value, language: &str, code: &str) -> Value {
+        let body = json!({"code": code, "language": language, "timeout": 60});
+        let response = self.service.post(&format!("{}/execute", path(session)), body.to_string()).await;
         assert_eq!(response.status, 200, "{}", response.body);
         response.body
     }

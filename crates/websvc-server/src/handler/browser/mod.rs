@@ -152,6 +152,7 @@ async fn execute(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    let base_url = context.state.base_url(&request);
     let path = request.uri().path().to_owned();
     let body = super::read_body(request).await?;
     let decoding = context.state.admission.decode_body(body, read_execute);
@@ -163,7 +164,7 @@ async fn execute(
     if view.record.status == BrowserSessionStatus::Destroyed {
         return Err(SessionError::Ended.into());
     }
-    let execution = sessions.execute(&view, plan).await?;
+    let execution = sessions.execute(&view, plan, base_url.as_deref()).await?;
     Ok(json(StatusCode::OK, &wire::executed(execution)))
 }
 

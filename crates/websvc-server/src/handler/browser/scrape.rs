@@ -54,7 +54,8 @@ pub(super) async fn interact(
         }
     };
     drop(opening);
-    let execution = context.state.browser_sessions.execute(&view, code(plan)?).await?;
+    let sessions = &context.state.browser_sessions;
+    let execution = sessions.execute(&view, code(plan)?, base_url.as_deref()).await?;
     Ok(json(StatusCode::OK, &wire::interacted(base_url.as_deref(), &view, execution)))
 }
 
