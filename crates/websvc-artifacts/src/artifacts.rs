@@ -152,8 +152,7 @@ impl Artifacts {
             return Err(FindError::NotFound);
         }
         let Some(record) = record.filter(|_| remaining_s > 0) else { return Err(FindError::Gone) };
-        let info =
-            ContentInfo { id: &url.id, kind: url.kind, bytes: record.bytes, name: url.name.as_ref() };
+        let info = ContentInfo { id: &url.id, kind: url.kind, bytes: record.bytes, name: url.name.as_ref() };
         self.0.storage.find(&info, method, remaining_s).await?.ok_or(FindError::Gone)
     }
 

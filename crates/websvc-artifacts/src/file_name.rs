@@ -73,7 +73,8 @@ impl fmt::Display for FileName {
 
 /// Returns whether a character may hide the end of a name, or is reserved on some system.
 fn is_unsafe(c: char) -> bool {
-    let is_direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_direction =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || is_direction || matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')
 }
 

@@ -37,8 +37,17 @@ pub enum Disposition {
 
 impl ArtifactKind {
     /// All kinds.
-    pub const ALL: &'static [Self] =
-        &[Self::Png, Self::Jpeg, Self::Webp, Self::Pdf, Self::Html, Self::Mp3, Self::Mp4, Self::Webm, Self::File];
+    pub const ALL: &'static [Self] = &[
+        Self::Png,
+        Self::Jpeg,
+        Self::Webp,
+        Self::Pdf,
+        Self::Html,
+        Self::Mp3,
+        Self::Mp4,
+        Self::Webm,
+        Self::File,
+    ];
 
     /// Returns the file extension, without a dot.
     #[must_use]

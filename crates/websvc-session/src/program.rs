@@ -173,7 +173,9 @@ impl ProgramChannel {
                 let url = artifacts.named(&artifact, &name).url(base_url);
                 json!({"id": id, "result": {"url": url, "name": name.as_str(), "bytes": bytes}})
             }
-            (Ok(_), None) => json!({"id": id, "error": {"code": -32000, "message": "there is no store of files"}}),
+            (Ok(_), None) => {
+                json!({"id": id, "error": {"code": -32000, "message": "there is no store of files"}})
+            }
             (Err(reason), _) => json!({"id": id, "error": {"code": -32000, "message": reason}}),
         };
         self.responses.push_back(response.to_string());

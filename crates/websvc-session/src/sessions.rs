@@ -390,7 +390,8 @@ impl Inner {
             }
         };
         let connector = page.browser().connector();
-        let session = ActiveSession::new(record.clone(), urls.clone(), connector, billing.retention, ttl, activity_ttl);
+        let session =
+            ActiveSession::new(record.clone(), urls.clone(), connector, billing.retention, ttl, activity_ttl);
         let session = Arc::new(session);
         starting.activate(Arc::clone(&session));
         tracing::info!(id = record.id, team, "browser session started");

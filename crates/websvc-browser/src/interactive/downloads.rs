@@ -450,6 +450,10 @@ mod tests {
         assert_eq!(run.progress("b", "inProgress", 11.0), Progress { reason: reason.clone(), exceeds });
         // The event that confirms the cancellation.
         assert_eq!(run.progress("b", "canceled", 11.0), Progress { reason, exceeds: None });
-        assert_eq!(run.progress("c", "inProgress", 99.0), Progress::default(), "it is not one of the program");
+        assert_eq!(
+            run.progress("c", "inProgress", 99.0),
+            Progress::default(),
+            "it is not one of the program"
+        );
     }
 }

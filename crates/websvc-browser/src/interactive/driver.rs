@@ -92,6 +92,7 @@ impl Driver {
         let mut page = Page::new(process, warm_page, config, request);
         page.set_max_tabs(MAX_TABS);
         page.open(request, *start == StartPage::Url).await?;
+        process.watch_urls().await?;
         let downloads = Downloads::start(process, page.context_id()).await?;
         Ok((page, downloads))
     }
@@ -237,7 +238,9 @@ impl Channels {
     /// Connects a client. `attempts` counts how often a tab was gone in a row.
     async fn serve(&mut self, page: &Page<'_>, request: Request, attempts: &mut usize) -> Served {
         let chosen = match &request {
-            Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => Some(chosen.clone()),
+            Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
+                Some(chosen.clone())
+            }
             Request::ConnectToPage { .. } | Request::Connect(_) => None,
         };
         let Some(target) = chosen.or_else(|| page.current_tab()) else {

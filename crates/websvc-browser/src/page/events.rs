@@ -157,9 +157,14 @@ impl PageEvents {
         self.notify();
     }
 
-    /// Records a document that a window of the page has shown.
+    /// Records the origin of a document that a window of the page has shown.
     pub(super) fn record_tab_visit(&self, params: &Value) {
-        self.lock().record_tab_visit(params);
+        self.lock().record_visit(params);
+    }
+
+    /// Records the URL that a tab of the session shows.
+    pub(super) fn record_tab_url(&self, url: &str) {
+        self.lock().record_tab_url(url);
         self.notify();
     }
 

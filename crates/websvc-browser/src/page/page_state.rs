@@ -64,7 +64,7 @@ pub(super) struct PageState {
     pub(super) world: Option<i64>,
     /// The scheme of the current URL, if pages must not have it.
     pub(super) forbidden_scheme: Option<String>,
-    /// True if another tab has shown a document that pages must not show.
+    /// True if a tab of the session has shown a document that pages must not show.
     pub(super) has_forbidden_tab: bool,
     /// The navigations that wait for the navigation rule.
     pub(super) pending_navigations: VecDeque<PendingNavigation>,
@@ -210,17 +210,15 @@ impl PageState {
     }
 
     /// Records the origin of a document that was shown, by `Page.frameNavigated`.
-    fn record_visit(&mut self, params: &Value) {
+    pub(super) fn record_visit(&mut self, params: &Value) {
         let origin = params["frame"]["url"].as_str().and_then(storage_origin);
         if self.visited.len() < MAX_VISITED {
             self.visited.extend(origin);
         }
     }
 
-    /// Records a document of another tab, by `Page.frameNavigated`.
-    pub(super) fn record_tab_visit(&mut self, params: &Value) {
-        self.record_visit(params);
-        let url = params["frame"]["url"].as_str().unwrap_or_default();
+    /// Records the URL that a tab of the session shows.
+    pub(super) fn record_tab_url(&mut self, url: &str) {
         self.has_forbidden_tab |= forbidden_scheme(url).is_some();
     }
 

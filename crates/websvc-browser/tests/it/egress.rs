@@ -19,9 +19,8 @@ const HOME: &str = websvc_testkit::ATTACKER;
 
 pub(crate) fn web(pages: &[(&str, &str)], host: &str) -> TestWebBuilder {
     let web = TestWeb::builder().attacks(pages, "", |_| host.to_owned(), |_| String::new());
-    (0..pages.len()).fold(web, |web, index| {
-        web.page(&format!("http://b.test/{index}"), Page::text("an answer"))
-    })
+    (0..pages.len())
+        .fold(web, |web, index| web.page(&format!("http://b.test/{index}"), Page::text("an answer")))
 }
 
 /// The times for which pages are open. On a busy machine, a page may not have sent the requests that it sends when it is

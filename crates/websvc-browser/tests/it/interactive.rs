@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_browser::{
-    Browser, BrowserError, CdpChannel, Changes, ClientRole, InteractiveBrowser, InteractiveRequest, PageTarget, Session, StartPage,
-    State, Step,
+    Browser, BrowserError, CdpChannel, Changes, ClientRole, InteractiveBrowser, InteractiveRequest,
+    PageTarget, Session, StartPage, State, Step,
 };
 use websvc_testkit::{Canary, Page, TestWeb};
 use websvc_transport::{AddressGuard, ClientConfig, Resolve, ResolveFuture};
@@ -372,10 +372,12 @@ async fn name_that_changes_its_address_is_checked_again_in_a_session() {
     let addresses = ["127.0.0.2".parse().unwrap(), "127.0.0.1".parse().unwrap()];
     let resolver = Arc::new(Rebinding(AtomicUsize::new(0), addresses));
     let guard = AddressGuard::public().allow("127.0.0.2".parse().unwrap());
-    let client = websvc_transport::Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
+    let client =
+        websvc_transport::Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
     let browser = Browser::new(config, client);
     let page = request("about:blank");
-    let session = browser.start_interactive(InteractiveRequest { page, start: StartPage::Blank }).await.unwrap();
+    let session =
+        browser.start_interactive(InteractiveRequest { page, start: StartPage::Blank }).await.unwrap();
     let (mut client, page) = connect(&session).await;
     let url = format!("http://rebind.test:{port}/");
     let navigate = json!({ "url": url });

@@ -69,6 +69,8 @@ async fn scrape_that_leaves_no_data_opens_no_session() {
     let name = "scrape_that_leaves_no_data_opens_no_session";
     let Some(test) = SessionTest::start(name).await else { return };
     test.site.succeed(&["teams", "set", "default", "--zdr", "allowed"]);
+    // The page that a lockdown reads from the cache.
+    test.scrape(json!({})).await;
     for options in [json!({"zeroDataRetention": true}), json!({"lockdown": true})] {
         let path = test.scrape(options.clone()).await;
         let refused = test.service.post(&path, r#"{"code": "1"}"#).await;

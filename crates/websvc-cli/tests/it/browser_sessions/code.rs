@@ -30,8 +30,7 @@ async fn references_of_a_snapshot_serve_later_commands() {
     assert_eq!(opened["exitCode"], 0, "{opened}");
     let snapshot = test.execute(&session, "bash", "agent-browser snapshot -i").await;
     assert_eq!(snapshot["stdout"], "- button \"0\" [ref=e1]\n", "{snapshot}");
-    let clicked =
-        test.execute(&session, "bash", "agent-browser click @e1\nagent-browser get text @e1").await;
+    let clicked = test.execute(&session, "bash", "agent-browser click @e1\nagent-browser get text @e1").await;
     assert_eq!((&clicked["exitCode"], &clicked["result"]), (&json!(0), &json!("✓ Done\n1")), "{clicked}");
     let shell = test.execute(&session, "bash", "cat /etc/passwd").await;
     assert_ne!(shell["exitCode"], 0, "{shell}");

@@ -34,7 +34,8 @@ const ATTEMPTS: [Duration; 5] = [
 /// A page that opens the URL in its query as a window.
 const OPENER: &str = "<title>opener</title><script>window.open(location.search.slice(1))</script>";
 /// A page whose whole area is a link to the URL in its query, and that opens the URL that is typed into it.
-const LINK: &str = "<title>link</title><body style='margin: 0'><a style='position: fixed; inset: 0'>x</a><input autofocus>
+const LINK: &str =
+    "<title>link</title><body style='margin: 0'><a style='position: fixed; inset: 0'>x</a><input autofocus>
     <script>document.links.length; document.querySelector('a').href = location.search.slice(1);
     onkeydown = (event) => { if (event.key == 'Enter') location = document.querySelector('input').value };
     document.querySelector('input').focus()</script>";
@@ -68,7 +69,8 @@ impl EgressTest {
         let refused = |index| forbidden(&canaries, index).0;
         let nothing = |_| String::new();
         // Shows that the page ran, also if its attack is one that Chromium never tries.
-        let control = |index| format!("<script>fetch('http://b.test/ran/{index}', {{mode: 'no-cors'}})</script>");
+        let control =
+            |index| format!("<script>fetch('http://b.test/ran/{index}', {{mode: 'no-cors'}})</script>");
         let mut web = TestWeb::builder()
             .attacks(REQUESTS, "refused/", refused, nothing)
             .attacks(REQUESTS, "allowed/", |_| "b.test".to_owned(), nothing)
@@ -94,7 +96,13 @@ impl EgressTest {
     }
 
     /// Starts an attack until it takes effect.
-    async fn attack(&self, way: &mut Way, what: &str, start: impl AsyncFn(&mut Way), has_effect: impl Fn() -> bool) {
+    async fn attack(
+        &self,
+        way: &mut Way,
+        what: &str,
+        start: impl AsyncFn(&mut Way),
+        has_effect: impl Fn() -> bool,
+    ) {
         for limit in ATTEMPTS {
             let deadline = Instant::now() + limit;
             start(way).await;
@@ -123,7 +131,8 @@ impl EgressTest {
 
     /// Runs the whole table for one way.
     async fn run(self, mut way: Way) {
-        let page = |prefix: &str, index: usize| format!("http://{}/{prefix}{index}", websvc_testkit::ATTACKER);
+        let page =
+            |prefix: &str, index: usize| format!("http://{}/{prefix}{index}", websvc_testkit::ATTACKER);
         for (index, (name, _)) in REQUESTS.iter().enumerate() {
             let (_, rule) = forbidden(&self.canaries, index);
             let (refused, allowed) = (page("refused/", index), page("allowed/", index));
@@ -140,7 +149,8 @@ impl EgressTest {
             let (host, rule) = forbidden(&self.canaries, index);
             let target = Target::new(&format!("http://{host}/direct"));
             let name = attack.name();
-            self.assert_refused(&mut way, name, rule, async |way| attack.start(way, &self, &target).await).await;
+            self.assert_refused(&mut way, name, rule, async |way| attack.start(way, &self, &target).await)
+                .await;
             let target = Target::new("http://b.test/direct");
             let start = async |way: &mut Way| attack.start(way, &self, &target).await;
             self.assert_sent(&mut way, name, "http://b.test/direct", start).await;

@@ -1,8 +1,8 @@
 //! Browser sessions of the program (operations.md, acceptance list 2): their answers, their URLs, their end, and the end of
 //! the program.
 
-mod cdp;
 mod acceptance;
+mod cdp;
 mod code;
 mod downloads;
 mod egress;

@@ -72,8 +72,11 @@ class BrowserContext extends Emitter {
   }
 
   _downloadStarted(event) {
-    const page = this._pages.find(item => item._frames.has(event.frameId));
-    if (!page || this._downloads.has(event.guid)) return;
+    if (this._downloads.has(event.guid)) return;
+    // A link that opens a window may lead to a download: the window closes, and may not be known yet.
+    const page = this._pages.find(item => item._frames.has(event.frameId))
+      || this._pages.find(item => item.listenerCount('download')) || this._pages[0];
+    if (!page) return;
     const download = new Download(page, event);
     this._downloads.set(event.guid, download);
     page._navigating.delete(event.frameId);

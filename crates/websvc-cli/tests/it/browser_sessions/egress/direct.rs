@@ -25,6 +25,8 @@ pub(super) enum DirectAttack {
     Script(&'static str),
     /// A command of the protocol in a new tab, with its parameters as JSON.
     Command(&'static str, &'static str),
+    /// A command of the protocol that has an effect on the next document of a tab, with its parameters as JSON.
+    NewDocument(&'static str, &'static str),
     /// A request of a page that the client answers with another address: the command and its parameters.
     Interception(&'static str, &'static str),
     /// A click on a link to the address.
@@ -36,7 +38,11 @@ pub(super) enum DirectAttack {
 impl DirectAttack {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Code(text) | Self::Script(text) | Self::Command(text, _) | Self::Interception(text, _) => text,
+            Self::Code(text)
+            | Self::Script(text)
+            | Self::Command(text, _)
+            | Self::NewDocument(text, _)
+            | Self::Interception(text, _) => text,
             Self::Click => "click",
             Self::Typing => "typing",
         }
@@ -51,7 +57,9 @@ impl DirectAttack {
                 let ran = test.test.execute(&test.session, "node", &code).await;
                 assert_eq!(ran["exitCode"], 0, "{ran}");
             }
-            (Self::Code(code), Way::Bash) => drop(test.test.execute(&test.session, "bash", &fill(code)).await),
+            (Self::Code(code), Way::Bash) => {
+                drop(test.test.execute(&test.session, "bash", &fill(code)).await)
+            }
             (Self::Code(code), Way::Playwright(playwright)) => playwright.run(&fill(code)).await,
             (Self::Script(script), Way::Client(client) | Way::Popup(client)) => {
                 client.evaluate(&fill(script)).await;
@@ -64,7 +72,13 @@ impl DirectAttack {
                 let params = serde_json::from_str(&fill(params).replace("FRAME", &frame)).unwrap();
                 let sent = client.cdp.call(Some(&tab), method, params).await;
                 assert!(!sent["result"].is_null(), "{method} is forwarded: {sent}");
-                client.cdp.call(Some(&tab), "Page.reload", json!({})).await;
+            }
+            (Self::NewDocument(method, params), Way::Client(client)) => {
+                let tab = client.open_tab("about:blank").await;
+                client.cdp.call(Some(&tab), "Page.enable", json!({})).await;
+                let params = serde_json::from_str(&fill(params)).unwrap();
+                client.cdp.call(Some(&tab), method, params).await;
+                client.cdp.call(Some(&tab), "Page.navigate", json!({"url": "http://a.localhost/end"})).await;
             }
             (Self::Interception(method, params), Way::Client(client)) => {
                 intercept(client, method, &fill(params)).await;
@@ -108,7 +122,7 @@ pub(super) fn programs() -> Vec<DirectAttack> {
         "await page.setContent('<img src=URL>')",
         "await page.addScriptTag({ url: 'URL' })",
         "await page.addStyleTag({ url: 'URL' })",
-        "await page.setContent('<form action=URL><button>x</button></form>'); await page.click('button')",
+        "await page.setContent('<form method=post action=URL><button>x</button></form>'); await page.click('button')",
         "const other = await context.newPage(); await other.addInitScript(() => fetch('URL', { mode: 'no-cors' }));
          await other.goto('http://a.localhost/end')",
         "await page.setContent('<a download=x href=URL>x</a>'); const event = page.waitForEvent('download', { timeout: 2000 });
@@ -138,11 +152,14 @@ pub(super) fn protocol() -> Vec<DirectAttack> {
         ("Target.createTarget", r#"{"url": "URL", "newWindow": true, "background": true}"#),
         ("Runtime.evaluate", r#"{"expression": "fetch('URL', {mode: 'no-cors'}); 1"}"#),
         ("Page.setDocumentContent", r#"{"frameId": "FRAME", "html": "<img src='URL'>"}"#),
-        ("Page.addScriptToEvaluateOnNewDocument", r#"{"source": "fetch('URL', {mode: 'no-cors'})"}"#),
     ]
     .map(|(method, params)| DirectAttack::Command(method, params))
     .into();
     attacks.extend([
+        DirectAttack::NewDocument(
+            "Page.addScriptToEvaluateOnNewDocument",
+            r#"{"source": "fetch('URL', {mode: 'no-cors'})"}"#,
+        ),
         DirectAttack::Interception("Fetch.continueRequest", r#"{"url": "URL"}"#),
         DirectAttack::Interception(
             "Fetch.fulfillRequest",
@@ -159,7 +176,7 @@ pub(super) fn windows() -> Vec<DirectAttack> {
         "window.open('about:blank').document.write('<img src=URL>'); 1",
         "window.open('about:blank').fetch('URL', {mode: 'no-cors'}); 1",
         "Object.assign(document.createElement('a'), {target: '_blank', href: 'URL'}).click(); 1",
-        "document.body.innerHTML = '<form target=_blank action=URL></form>'; document.forms[0].submit(); 1",
+        "document.body.innerHTML = '<form method=post target=_blank action=URL></form>'; document.forms[0].submit(); 1",
     ]
     .map(DirectAttack::Script)
     .into()

@@ -16,7 +16,8 @@ pub(super) struct Playwright {
 
 impl Playwright {
     pub(super) async fn connect(package: &Path, cdp_url: &str) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/browser_sessions/egress/programs.mjs");
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/browser_sessions/egress/programs.mjs");
         let mut node = Command::new("node");
         node.arg(script).arg(package).arg(cdp_url).kill_on_drop(true);
         let mut process = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -48,16 +48,16 @@ impl Client {
     }
 
     /// Opens a URL in the first tab, and waits until its document is complete.
-    async fn show(&mut self, url: &str) {
+    pub(super) async fn show(&mut self, url: &str) {
         self.cdp.call(Some(&self.page), "Page.navigate", json!({ "url": url })).await;
-        let expression = "new Promise((shown) => document.readyState == 'complete' ? shown() : onload = () => shown())";
+        let expression =
+            "new Promise((shown) => document.readyState == 'complete' ? shown() : onload = () => shown())";
         self.evaluate(expression).await;
     }
 
     /// Evaluates an expression in the first tab.
     pub(super) async fn evaluate(&mut self, expression: &str) -> Value {
-        let params =
-            json!({"expression": expression, "awaitPromise": true, "userGesture": true, "returnByValue": true});
+        let params = json!({"expression": expression, "awaitPromise": true, "userGesture": true, "returnByValue": true});
         self.cdp.call(Some(&self.page), "Runtime.evaluate", params).await
     }
 }
@@ -107,7 +107,11 @@ impl Way {
         let close = "for (const other of context.pages().slice(1)) await other.close();
             await page.goto('about:blank').catch(() => 0)";
         match self {
-            Self::Node => drop(test.test.execute(&test.session, "node", &format!("page = context.pages()[0]; {close}")).await),
+            Self::Node => drop(
+                test.test
+                    .execute(&test.session, "node", &format!("page = context.pages()[0]; {close}"))
+                    .await,
+            ),
             Self::Bash => {
                 let commands = "tab 0; open about:blank; tab close 1";
                 test.test.execute(&test.session, "bash", commands).await;
