@@ -41,15 +41,12 @@ impl SignedUrl {
         }
         let query = query.unwrap_or_default();
         let kind = ArtifactKind::from_extension(extension)?;
+        let is_named = kind == ArtifactKind::File && query.split('&').any(|pair| pair.starts_with("name="));
+        let name = if is_named { Some(FileName::from_query(parameter(query, "name")?)?) } else { None };
         Some(Self {
             id: id.to_owned(),
             kind,
-            name: match kind {
-                ArtifactKind::File if query.split('&').any(|pair| pair.starts_with("name=")) => {
-                    Some(FileName::from_query(parameter(query, "name")?)?)
-                }
-                _ => None,
-            },
+            name,
             expires_s: parse_decimal(parameter(query, "expires")?)?,
             signature: parse_signature(parameter(query, "signature")?)?,
         })

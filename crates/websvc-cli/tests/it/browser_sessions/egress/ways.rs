@@ -24,11 +24,11 @@ pub(super) enum Way {
     /// `agent-browser` commands.
     Bash,
     /// A client of the DevTools protocol, in a tab of its own.
-    Client(Client),
+    Client(Box<Client>),
     /// A window that a page opens.
-    Popup(Client),
+    Popup(Box<Client>),
     /// Mouse and keyboard of a viewer. The client shows the page that the viewer uses.
-    LiveView(Client, Viewer),
+    LiveView(Box<Client>, Box<Viewer>),
     /// The library Playwright.
     Playwright(Playwright),
 }
@@ -64,17 +64,17 @@ impl Client {
 
 impl Way {
     pub(super) async fn client(test: &EgressTest) -> Self {
-        Self::Client(Client::connect(test).await)
+        Self::Client(Box::new(Client::connect(test).await))
     }
 
     pub(super) async fn popup(test: &EgressTest) -> Self {
-        Self::Popup(Client::connect(test).await)
+        Self::Popup(Box::new(Client::connect(test).await))
     }
 
     pub(super) async fn live_view(test: &EgressTest) -> Self {
         let client = Client::connect(test).await;
         let viewer = Viewer::connect(&test.test, &test.session["interactiveLiveViewUrl"]).await;
-        Self::LiveView(client, viewer)
+        Self::LiveView(Box::new(client), Box::new(viewer))
     }
 
     pub(super) async fn playwright(test: &EgressTest, package: &Path) -> Self {
