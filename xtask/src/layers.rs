@@ -139,6 +139,7 @@ const LAYERS: &[Layer] = &[
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
+            "websvc-artifacts",
             "websvc-browser",
             "websvc-engine",
         ],

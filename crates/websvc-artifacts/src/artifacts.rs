@@ -11,6 +11,7 @@ use tokio::task::JoinError;
 use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 
 use crate::error::{ArtifactError, FindError};
+use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
 use crate::signed_url::{SignedUrl, UrlSigner, hex};
 use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
@@ -151,7 +152,7 @@ impl Artifacts {
             return Err(FindError::NotFound);
         }
         let Some(record) = record.filter(|_| remaining_s > 0) else { return Err(FindError::Gone) };
-        let info = ContentInfo { id: &url.id, kind: url.kind, bytes: record.bytes };
+        let info = ContentInfo { id: &url.id, kind: url.kind, bytes: record.bytes, name: url.name.as_ref() };
         self.0.storage.find(&info, method, remaining_s).await?.ok_or(FindError::Gone)
     }
 
@@ -224,6 +225,14 @@ impl TeamArtifacts {
         self.retention
     }
 
+    /// Returns the same file under another name, which only its URL contains.
+    #[must_use]
+    pub fn named(&self, artifact: &Artifact, name: &FileName) -> Artifact {
+        let Artifact { id, expires_at_s, path: _ } = artifact.clone();
+        let path = self.artifacts.0.signer.path(&id, ArtifactKind::File, expires_at_s, Some(name));
+        Artifact { id, expires_at_s, path }
+    }
+
     /// Stores an artifact for `ttl`, limited by the configuration. Evicts the oldest artifacts if there is not enough
     /// space.
     ///
@@ -268,7 +277,7 @@ impl TeamArtifacts {
         let result = shared.write(&id, kind, content).await;
         shared.is_failing.store(result.is_err(), Ordering::Relaxed);
         result?;
-        let path = shared.signer.path(&id, kind, expires_at_s);
+        let path = shared.signer.path(&id, kind, expires_at_s, None);
         Ok(Artifact { id, expires_at_s, path })
     }
 }

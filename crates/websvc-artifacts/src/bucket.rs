@@ -16,6 +16,7 @@ use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchRespon
 
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
+use crate::storage::ContentInfo;
 
 /// The validity of the URL to which a reader is redirected: enough to follow it, but not to share it.
 const SIGNED_URL_TTL: Duration = Duration::from_secs(300);
@@ -101,7 +102,7 @@ impl Bucket {
     ) -> Result<(), ArtifactError> {
         let metadata: [(HeaderName, Cow<'static, str>); 3] = [
             (CACHE_CONTROL, "private, immutable".into()),
-            (CONTENT_DISPOSITION, kind.content_disposition(id).into()),
+            (CONTENT_DISPOSITION, kind.content_disposition(id, None).into()),
             (CONTENT_TYPE, kind.media_type().into()),
         ];
         let object = self.object_name(id, kind);
@@ -126,13 +127,20 @@ impl Bucket {
     }
 
     /// Returns a URL of the service for the object. It is only valid for this method.
-    pub(crate) fn signed_url(&self, id: &str, kind: ArtifactKind, method: &Method, remaining_s: u64) -> Url {
+    pub(crate) fn signed_url(&self, info: &ContentInfo<'_>, method: &Method, remaining_s: u64) -> Url {
+        let ContentInfo { id, kind, bytes: _, name } = *info;
         let ttl = SIGNED_URL_TTL.min(Duration::from_secs(remaining_s.max(1)));
         let object = self.object_name(id, kind);
         if *method == Method::HEAD {
             self.service.head_object(Some(&self.credentials), &object).sign(ttl)
         } else {
-            self.service.get_object(Some(&self.credentials), &object).sign(ttl)
+            let mut get = self.service.get_object(Some(&self.credentials), &object);
+            if let Some(name) = name {
+                // The object was stored without its name.
+                let disposition = kind.content_disposition(id, Some(name));
+                get.query_mut().insert("response-content-disposition", disposition);
+            }
+            get.sign(ttl)
         }
     }
 

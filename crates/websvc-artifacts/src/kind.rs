@@ -1,5 +1,7 @@
 //! Kinds of artifacts, with their media type, file extension, and disposition in browsers.
 
+use crate::file_name::FileName;
+
 /// The kind of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -20,6 +22,8 @@ pub enum ArtifactKind {
     Mp4,
     /// A video.
     Webm,
+    /// A file of any type that a page offered. It is untrusted, and may have a name of its own.
+    File,
 }
 
 /// Behavior of a browser that opens an artifact directly.
@@ -33,8 +37,17 @@ pub enum Disposition {
 
 impl ArtifactKind {
     /// All kinds.
-    pub const ALL: &'static [Self] =
-        &[Self::Png, Self::Jpeg, Self::Webp, Self::Pdf, Self::Html, Self::Mp3, Self::Mp4, Self::Webm];
+    pub const ALL: &'static [Self] = &[
+        Self::Png,
+        Self::Jpeg,
+        Self::Webp,
+        Self::Pdf,
+        Self::Html,
+        Self::Mp3,
+        Self::Mp4,
+        Self::Webm,
+        Self::File,
+    ];
 
     /// Returns the file extension, without a dot.
     #[must_use]
@@ -48,6 +61,7 @@ impl ArtifactKind {
             Self::Mp3 => "mp3",
             Self::Mp4 => "mp4",
             Self::Webm => "webm",
+            Self::File => "bin",
         }
     }
 
@@ -69,6 +83,7 @@ impl ArtifactKind {
             Self::Mp3 => "audio/mpeg",
             Self::Mp4 => "video/mp4",
             Self::Webm => "video/webm",
+            Self::File => "application/octet-stream",
         }
     }
 
@@ -76,21 +91,24 @@ impl ArtifactKind {
     #[must_use]
     pub const fn disposition(self) -> Disposition {
         match self {
-            Self::Html => Disposition::Attachment,
+            Self::Html | Self::File => Disposition::Attachment,
             Self::Png | Self::Jpeg | Self::Webp | Self::Pdf | Self::Mp3 | Self::Mp4 | Self::Webm => {
                 Disposition::Inline
             }
         }
     }
 
-    /// Returns the value of `Content-Disposition` for the artifact with this ID.
+    /// Returns the value of `Content-Disposition` for the artifact with this ID, or with this name.
     #[must_use]
-    pub fn content_disposition(self, id: &str) -> String {
+    pub fn content_disposition(self, id: &str, name: Option<&FileName>) -> String {
         let disposition = match self.disposition() {
             Disposition::Inline => "inline",
             Disposition::Attachment => "attachment",
         };
-        format!("{disposition}; filename=\"{id}.{}\"", self.extension())
+        match name {
+            Some(name) => format!("{disposition}; {}", name.disposition_parameters()),
+            None => format!("{disposition}; filename=\"{id}.{}\"", self.extension()),
+        }
     }
 }
 

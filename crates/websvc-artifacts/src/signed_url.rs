@@ -1,12 +1,13 @@
-//! Signed URLs: `/artifacts/ID.EXTENSION?expires=SECONDS&signature=HEX`.
+//! Signed URLs: `/artifacts/ID.EXTENSION?expires=SECONDS&signature=HEX`, for a file with `&name=NAME`.
 //!
-//! The signature is HMAC-SHA-256 over ID, kind and expiry, with a secret of the store. So the expiry of a URL can be
+//! The signature is HMAC-SHA-256 over ID, kind, expiry and name, with a secret of the store. So the expiry of a URL can be
 //! trusted, also after the artifact was removed.
 
 use std::fmt;
 
 use ring::hmac;
 
+use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
 
 /// The path prefix of all artifact URLs.
@@ -22,6 +23,8 @@ pub struct SignedUrl {
     pub(crate) kind: ArtifactKind,
     /// The expiry, in seconds since the Unix epoch.
     pub(crate) expires_s: u64,
+    /// The name of a file.
+    pub(crate) name: Option<FileName>,
     signature: [u8; SIGNATURE_BYTES],
 }
 
@@ -37,9 +40,13 @@ impl SignedUrl {
             return None;
         }
         let query = query.unwrap_or_default();
+        let kind = ArtifactKind::from_extension(extension)?;
+        let is_named = kind == ArtifactKind::File && query.split('&').any(|pair| pair.starts_with("name="));
+        let name = if is_named { Some(FileName::from_query(parameter(query, "name")?)?) } else { None };
         Some(Self {
             id: id.to_owned(),
-            kind: ArtifactKind::from_extension(extension)?,
+            kind,
+            name,
             expires_s: parse_decimal(parameter(query, "expires")?)?,
             signature: parse_signature(parameter(query, "signature")?)?,
         })
@@ -88,16 +95,24 @@ impl UrlSigner {
     }
 
     /// Returns path and query of the URL.
-    pub(crate) fn path(&self, id: &str, kind: ArtifactKind, expires_s: u64) -> String {
-        let signature = hmac::sign(&self.0, message(id, kind, expires_s).as_bytes());
+    pub(crate) fn path(
+        &self,
+        id: &str,
+        kind: ArtifactKind,
+        expires_s: u64,
+        name: Option<&FileName>,
+    ) -> String {
+        let signature = hmac::sign(&self.0, message(id, kind, expires_s, name).as_bytes());
         let (extension, signature) = (kind.extension(), hex(signature.as_ref()));
-        format!("{PREFIX}{id}.{extension}?expires={expires_s}&signature={signature}")
+        let name = name.map(|name| format!("&name={}", name.encoded())).unwrap_or_default();
+        format!("{PREFIX}{id}.{extension}?expires={expires_s}&signature={signature}{name}")
     }
 
     /// Returns whether the signature is valid. Takes constant time.
     pub(crate) fn verify(&self, url: &SignedUrl) -> bool {
-        let SignedUrl { id, kind, expires_s, signature } = url;
-        hmac::verify(&self.0, message(id, *kind, *expires_s).as_bytes(), signature).is_ok()
+        let SignedUrl { id, kind, expires_s, name, signature } = url;
+        let message = message(id, *kind, *expires_s, name.as_ref());
+        hmac::verify(&self.0, message.as_bytes(), signature).is_ok()
     }
 }
 
@@ -107,8 +122,9 @@ impl fmt::Debug for UrlSigner {
     }
 }
 
-fn message(id: &str, kind: ArtifactKind, expires_s: u64) -> String {
-    format!("artifact\n{id}.{}\n{expires_s}", kind.extension())
+fn message(id: &str, kind: ArtifactKind, expires_s: u64, name: Option<&FileName>) -> String {
+    let name = name.map(|name| format!("\n{name}")).unwrap_or_default();
+    format!("artifact\n{id}.{}\n{expires_s}{name}", kind.extension())
 }
 
 #[cfg(test)]
@@ -125,7 +141,7 @@ mod tests {
     #[test]
     fn signed_url_is_parsed_and_verified() {
         let signer = UrlSigner::new(&[7; 32]);
-        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
+        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000, None);
         let url = parse(&path).unwrap();
         assert_eq!((url.id.as_str(), url.kind, url.expires_s), (ID, ArtifactKind::Png, 1_900_000_000));
         assert!(signer.verify(&url));
@@ -136,7 +152,7 @@ mod tests {
     #[test]
     fn signature_covers_every_part() {
         let signer = UrlSigner::new(&[7; 32]);
-        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
+        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000, None);
         for (from, to) in [
             ("0123", "1123"),
             (".png", ".pdf"),
@@ -151,8 +167,27 @@ mod tests {
     }
 
     #[test]
+    fn name_of_a_file_is_signed() {
+        let signer = UrlSigner::new(&[7; 32]);
+        let name = FileName::new("Köln 1.csv");
+        let path = signer.path(ID, ArtifactKind::File, 1_900_000_000, Some(&name));
+        let url = parse(&path).unwrap();
+        assert_eq!(url.name, Some(name));
+        assert!(signer.verify(&url));
+        let (unnamed, _) = path.split_once("&name=").unwrap();
+        for changed in [unnamed.to_owned(), format!("{unnamed}&name=invoice.exe")] {
+            assert!(!signer.verify(&parse(&changed).unwrap()), "{changed}");
+        }
+        for other in ["..%2Fa", "", "a&name=b"] {
+            assert_eq!(parse(&format!("{unnamed}&name={other}")), None, "{other}");
+        }
+        let plain = signer.path(ID, ArtifactKind::File, 1_900_000_000, None);
+        assert!(signer.verify(&parse(&plain).unwrap()));
+    }
+
+    #[test]
     fn url_of_another_form_is_not_parsed() {
-        let path = UrlSigner::new(&[7; 32]).path(ID, ArtifactKind::Png, 1_900_000_000);
+        let path = UrlSigner::new(&[7; 32]).path(ID, ArtifactKind::Png, 1_900_000_000, None);
         let (file_name, query) = path.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
         for other in [
             "",

@@ -12,6 +12,7 @@ use websvc_transport::Body;
 use crate::bucket::{Bucket, S3Config};
 use crate::directory::Directory;
 use crate::error::ArtifactError;
+use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
 
 /// The location of the contents.
@@ -50,6 +51,8 @@ pub struct Content {
     pub bytes: u64,
     /// The time until the artifact expires, in seconds.
     pub remaining_s: u64,
+    /// The name of a file that a page offered.
+    pub name: Option<FileName>,
     pub(crate) file: File,
 }
 
@@ -91,12 +94,13 @@ impl Storage {
     ) -> Result<Option<ArtifactSource>, ArtifactError> {
         match self {
             Self::Directory(directory) => {
-                let ContentInfo { id, kind, bytes } = *info;
+                let ContentInfo { id, kind, bytes, name } = *info;
                 let Some(file) = directory.open(id, kind, bytes).await? else { return Ok(None) };
-                Ok(Some(ArtifactSource::Local(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
+                let (id, name) = (id.to_owned(), name.cloned());
+                Ok(Some(ArtifactSource::Local(Content { id, kind, bytes, remaining_s, name, file })))
             }
             Self::Bucket(bucket) => {
-                let url = bucket.signed_url(info.id, info.kind, method, remaining_s);
+                let url = bucket.signed_url(info, method, remaining_s);
                 Ok(Some(ArtifactSource::Remote(url)))
             }
         }
@@ -109,4 +113,5 @@ pub(crate) struct ContentInfo<'a> {
     pub(crate) id: &'a str,
     pub(crate) kind: ArtifactKind,
     pub(crate) bytes: u64,
+    pub(crate) name: Option<&'a FileName>,
 }

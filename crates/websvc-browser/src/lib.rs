@@ -47,8 +47,8 @@ pub use egress::Refusal;
 pub use endpoint::RemoteEndpoint;
 pub use error::{BrowserError, NavigationErrorKind, RemoteError};
 pub use interactive::{
-    CdpChannel, ChannelClosed, ClientRole, Connector, InteractiveBrowser, InteractiveRequest, PageTarget,
-    StartPage,
+    CdpChannel, ChannelClosed, ClientRole, Connector, DownloadError, DownloadLimits, DownloadedFile,
+    InteractiveBrowser, InteractiveRequest, PageTarget, StartPage,
 };
 pub use metrics::{BrowserMetrics, WAIT_BOUNDS_MS};
 pub use pool::{Browser, BrowserHealth, BrowserStatus};

@@ -50,7 +50,7 @@ struct ProcessGroup {
     id: Pid,
     /// The root process, until it was reaped.
     root: Mutex<Option<Child>>,
-    _profile: Profile,
+    profile: Profile,
 }
 
 /// The end of the output of Chromium. All of it is read, so that its pipe never fills.
@@ -89,7 +89,7 @@ impl LocalChromium {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let id = id.expect("a process that was not reaped has an ID");
         let log = Log::follow(child.stderr.take());
-        let group = ProcessGroup { id, root: Mutex::new(Some(child)), _profile: profile };
+        let group = ProcessGroup { id, root: Mutex::new(Some(child)), profile };
         let commands = pipe::Sender::from_owned_fd(OwnedFd::from(commands)).map_err(failed)?;
         let messages = pipe::Receiver::from_owned_fd(OwnedFd::from(messages)).map_err(failed)?;
         let connection = Connection::over_pipes(commands, messages);
@@ -111,6 +111,11 @@ impl LocalChromium {
     /// Returns the PID of the root process, which is also the ID of the process group.
     pub(crate) fn root_pid(&self) -> i32 {
         self.group.id.as_raw_nonzero().get()
+    }
+
+    /// Returns its private directory, which is removed when it has ended.
+    pub(crate) fn directory(&self) -> &Path {
+        self.group.profile.path()
     }
 
     /// Returns the registration with the watchdog.

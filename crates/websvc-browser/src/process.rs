@@ -162,6 +162,11 @@ impl BrowserProcess {
         &self.targets
     }
 
+    /// Makes it report the URLs of its pages to the callbacks of their contexts.
+    pub(crate) async fn watch_urls(&self) -> Result<(), CdpError> {
+        TargetRegistry::watch_urls(self.cdp()).await
+    }
+
     /// Returns its targets, for callbacks that may outlive a page.
     pub(crate) fn shared_targets(&self) -> Arc<TargetRegistry> {
         Arc::clone(&self.targets)
@@ -204,6 +209,14 @@ impl BrowserProcess {
     pub(crate) fn root_pid(&self) -> Option<i32> {
         match &self.backend {
             Backend::Local(chromium) => Some(chromium.root_pid()),
+            Backend::Remote(_) => None,
+        }
+    }
+
+    /// Returns the private directory of a local Chromium, which is removed when it has ended.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Local(chromium) => Some(chromium.directory()),
             Backend::Remote(_) => None,
         }
     }
@@ -257,6 +270,7 @@ async fn handshake(cdp: &Cdp, targets: &Arc<TargetRegistry>) -> Result<String, C
         match method.as_str() {
             "Target.attachedToTarget" => targets.on_attached(&browser, &params),
             "Target.detachedFromTarget" => targets.on_detached(&params),
+            "Target.targetInfoChanged" => targets.on_info_changed(&params),
             _ => {}
         }
     });

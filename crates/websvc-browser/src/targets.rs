@@ -18,6 +18,9 @@ pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// A callback for a paused window, with its session and its target.
 pub(crate) type TabCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
+/// A callback for the URL of a document that a page shows.
+pub(crate) type UrlCallback = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// A callback for a session that was detached from its target.
 pub(crate) type DetachCallback = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -45,6 +48,7 @@ pub(crate) struct Tabs {
     pub(crate) max_pages: usize,
     pub(crate) on_open: TabCallback,
     pub(crate) on_detached: DetachCallback,
+    pub(crate) on_url: UrlCallback,
 }
 
 /// The action for a target that was attached.
@@ -124,6 +128,27 @@ impl TargetRegistry {
         }
         for on_detached in callbacks {
             on_detached(session);
+        }
+    }
+
+    /// Makes Chromium report the URLs of all pages, also of those that are not yet set up.
+    pub(crate) async fn watch_urls(cdp: &Cdp) -> Result<(), CdpError> {
+        let params = json!({"discover": true, "filter": [{"type": "page"}]});
+        cdp.call("", "Target.setDiscoverTargets", params).await?;
+        Ok(())
+    }
+
+    /// Handles `Target.targetInfoChanged`: a page shows another document.
+    pub(crate) fn on_info_changed(&self, params: &Value) {
+        let info = &params["targetInfo"];
+        let context = info["browserContextId"].as_str().unwrap_or_default();
+        let on_url = {
+            let contexts = self.lock();
+            let tabs = contexts.get(context).and_then(|targets| targets.tabs.as_ref());
+            tabs.map(|tabs| Arc::clone(&tabs.on_url))
+        };
+        if let (Some(on_url), Some(url)) = (on_url, info["url"].as_str()) {
+            on_url(url);
         }
     }
 

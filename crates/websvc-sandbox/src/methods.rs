@@ -3,7 +3,9 @@
 /// The methods of the DevTools protocol that programs use through the library, in alphabetic order. A channel that
 /// refuses one of them takes a part of the library away; it refuses all others without effect on the library.
 ///
-/// Methods of `Browser` and `Target` are sent without a session, except `Target.setAutoAttach`.
+/// Methods of `Browser`, `Target` and `Websvc` are sent without a session, except `Target.setAutoAttach`. Chromium does not
+/// know `Websvc.storeDownload`, which stores the download `guid` under the file name `name`, if there is one, and returns
+/// the `url` of the file.
 pub const METHODS: &[&str] = &[
     "Browser.cancelDownload",
     "Browser.getVersion",
@@ -51,6 +53,7 @@ pub const METHODS: &[&str] = &[
     "Target.getTargets",
     "Target.setAutoAttach",
     "Target.setDiscoverTargets",
+    "Websvc.storeDownload",
 ];
 
 #[cfg(test)]

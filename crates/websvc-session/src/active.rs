@@ -7,17 +7,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::Instant;
-use websvc_browser::{BrowserError, ClientRole, Connector};
+use websvc_browser::{BrowserError, ClientRole, Connector, DownloadError, DownloadedFile};
 use websvc_engine::SessionUse;
-use websvc_store::{BrowserSessionRecord, CreditHold};
-use websvc_transport::BoxFuture;
+use websvc_store::{BrowserSessionRecord, CreditHold, UsageRetention};
 use websvc_types::limits::INTERACT_WAITING_MAX;
 
-use crate::code::{CdpChannel, ChannelClosed, PageTarget};
+use crate::code::{ChannelClosed, PageTarget};
 use crate::error::SessionError;
 use crate::lifetime::Lifetime;
 use crate::metrics::EndReason;
 use crate::model::SessionEnd;
+use crate::program::DOWNLOAD_LIMITS;
 use crate::token::Token;
 
 /// The maximum number of connected clients of a session.
@@ -63,6 +63,8 @@ pub(crate) struct ActiveSession {
     ttl: Duration,
     activity_ttl: Duration,
     connector: Connector,
+    /// How much of the requests of the session may be stored.
+    pub(crate) retention: UsageRetention,
     used: Mutex<Instant>,
     /// The number of runs of code in progress, of which there is one at most, and of those that wait.
     running: AtomicUsize,
@@ -107,6 +109,7 @@ impl ActiveSession {
         record: BrowserSessionRecord,
         urls: SessionUrls,
         connector: Connector,
+        retention: UsageRetention,
         ttl: Duration,
         activity_ttl: Duration,
     ) -> Self {
@@ -118,6 +121,7 @@ impl ActiveSession {
             ttl,
             activity_ttl,
             connector,
+            retention,
             used: Mutex::new(now),
             running: AtomicUsize::new(0),
             turn: Semaphore::new(1),
@@ -213,7 +217,7 @@ impl ActiveSession {
         *self.chosen_page.lock() = Some(target);
     }
 
-    /// Connects a client to the current page.
+    /// Connects a program to the current page.
     ///
     /// # Errors
     /// [`SessionError::Ended`] if the browser has ended.
@@ -221,7 +225,7 @@ impl ActiveSession {
         self: &Arc<Self>,
     ) -> Result<(ClientConnection, PageTarget), SessionError> {
         let chosen = self.chosen_page.lock().clone();
-        let connecting = self.connector.connect_to_page(ClientRole::Controls, chosen);
+        let connecting = self.connector.connect_to_page(ClientRole::Runs(DOWNLOAD_LIMITS), chosen);
         let (channel, page) = connecting.await.map_err(ended)?;
         Ok((ClientConnection { channel, session: Arc::clone(self), counted: None }, page_target(page)))
     }
@@ -359,19 +363,22 @@ impl ClientConnection {
         self.channel.send(message).map_err(|websvc_browser::ChannelClosed| ChannelClosed)
     }
 
+    /// Waits until a download of a program has ended, and returns its file, once.
+    pub(crate) fn receive_download(
+        &self,
+        id: String,
+    ) -> impl Future<Output = Result<DownloadedFile, DownloadError>> + Send + use<> {
+        self.channel.receive_download(id)
+    }
+
+    pub(crate) fn cancel_download(&self, id: &str) {
+        self.session.touch();
+        self.channel.cancel_download(id);
+    }
+
     /// Returns the next message for the client; `None` if the connection has ended.
     pub async fn receive(&mut self) -> Option<String> {
         self.channel.receive().await
-    }
-}
-
-impl CdpChannel for ClientConnection {
-    fn send(&mut self, message: String) -> BoxFuture<'_, Result<(), ChannelClosed>> {
-        Box::pin(async move { ClientConnection::send(self, &message) })
-    }
-
-    fn receive(&mut self) -> BoxFuture<'_, Option<String>> {
-        Box::pin(ClientConnection::receive(self))
     }
 }
 

@@ -14,6 +14,7 @@ mod error;
 mod lifetime;
 mod metrics;
 mod model;
+mod program;
 mod prompt;
 mod prompt_metrics;
 mod registry;

@@ -123,7 +123,7 @@ impl PageCommands for SessionPage<'_> {
     fn run(&self, commands: String, timeout: Duration) -> BoxFuture<'_, Result<CommandOutput, SessionError>> {
         Box::pin(async move {
             let program = Program { language: self.language, code: commands, timeout };
-            let outcome = run_program(self.active, self.runner, program).await?;
+            let outcome = run_program(self.active, self.runner, program, None).await?;
             let Outcome { stdout, stderr, exit_code, killed, result: _, error: _, truncated: _, page: _ } =
                 outcome;
             Ok(CommandOutput { stdout, stderr, exit_code, killed })

@@ -8,13 +8,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use uuid::Uuid;
+use websvc_artifacts::{Artifacts, Retention};
 use websvc_browser::BrowserError;
 use websvc_engine::{Engine, EngineError, SessionUse};
 use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_scrape::ScrapeError;
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
-    StoreError,
+    StoreError, UsageRetention,
 };
 use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::INTERACT_LIST_MAX;
@@ -26,6 +27,7 @@ use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
+use crate::program::{ProgramChannel, ProgramFiles};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
@@ -45,6 +47,7 @@ pub struct Sessions(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     store: Store,
+    artifacts: Artifacts,
     config: SessionsConfig,
     permits: Arc<Semaphore>,
     pub(crate) registry: Registry<ActiveSession>,
@@ -59,7 +62,7 @@ pub(crate) struct Inner {
 impl Sessions {
     /// Creates the registry. It starts nothing.
     #[must_use]
-    pub fn new(engine: Engine, store: Store, config: SessionsConfig) -> Self {
+    pub fn new(engine: Engine, store: Store, artifacts: Artifacts, config: SessionsConfig) -> Self {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
@@ -67,6 +70,7 @@ impl Sessions {
         Self(Arc::new(Inner {
             engine,
             store,
+            artifacts,
             config,
             permits,
             registry,
@@ -217,17 +221,23 @@ impl Sessions {
         SessionView { record, urls: session.map(|session| session.urls.clone()) }
     }
 
-    /// Runs code in a session, after the requests that came before.
+    /// Runs code in a session, after the requests that came before. The URLs of its files begin with `base_url`; without
+    /// it, the code has no files.
     ///
     /// # Errors
     /// [`SessionError`]; code that fails is not an error.
-    pub async fn execute(&self, session: &SessionView, code: CodePlan) -> Result<Execution, SessionError> {
+    pub async fn execute(
+        &self,
+        session: &SessionView,
+        code: CodePlan,
+        base_url: Option<&str>,
+    ) -> Result<Execution, SessionError> {
         let CodePlan { code, language, timeout: limit } = code;
         let (runner, program_language) = self.runner(language)?;
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
         let program = Program { language: program_language, code, timeout: limit };
-        let outcome = run_program(&active, runner, program).await?;
+        let outcome = run_program(&active, runner, program, self.files(&active, base_url)).await?;
         self.0.counters.count_program(language, &outcome);
         drop(turn);
         self.record_use(&active).await;
@@ -242,6 +252,18 @@ impl Sessions {
                 error = &error as &dyn std::error::Error,
                 "the use of a browser session is not recorded"
             );
+        }
+    }
+
+    /// Returns the store of the files of a program; `None` if it may not store any.
+    fn files(&self, session: &ActiveSession, base_url: Option<&str>) -> ProgramFiles {
+        match session.retention {
+            UsageRetention::Whole => {
+                let artifacts = self.0.artifacts.for_team(&session.record.team, Retention::Stored);
+                base_url.map(|base_url| (artifacts, base_url.to_owned()))
+            }
+            // An artifact has an owner, and an anonymous request has none.
+            UsageRetention::Zero | UsageRetention::Anonymous => None,
         }
     }
 
@@ -409,7 +431,8 @@ impl Inner {
             }
         };
         let connector = page.browser().connector();
-        let session = ActiveSession::new(record.clone(), urls.clone(), connector, ttl, activity_ttl);
+        let session =
+            ActiveSession::new(record.clone(), urls.clone(), connector, billing.retention, ttl, activity_ttl);
         let session = Arc::new(session);
         starting.activate(Arc::clone(&session));
         tracing::info!(id = record.id, team, "browser session started");
@@ -462,10 +485,12 @@ pub(crate) async fn run_program(
     active: &Arc<ActiveSession>,
     runner: &dyn CodeRunner,
     program: Program,
+    files: ProgramFiles,
 ) -> Result<Outcome, SessionError> {
     let limit = program.timeout;
     let (connection, page) = active.connect_to_page().await?;
-    let running = runner.run(program, page, Box::new(connection));
+    let channel = ProgramChannel::new(connection, files);
+    let running = runner.run(program, page, Box::new(channel));
     let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
         stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
         exit_code: TIMEOUT_EXIT_CODE,

@@ -22,7 +22,15 @@ impl Canary {
     /// # Panics
     /// If the system has no free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
+        Self::start_at("127.0.0.1:0").await
+    }
+
+    /// Starts listening on an address.
+    ///
+    /// # Panics
+    /// If the address is not free.
+    pub async fn start_at(address: &str) -> Self {
+        let listener = TcpListener::bind(address).await.expect("the address is free");
         let addr = listener.local_addr().expect("a bound listener has an address");
         let connections = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&connections);

@@ -4,6 +4,7 @@
 //! header. With [`TestWeb::connect_to`], the client under test connects to them for all URLs. [`TestWeb::requests`]
 //! returns the received requests. A [`Canary`] is an address to which no connection may be made.
 
+mod attacks;
 mod authority;
 mod canary;
 mod elastic;
@@ -26,6 +27,7 @@ mod tcp_forwarder;
 mod test_web;
 mod wait_for;
 
+pub use attacks::{ATTACKER, OTHER_ACCESSES, REQUESTS};
 pub use authority::Authority;
 pub use canary::Canary;
 pub use elastic::FakeElasticsearch;

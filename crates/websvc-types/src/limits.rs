@@ -304,6 +304,14 @@ pub const INTERACT_ACTIVITY_TTL_MAX_S: u32 = 3_600;
 pub const INTERACT_OUTPUT_MAX_BYTES: usize = 1024 * 1024;
 /// Maximum number of requests that wait for one browser session.
 pub const INTERACT_WAITING_MAX: usize = 8;
+/// Maximum number of downloads of one run of code in a browser session.
+pub const INTERACT_DOWNLOADS_MAX: usize = 16;
+/// Maximum size of a download of code in a browser session, in bytes.
+pub const INTERACT_DOWNLOAD_MAX_BYTES: u64 = 32 * 1024 * 1024;
+/// Maximum length of the file name of a download of code in a browser session, in Unicode scalar values.
+pub const INTERACT_DOWNLOAD_NAME_MAX_CHARS: usize = 100;
+/// Lifetime of the URL of a download of code in a browser session, in seconds.
+pub const INTERACT_DOWNLOAD_LIFETIME_S: u64 = 24 * 3_600;
 /// Maximum number of browser sessions in a list.
 pub const INTERACT_LIST_MAX: u64 = 100;
 

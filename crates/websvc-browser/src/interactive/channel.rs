@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::mpsc;
 
+use super::downloads::{AcceptedDownloads, DownloadError, DownloadedFile, Downloads};
 use super::filter::{self, Ownership, Verdict};
 use crate::connection::{Cdp, CdpEvent};
 use crate::error::BrowserError;
@@ -44,10 +45,11 @@ pub struct PageTarget {
 }
 
 /// A channel of the DevTools protocol. Dropping it detaches the client.
-#[derive(Debug)]
 pub struct CdpChannel {
     shared: Arc<ChannelState>,
     messages: mpsc::Receiver<String>,
+    /// The downloads of a program.
+    accepted: Option<AcceptedDownloads>,
 }
 
 /// The right to end a channel.
@@ -58,7 +60,7 @@ pub(super) struct ChannelHandle(Arc<ChannelState>);
 pub(super) type ClientCount = Box<dyn Fn(ClientChange) + Send + Sync>;
 
 /// The state that a channel shares with the listeners of its protocol sessions.
-struct ChannelState {
+pub(super) struct ChannelState {
     cdp: Cdp,
     /// The browser context of the session.
     context: String,
@@ -70,6 +72,8 @@ struct ChannelState {
     queued_bytes: AtomicUsize,
     in_flight: AtomicUsize,
     is_closed: AtomicBool,
+    /// True if the client sees the events of downloads.
+    shows_downloads: AtomicBool,
     clients: ClientCount,
 }
 
@@ -82,6 +86,12 @@ struct Objects {
 }
 
 impl Objects {
+    /// Adds an open stream; returns false if there are too many.
+    fn add_stream(&mut self, stream: &str) -> bool {
+        self.streams.contains(stream)
+            || (self.streams.len() < MAX_STREAMS && self.streams.insert(stream.to_owned()))
+    }
+
     /// Removes a session that has ended, and those of the targets that its target contained, whose ends Chromium does not
     /// report. Returns all of them.
     fn remove_session(&mut self, session: &str) -> Vec<String> {
@@ -107,6 +117,12 @@ impl std::fmt::Debug for ChannelState {
     }
 }
 
+impl std::fmt::Debug for CdpChannel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CdpChannel").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
 impl CdpChannel {
     /// Attaches a client to the browser.
     pub(super) async fn open(cdp: &Cdp, context: &str, clients: ClientCount) -> Result<Self, BrowserError> {
@@ -124,11 +140,44 @@ impl CdpChannel {
             queued_bytes: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
+            shows_downloads: AtomicBool::new(false),
             clients,
         });
         (shared.clients)(ClientChange::Attached);
         shared.listen(root);
-        Ok(Self { shared, messages })
+        Ok(Self { shared, messages, accepted: None })
+    }
+
+    /// Lets the client see the downloads of the session when it asks for that.
+    pub(super) fn follow(&self, downloads: &Downloads) {
+        downloads.add_channel(&self.shared);
+    }
+
+    /// Makes the client a program, which gets the downloads of the session until it leaves.
+    pub(super) fn accept(&mut self, accepted: AcceptedDownloads) {
+        self.shared.shows_downloads.store(true, Ordering::Release);
+        self.accepted = Some(accepted);
+    }
+
+    /// Waits until a download of a program has ended, and returns its file, once. `id` is its `guid` in the protocol.
+    pub fn receive_download(
+        &self,
+        id: String,
+    ) -> impl Future<Output = Result<DownloadedFile, DownloadError>> + Send + use<> {
+        let receiving = self.accepted.as_ref().map(|accepted| accepted.receive(id));
+        async move {
+            match receiving {
+                Some(receiving) => receiving.await,
+                None => Err(DownloadError::Unknown),
+            }
+        }
+    }
+
+    /// Cancels a download of a program.
+    pub fn cancel_download(&self, id: &str) {
+        if let Some(accepted) = &self.accepted {
+            accepted.cancel(id);
+        }
     }
 
     /// Attaches the client to a page.
@@ -221,6 +270,19 @@ impl ChannelState {
         }
     }
 
+    fn answer(&self, id: u64, session: &str, result: &Value) {
+        let mut response = json!({"id": id, "result": result});
+        add_session(&mut response, session);
+        self.deliver(&response);
+    }
+
+    /// Sends an event of a download to a client that sees them.
+    pub(super) fn show_download(&self, method: &str, params: &Value) {
+        if self.shows_downloads.load(Ordering::Acquire) {
+            self.deliver(&json!({"method": method, "params": params}));
+        }
+    }
+
     fn refuse(&self, id: u64, session: &str, code: i64, reason: &str) {
         let mut response = json!({"id": id, "error": {"code": code, "message": reason}});
         add_session(&mut response, session);
@@ -247,10 +309,10 @@ impl ChannelState {
         };
         match filter::check(&method, message["params"].take(), self.as_ref()) {
             Verdict::Forward(params) => self.forward(id, session, &method, params),
-            Verdict::Answer(result) => {
-                let mut response = json!({"id": id, "result": result});
-                add_session(&mut response, session);
-                self.deliver(&response);
+            Verdict::Answer(result) => self.answer(id, session, &result),
+            Verdict::ShowDownloads(shows) => {
+                self.shows_downloads.store(shows, Ordering::Release);
+                self.answer(id, session, &json!({}));
             }
             Verdict::Refuse(reason) => self.refuse(id, session, -32000, &reason),
         }
@@ -271,7 +333,9 @@ impl ChannelState {
             let Some(mut response) = response else {
                 return state.refuse(id, &name, -32000, &format!("the response to {asked} is too large"));
             };
-            state.restrict(&asked, &mut response["result"]);
+            if let Err(reason) = state.restrict(&name, &asked, &mut response["result"]) {
+                return state.refuse(id, &name, -32000, &reason);
+            }
             if let Some(stream) = &closed {
                 // If it could not be closed, it does not exist.
                 state.lock().streams.remove(stream);
@@ -292,19 +356,23 @@ impl ChannelState {
         }
     }
 
-    /// Removes from a result what does not belong to the session, and remembers the streams that it opens.
-    fn restrict(&self, method: &str, result: &mut Value) {
+    /// Removes from a result what does not belong to the session, and remembers the stream that it opens. Fails with the
+    /// reason if the client has too many; then the stream is closed.
+    fn restrict(&self, session: &str, method: &str, result: &mut Value) -> Result<(), String> {
         if method == "Target.getTargets"
             && let Some(Value::Array(targets)) = result.get_mut("targetInfos")
         {
             targets.retain(|target| self.is_visible(target));
         }
         if let Some(Value::String(stream)) = result.get("stream") {
-            let mut objects = self.lock();
-            if objects.streams.len() < MAX_STREAMS {
-                objects.streams.insert(stream.clone());
+            let is_added = self.lock().add_stream(stream);
+            if !is_added {
+                let target = if session.is_empty() { &self.root } else { session };
+                self.cdp.send_no_reply(target, "IO.close", json!({"handle": stream}));
+                return Err(format!("more than {MAX_STREAMS} streams are open: close them with IO.close"));
             }
         }
+        Ok(())
     }
 
     /// Returns whether a `Target.TargetInfo` belongs to the session.

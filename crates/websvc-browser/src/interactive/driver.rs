@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout};
 use websvc_transport::Client;
 
 use super::channel::{CdpChannel, ChannelHandle, ClientCount, PageTarget};
+use super::downloads::Downloads;
 use super::{
     CAPTURE_TIMEOUT, CONNECT_TIMEOUT, ClientRole, InteractiveRequest, MAX_TABS, REOPEN_TIMEOUT, StartPage,
 };
@@ -25,7 +26,16 @@ pub(crate) enum Request {
         chosen: Option<String>,
         reply: oneshot::Sender<Result<(CdpChannel, PageTarget), BrowserError>>,
     },
-    Close(oneshot::Sender<Option<State>>),
+}
+
+/// A request to end the session, with the sender of its state.
+pub(super) type EndRequest = oneshot::Sender<Option<State>>;
+
+/// The requests that arrive at the task of a session.
+pub(super) struct Inbox {
+    pub(super) requests: mpsc::Receiver<Request>,
+    /// Served first, also while a client is connected. Closed if the session was dropped.
+    pub(super) end: mpsc::Receiver<EndRequest>,
 }
 
 /// The parameters of the task.
@@ -39,7 +49,7 @@ pub(crate) struct Driver {
 enum PageEnd {
     /// Its tab was closed, and this request needs another one.
     NeedsTab(Request),
-    Close(oneshot::Sender<Option<State>>),
+    Close(EndRequest),
     /// The session was dropped, or Chromium has ended.
     Over,
 }
@@ -49,7 +59,7 @@ impl Driver {
     pub(super) async fn run(
         self,
         process: Arc<BrowserProcess>,
-        mut requests: mpsc::Receiver<Request>,
+        mut inbox: Inbox,
         opened: oneshot::Sender<Result<(), BrowserError>>,
     ) {
         // Makes the watchdog measure the processes.
@@ -57,13 +67,13 @@ impl Driver {
         let page = tokio::select! {
             page = self.open(&process) => page,
             // The session was dropped.
-            _ = requests.recv() => Err(BrowserError::Crashed),
+            _ = inbox.end.recv() => Err(BrowserError::Crashed),
         };
         match page {
-            Ok(page) => {
+            Ok((page, downloads)) => {
                 // Fails if the session was dropped; then there are no requests either.
                 let _ = opened.send(Ok(()));
-                self.serve(&process, page, &mut requests).await;
+                self.serve(&process, page, &mut inbox, Channels { open: Vec::new(), downloads }).await;
             }
             Err(error) => drop(opened.send(Err(error))),
         }
@@ -71,7 +81,10 @@ impl Driver {
         process.stop().await;
     }
 
-    async fn open<'a>(&'a self, process: &'a Arc<BrowserProcess>) -> Result<Page<'a>, BrowserError> {
+    async fn open<'a>(
+        &'a self,
+        process: &'a Arc<BrowserProcess>,
+    ) -> Result<(Page<'a>, Downloads), BrowserError> {
         let Self { client, config, request: InteractiveRequest { page: request, start } } = self;
         let creation = WarmPage::create(process, client, config, request.proxy.clone());
         let warm_page = tokio::time::timeout_at(request.deadline, creation);
@@ -79,7 +92,9 @@ impl Driver {
         let mut page = Page::new(process, warm_page, config, request);
         page.set_max_tabs(MAX_TABS);
         page.open(request, *start == StartPage::Url).await?;
-        Ok(page)
+        process.watch_urls().await?;
+        let downloads = Downloads::start(process, page.context_id()).await?;
+        Ok((page, downloads))
     }
 
     /// Serves requests, with a new tab whenever the last one was closed.
@@ -87,12 +102,12 @@ impl Driver {
         &self,
         process: &Arc<BrowserProcess>,
         mut page: Page<'_>,
-        requests: &mut mpsc::Receiver<Request>,
+        inbox: &mut Inbox,
+        mut channels: Channels,
     ) {
-        let mut channels = Channels::default();
         let mut next = None;
         loop {
-            match self.serve_page(process, &page, requests, &mut channels, next.take()).await {
+            match self.serve_page(process, &page, inbox, &mut channels, next.take()).await {
                 PageEnd::NeedsTab(request) => match self.reopen(page).await {
                     Ok(reopened) => (page, next) = (reopened, Some(request)),
                     Err(error) => {
@@ -122,63 +137,40 @@ impl Driver {
         &self,
         process: &BrowserProcess,
         page: &Page<'_>,
-        requests: &mut mpsc::Receiver<Request>,
+        inbox: &mut Inbox,
         channels: &mut Channels,
         mut next: Option<Request>,
     ) -> PageEnd {
+        let Inbox { requests, end } = inbox;
         let mut checking = std::pin::pin!(page.check_navigations(self.request.page.navigation_rule.as_ref()));
         let mut attempts = 0;
         let mut forbidden = std::pin::pin!(page.shows_forbidden_scheme());
         loop {
-            let request = match next.take() {
-                Some(request) => Some(request),
-                None => tokio::select! {
-                    biased;
-                    () = process.cdp().disconnected() => return PageEnd::Over,
-                    // The filter does not let a client get there. If it does, the session ends.
-                    () = &mut forbidden => return PageEnd::Over,
-                    never = &mut checking => match never {},
-                    request = requests.recv() => request,
-                },
+            let serving = async {
+                let request = match next.take() {
+                    Some(request) => request,
+                    None => match requests.recv().await {
+                        Some(request) => request,
+                        None => return Served::Over,
+                    },
+                };
+                channels.serve(page, request, &mut attempts).await
             };
-            let Some(request) = request else { return PageEnd::Over };
-            let request = match request {
-                Request::Close(reply) => return PageEnd::Close(reply),
-                request @ (Request::Connect(_) | Request::ConnectToPage { .. }) => request,
+            let served = tokio::select! {
+                biased;
+                () = process.cdp().disconnected() => return PageEnd::Over,
+                // Before the requests: the end of the session waits for none of them.
+                ended = end.recv() => return ended.map_or(PageEnd::Over, PageEnd::Close),
+                // The filter does not let a client get there. If it does, the session ends.
+                () = &mut forbidden => return PageEnd::Over,
+                never = &mut checking => match never {},
+                served = serving => served,
             };
-            let chosen = match &request {
-                Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
-                    Some(chosen.clone())
-                }
-                Request::ConnectToPage { .. } | Request::Connect(_) | Request::Close(_) => None,
-            };
-            let Some(target) = chosen.or_else(|| page.current_tab()) else {
-                return PageEnd::NeedsTab(request);
-            };
-            match request {
-                Request::Connect(reply) => {
-                    let connecting = timeout(CONNECT_TIMEOUT, channels.connect(page, ClientRole::Controls));
-                    // The caller may be gone.
-                    drop(reply.send(connecting.await.unwrap_or(Err(BrowserError::Deadline))));
-                }
-                Request::ConnectToPage { role, chosen, reply } => {
-                    let connecting = timeout(CONNECT_TIMEOUT, channels.connect_to(page, &target, role));
-                    match connecting.await.unwrap_or(Err(BrowserError::Deadline)) {
-                        // The tab was closed, and its event has not arrived yet.
-                        Err(BrowserError::Protocol { detail }) if attempts < MAX_TABS => {
-                            tracing::debug!(detail, "the tab of a browser session is gone");
-                            attempts += 1;
-                            page.forget_tab(&target);
-                            next = Some(Request::ConnectToPage { role, chosen, reply });
-                        }
-                        connected => {
-                            attempts = 0;
-                            // The caller may be gone.
-                            drop(reply.send(connected));
-                        }
-                    }
-                }
-                Request::Close(reply) => return PageEnd::Close(reply),
+            match served {
+                Served::Done => {}
+                Served::Retry(request) => next = Some(request),
+                Served::NeedsTab(request) => return PageEnd::NeedsTab(request),
+                Served::Over => return PageEnd::Over,
             }
         }
     }
@@ -225,19 +217,71 @@ fn log_lost_state(error: &BrowserError) {
     );
 }
 
-/// The open channels of a session.
-#[derive(Default)]
+/// The open channels of a session, and the downloads that they see.
 struct Channels {
     open: Vec<ChannelHandle>,
+    downloads: Downloads,
+}
+
+/// The outcome of a request.
+enum Served {
+    Done,
+    /// The tab was closed, and its event has not arrived yet.
+    Retry(Request),
+    /// No tab is open.
+    NeedsTab(Request),
+    /// There are no requests any more.
+    Over,
 }
 
 impl Channels {
+    /// Connects a client. `attempts` counts how often a tab was gone in a row.
+    async fn serve(&mut self, page: &Page<'_>, request: Request, attempts: &mut usize) -> Served {
+        let chosen = match &request {
+            Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
+                Some(chosen.clone())
+            }
+            Request::ConnectToPage { .. } | Request::Connect(_) => None,
+        };
+        let Some(target) = chosen.or_else(|| page.current_tab()) else {
+            return Served::NeedsTab(request);
+        };
+        match request {
+            Request::Connect(reply) => {
+                let connecting = timeout(CONNECT_TIMEOUT, self.connect(page, ClientRole::Controls));
+                // The caller may be gone.
+                drop(reply.send(connecting.await.unwrap_or(Err(BrowserError::Deadline))));
+            }
+            Request::ConnectToPage { role, chosen, reply } => {
+                let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(page, &target, role));
+                match connecting.await.unwrap_or(Err(BrowserError::Deadline)) {
+                    Err(BrowserError::Protocol { detail }) if *attempts < MAX_TABS => {
+                        tracing::debug!(detail, "the tab of a browser session is gone");
+                        *attempts += 1;
+                        page.forget_tab(&target);
+                        return Served::Retry(Request::ConnectToPage { role, chosen, reply });
+                    }
+                    connected => {
+                        *attempts = 0;
+                        // The caller may be gone.
+                        drop(reply.send(connected));
+                    }
+                }
+            }
+        }
+        Served::Done
+    }
+
     async fn connect(&mut self, page: &Page<'_>, role: ClientRole) -> Result<CdpChannel, BrowserError> {
         let clients: ClientCount = match role {
-            ClientRole::Controls => Box::new(page.client_counter()),
+            ClientRole::Controls | ClientRole::Runs(_) => Box::new(page.client_counter()),
             ClientRole::Watches => Box::new(|_| {}),
         };
-        let channel = CdpChannel::open(page.cdp(), page.context_id(), clients).await?;
+        let mut channel = CdpChannel::open(page.cdp(), page.context_id(), clients).await?;
+        channel.follow(&self.downloads);
+        if let ClientRole::Runs(limits) = role {
+            channel.accept(self.downloads.accept(limits).await?);
+        }
         self.open.retain(|channel| !channel.is_closed());
         self.open.push(channel.handle());
         Ok(channel)

@@ -115,7 +115,7 @@ const COMMANDS: &[(&str, &str)] = &[
 const RULES: &[(&str, Rule)] = &[
     ("Browser.grantPermissions", Rule::OwnContext),
     ("Browser.resetPermissions", Rule::OwnContext),
-    ("Browser.setDownloadBehavior", Rule::NoDownloads),
+    ("Browser.setDownloadBehavior", Rule::OwnContext),
     ("Browser.setPermission", Rule::OwnContext),
     ("Fetch.continueRequest", Rule::WebUrl),
     ("Input.dispatchDragEvent", Rule::NoFiles),
@@ -131,8 +131,12 @@ const RULES: &[(&str, Rule)] = &[
     ("Target.setAutoAttach", Rule::FlatOrOff),
 ];
 
-/// The commands that are answered without an effect: clients fail if they are refused, and the session refuses all
-/// downloads anyway.
+/// The command that shows a client the events of downloads, and has no other effect: clients send it when they connect, and
+/// fail if it is refused.
+const SHOW_DOWNLOADS: &str = "Browser.setDownloadBehavior";
+
+/// The commands that are answered without an effect: clients fail if they are refused, and the session decides about
+/// downloads.
 const NO_EFFECT: &[&str] = &["Page.setDownloadBehavior"];
 
 /// The parameters of a new tab. Others have effects beyond it.
@@ -157,8 +161,6 @@ enum Rule {
     OwnContext,
     /// `url` has a scheme of the web.
     WebUrl,
-    /// Replaced: downloads are refused. Clients send the command when they connect, and fail if it is refused.
-    NoDownloads,
     /// `data` contains no files.
     NoFiles,
     /// `handle` is a stream that the client has opened.
@@ -190,6 +192,8 @@ pub(super) enum Verdict {
     Forward(Value),
     /// It is answered without being sent on.
     Answer(Value),
+    /// It is answered without being sent on, and decides whether the client sees the events of downloads.
+    ShowDownloads(bool),
     /// It is refused, for this reason.
     Refuse(String),
 }
@@ -209,6 +213,9 @@ pub(super) fn check(method: &str, params: Value, owner: &dyn Ownership) -> Verdi
     };
     let rule = RULES.iter().find(|(name, _)| *name == method).map_or(Rule::None, |(_, rule)| *rule);
     match apply(rule, &mut params, owner) {
+        Ok(()) if method == SHOW_DOWNLOADS => {
+            Verdict::ShowDownloads(params.get("eventsEnabled") == Some(&Value::Bool(true)))
+        }
         Ok(()) => Verdict::Forward(Value::Object(params)),
         Err(reason) => Verdict::Refuse(format!("{method} is refused in a browser session: {reason}")),
     }
@@ -235,11 +242,6 @@ fn apply(rule: Rule, params: &mut Map<String, Value>, owner: &dyn Ownership) -> 
     match rule {
         Rule::None => Ok(()),
         Rule::OwnContext => use_own_context(params, owner),
-        Rule::NoDownloads => {
-            params.retain(|name, _| matches!(name.as_str(), "browserContextId" | "eventsEnabled"));
-            params.insert("behavior".to_owned(), "deny".into());
-            use_own_context(params, owner)
-        }
         Rule::WebUrl => check_url(params.get("url")),
         Rule::NoFiles => match params.get("data").and_then(|data| data.get("files")) {
             None | Some(Value::Null) => Ok(()),
@@ -432,10 +434,12 @@ mod tests {
     }
 
     #[test]
-    fn downloads_stay_refused() {
+    fn clients_see_downloads_but_do_not_decide_about_them() {
         let params = json!({"behavior": "allow", "downloadPath": "/tmp", "eventsEnabled": true});
-        let denied = json!({"behavior": "deny", "browserContextId": "OWN", "eventsEnabled": true});
-        forwarded("Browser.setDownloadBehavior", &params, &denied);
+        let verdict = check("Browser.setDownloadBehavior", params.clone(), &Owner);
+        assert_eq!(verdict, Verdict::ShowDownloads(true));
+        let verdict = check("Browser.setDownloadBehavior", json!({"behavior": "default"}), &Owner);
+        assert_eq!(verdict, Verdict::ShowDownloads(false));
         refused("Browser.setDownloadBehavior", json!({"behavior": "allow", "browserContextId": "OTHER"}));
         assert_eq!(check("Page.setDownloadBehavior", params, &Owner), Verdict::Answer(json!({})));
     }

@@ -5,6 +5,7 @@
 //! all of them are in one browser context, with one guarded proxy.
 
 mod channel;
+mod downloads;
 mod driver;
 mod filter;
 
@@ -24,6 +25,7 @@ use crate::state::State;
 pub(crate) use driver::Driver;
 
 pub use channel::{CdpChannel, ChannelClosed, PageTarget};
+pub use downloads::{DownloadError, DownloadLimits, DownloadedFile};
 
 /// The maximum number of tabs of a session. Further windows are closed.
 const MAX_TABS: usize = 16;
@@ -35,8 +37,7 @@ const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time in which the last tab of a session is replaced. A session without a tab ends.
 const REOPEN_TIMEOUT: Duration = Duration::from_secs(15);
-/// The time in which a session ends: a request in progress, a new tab, two captures, and the stop of Chromium. After that,
-/// Chromium is killed.
+/// The time in which a session ends: a new tab, two captures, and the stop of Chromium. After that, Chromium is killed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// The first page of an interactive session.
@@ -62,6 +63,8 @@ pub enum StartPage {
 pub enum ClientRole {
     /// It controls the browser, and answers the dialogs of its pages.
     Controls,
+    /// It is a program, which controls the browser and gets the downloads of its pages. There is one at a time.
+    Runs(DownloadLimits),
     /// It shows the page to people. Dialogs are answered as if it was not there.
     Watches,
 }
@@ -69,6 +72,8 @@ pub enum ClientRole {
 /// The Chromium of one interactive session. Dropping it stops it in the background.
 pub struct InteractiveBrowser {
     requests: mpsc::Sender<driver::Request>,
+    /// Not a request, so that it waits for none of them.
+    end: mpsc::Sender<driver::EndRequest>,
     process: Arc<BrowserProcess>,
     task: JoinHandle<()>,
 }
@@ -82,9 +87,11 @@ impl InteractiveBrowser {
     pub(crate) async fn open(process: BrowserProcess, driver: Driver) -> Result<Self, BrowserError> {
         let process = Arc::new(process);
         let (requests, received) = mpsc::channel(MAX_QUEUED);
+        let (end, end_received) = mpsc::channel(1);
         let (opened, opening) = oneshot::channel();
-        let task = tokio::spawn(driver.run(Arc::clone(&process), received, opened));
-        let browser = Self { requests, process, task };
+        let inbox = driver::Inbox { requests: received, end: end_received };
+        let task = tokio::spawn(driver.run(Arc::clone(&process), inbox, opened));
+        let browser = Self { requests, end, process, task };
         match opening.await {
             Ok(Ok(())) => Ok(browser),
             Ok(Err(error)) => {
@@ -129,26 +136,27 @@ impl InteractiveBrowser {
     ///
     /// Waits no longer than is needed for that: a Chromium that does not respond is killed.
     pub async fn close(self) -> Option<State> {
-        let Self { requests, process, task } = self;
+        let Self { requests, end, process, task } = self;
         let mut state = None;
         let asking = async {
             let (reply, response) = oneshot::channel();
-            if requests.send(driver::Request::Close(reply)).await.is_ok() {
+            if end.send(reply).await.is_ok() {
                 state = response.await.unwrap_or(None);
             }
         };
-        end(&process, task, asking, CLOSE_TIMEOUT).await;
+        stop(&process, task, asking, CLOSE_TIMEOUT).await;
+        drop(requests);
         state
     }
 
     async fn close_without_state(self) {
-        let Self { requests, process, task } = self;
-        end(&process, task, async { drop(requests) }, CLOSE_TIMEOUT).await;
+        let Self { requests, end, process, task } = self;
+        stop(&process, task, async { drop((requests, end)) }, CLOSE_TIMEOUT).await;
     }
 }
 
 /// Asks the task of a session to end, and waits for that. When the time is over, ends the task and kills the browser.
-async fn end(
+async fn stop(
     process: &BrowserProcess,
     mut task: JoinHandle<()>,
     asking: impl Future<Output = ()>,
@@ -207,5 +215,63 @@ impl fmt::Debug for Connector {
 impl fmt::Debug for InteractiveBrowser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InteractiveBrowser").field("root_pid", &self.root_pid()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::time::Instant;
+    use websvc_testkit::TestWeb;
+
+    use super::*;
+    use crate::{Browser, BrowserConfig};
+
+    /// Starts a session with two tabs; skips the test and returns `None` without Chromium.
+    async fn start(web: &TestWeb) -> Option<(InteractiveBrowser, CdpChannel, String)> {
+        let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM") else {
+            websvc_testkit::skip("WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
+            return None;
+        };
+        let config = BrowserConfig { path: Some(path.into()), ..BrowserConfig::default() };
+        let browser = Browser::new(config, web.client());
+        let blank = "about:blank".parse().unwrap();
+        let page = RenderRequest::new(blank, Instant::now() + Duration::from_secs(60));
+        let request = InteractiveRequest { page, start: StartPage::Blank };
+        let session = browser.start_interactive(request).await.unwrap();
+        let channel = session.connector().connect().await.unwrap();
+        channel
+            .send(
+                &json!({"id": 1, "method": "Target.createTarget", "params": {"url": "about:blank"}})
+                    .to_string(),
+            )
+            .unwrap();
+        let mut channel = channel;
+        let target = loop {
+            let message: serde_json::Value = serde_json::from_str(&channel.receive().await.unwrap()).unwrap();
+            if message["id"] == 1 {
+                break message["result"]["targetId"].as_str().unwrap().to_owned();
+            }
+        };
+        Some((session, channel, target))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn forbidden_document_in_any_tab_ends_the_session() {
+        let web = TestWeb::builder().start().await;
+        let Some((session, mut channel, target)) = start(&web).await else { return };
+        // Past the filter, which no client can do.
+        let cdp = session.process.cdp();
+        let targets = cdp.call("", "Target.getTargets", json!({})).await.unwrap();
+        let mut infos = targets["targetInfos"].as_array().unwrap().iter();
+        let info = infos.find(|info| info["targetId"] == target.as_str()).unwrap();
+        let context = info["browserContextId"].as_str().unwrap();
+        let tab = session.process.targets().session(context, &target).unwrap();
+        // An allowed document first.
+        cdp.call(&tab, "Page.navigate", json!({"url": "data:text/html,x"})).await.unwrap();
+        assert!(!session.has_ended());
+        cdp.send_no_reply(&tab, "Page.navigate", json!({"url": "file:///etc/hostname"}));
+        while channel.receive().await.is_some() {}
+        session.ended().await;
     }
 }

@@ -162,6 +162,12 @@ impl PageEvents {
         self.lock().record_visit(params);
     }
 
+    /// Records the URL that a tab of the session shows.
+    pub(super) fn record_tab_url(&self, url: &str) {
+        self.lock().record_tab_url(url);
+        self.notify();
+    }
+
     /// Records that a process of a child target ended.
     pub(super) fn record_child_crash(&self) {
         self.record_excess();

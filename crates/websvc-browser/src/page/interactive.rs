@@ -121,9 +121,9 @@ impl<'a> Page<'a> {
         self.process.targets().remove_page(&self.context.id, target);
     }
 
-    /// Waits until the page shows a document that pages must not show.
+    /// Waits until any tab of the session shows a document that pages must not show.
     pub(crate) async fn shows_forbidden_scheme(&self) {
-        self.events.wait_until(|state| state.forbidden_scheme.is_some()).await;
+        self.events.wait_until(|state| state.forbidden_scheme.is_some() || state.has_forbidden_tab).await;
     }
 
     /// Returns a function that counts the clients that control the session. When the last one leaves, the open dialogs of

@@ -64,6 +64,8 @@ pub(super) struct PageState {
     pub(super) world: Option<i64>,
     /// The scheme of the current URL, if pages must not have it.
     pub(super) forbidden_scheme: Option<String>,
+    /// True if a tab of the session has shown a document that pages must not show.
+    pub(super) has_forbidden_tab: bool,
     /// The navigations that wait for the navigation rule.
     pub(super) pending_navigations: VecDeque<PendingNavigation>,
     /// The reason why the navigation rule refused a navigation.
@@ -118,6 +120,7 @@ impl PageState {
             excess: None,
             world: None,
             forbidden_scheme: None,
+            has_forbidden_tab: false,
             pending_navigations: VecDeque::new(),
             refusal: None,
             visited: BTreeSet::new(),
@@ -214,6 +217,11 @@ impl PageState {
         }
     }
 
+    /// Records the URL that a tab of the session shows.
+    pub(super) fn record_tab_url(&mut self, url: &str) {
+        self.has_forbidden_tab |= is_of_server(url);
+    }
+
     /// Records a download, which the browser refuses.
     fn record_download(&mut self, params: &Value) {
         let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
@@ -237,6 +245,14 @@ impl PageState {
             });
         }
     }
+}
+
+/// Returns whether a URL is one of the server or of the browser itself. Other schemes that are not of the web are harmless:
+/// a tab has such a URL while it opens a link to another program, such as `mailto:`.
+fn is_of_server(url: &str) -> bool {
+    let schemes =
+        ["chrome", "chrome-extension", "chrome-untrusted", "devtools", "file", "filesystem", "view-source"];
+    Url::parse(url).is_ok_and(|url| schemes.contains(&url.scheme()))
 }
 
 /// Returns the scheme of a URL that a page must not show. `about`, `blob` and `data` are allowed: their content comes from
@@ -278,6 +294,23 @@ fn storage_origin(url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tab_is_forbidden_for_urls_of_the_server_only() {
+        let is_forbidden = |url: &str| {
+            let mut state = PageState::new("F");
+            state.record_tab_url(url);
+            state.record_tab_url("https://a.test/");
+            state.has_forbidden_tab
+        };
+        for url in ["file:///etc/passwd", "chrome://version/", "view-source:http://a.test/", "devtools://x/"]
+        {
+            assert!(is_forbidden(url), "{url}");
+        }
+        for url in ["", "about:blank", "http://a.test/", "mailto:a@b.test", "chrome-error://chromewebdata/"] {
+            assert!(!is_forbidden(url), "{url}");
+        }
+    }
 
     #[test]
     fn forbidden_scheme_only_for_urls_outside_the_web() {

@@ -81,7 +81,10 @@ impl Page<'_> {
                     events.notify();
                 }
             });
-            self.process.targets().allow_tabs(&self.context.id, Tabs { max_pages, on_open, on_detached });
+            let events = self.events.clone();
+            let on_url = Arc::new(move |url: &str| events.record_tab_url(url));
+            let tabs = Tabs { max_pages, on_open, on_detached, on_url };
+            self.process.targets().allow_tabs(&self.context.id, tabs);
         }
         children
     }

@@ -1,17 +1,20 @@
 //! Browsers of interactive sessions: clients over the DevTools protocol, tabs, state, and the end.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_browser::{
-    CdpChannel, Changes, ClientRole, InteractiveBrowser, InteractiveRequest, PageTarget, Session, StartPage,
-    State, Step,
+    Browser, BrowserError, CdpChannel, Changes, ClientRole, InteractiveBrowser, InteractiveRequest,
+    PageTarget, Session, StartPage, State, Step,
 };
 use websvc_testkit::{Canary, Page, TestWeb};
+use websvc_transport::{AddressGuard, ClientConfig, Resolve, ResolveFuture};
 
 use crate::egress::{OTHER_ACCESSES, REQUESTS, web};
-use crate::support::{Setup, request, setup, setup_page};
+use crate::support::{Setup, config, request, setup, setup_page};
 
 const PAGE: &str = "<!DOCTYPE html><title>first</title><h1>Tea</h1><script>setTimeout(() => 0, 10)</script>";
 
@@ -304,6 +307,89 @@ async fn closed_streams_do_not_count() {
         assert!(read["error"]["message"].as_str().unwrap().contains("has not opened"), "{read}");
     }
     browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stream_above_the_limit_is_refused_and_the_others_stay_open() {
+    let Some(setup) = setup_page(PAGE).await else { return };
+    let browser = start(&setup, None).await;
+    let (mut client, page) = connect(&browser).await;
+    let print = json!({"transferMode": "ReturnAsStream"});
+    let mut streams = Vec::new();
+    for _ in 0..64 {
+        let mut printed = client.call(Some(&page.session), "Page.printToPDF", print.clone()).await;
+        assert!(printed["result"]["stream"].is_string(), "{printed}");
+        streams.push(printed["result"]["stream"].take());
+    }
+    let refused = client.call(Some(&page.session), "Page.printToPDF", print.clone()).await;
+    assert_eq!(refused["result"], Value::Null, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("more than 64 streams"), "{refused}");
+    for stream in &streams {
+        let part = client.call(Some(&page.session), "IO.read", json!({"handle": stream, "size": 1})).await;
+        assert!(part["result"]["data"].is_string(), "{part}");
+    }
+    client.call(Some(&page.session), "IO.close", json!({"handle": streams[0]})).await;
+    let printed = client.call(Some(&page.session), "Page.printToPDF", print).await;
+    assert!(printed["result"]["stream"].is_string(), "{printed}");
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn end_of_a_session_does_not_wait_for_clients_that_connect() {
+    let Some(setup) = setup_page(PAGE).await else { return };
+    let browser = start(&setup, None).await;
+    let group = browser.root_pid().unwrap();
+    // A Chromium that does not respond.
+    let pid = rustix::process::Pid::from_raw(group).unwrap();
+    rustix::process::kill_process_group(pid, rustix::process::Signal::STOP).unwrap();
+    let connector = browser.connector();
+    let connecting = futures_util::future::join_all((0..12).map(|_| connector.connect()));
+    // The clients first, so that their requests are in the queue.
+    let (connected, _) = tokio::join!(biased; connecting, browser.close());
+    for result in connected {
+        // A client that was waited for has an error of its time limit.
+        assert!(matches!(result, Err(BrowserError::Crashed)), "{result:?}");
+    }
+    wait_until_stopped(group).await;
+}
+
+/// Resolves one name to one address after another.
+struct Rebinding(AtomicUsize, [IpAddr; 2]);
+
+impl Resolve for Rebinding {
+    fn resolve<'a>(&'a self, _: &'a str) -> ResolveFuture<'a> {
+        let address = self.1[self.0.fetch_add(1, Ordering::SeqCst).min(1)];
+        Box::pin(async move { Ok(vec![address]) })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn name_that_changes_its_address_is_checked_again_in_a_session() {
+    let Some(config) = config() else { return };
+    let canary = Canary::start().await;
+    let port = canary.addr().port();
+    let allowed = Canary::start_at(&format!("127.0.0.2:{port}")).await;
+    let addresses = ["127.0.0.2".parse().unwrap(), "127.0.0.1".parse().unwrap()];
+    let resolver = Arc::new(Rebinding(AtomicUsize::new(0), addresses));
+    let guard = AddressGuard::public().allow("127.0.0.2".parse().unwrap());
+    let client =
+        websvc_transport::Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
+    let browser = Browser::new(config, client);
+    let page = request("about:blank");
+    let session =
+        browser.start_interactive(InteractiveRequest { page, start: StartPage::Blank }).await.unwrap();
+    let (mut client, page) = connect(&session).await;
+    let url = format!("http://rebind.test:{port}/");
+    let navigate = json!({ "url": url });
+    let reached = client.call(Some(&page.session), "Page.navigate", navigate.clone()).await;
+    assert!(reached["result"]["errorText"].is_null(), "{reached}");
+    assert_eq!(allowed.connections(), 1);
+    // A connection to the allowed address would be used again.
+    drop(allowed);
+    let refused = client.call(Some(&page.session), "Page.navigate", navigate).await;
+    assert!(refused["result"]["errorText"].is_string(), "{refused}");
+    assert_eq!(canary.connections(), 0);
+    session.close().await;
 }
 
 /// Opens pages with these indexes in a new tab each, and lets them run.

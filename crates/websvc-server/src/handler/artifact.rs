@@ -58,14 +58,14 @@ fn api_error(error: FindError) -> ApiError {
 
 /// Responds with the content of an artifact, or a part of it.
 async fn respond(content: Content, method: &Method, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
-    let Content { id, kind, bytes, remaining_s, .. } = &content;
+    let Content { id, kind, bytes, remaining_s, name, .. } = &content;
     let (kind, bytes) = (*kind, *bytes);
     let etag = header_value(&format!("\"{id}\""))?;
     let mut response_headers = vec![
         (CACHE_CONTROL, header_value(&format!("private, max-age={remaining_s}, immutable"))?),
         (ETAG, etag.clone()),
         (ACCEPT_RANGES, HeaderValue::from_static("bytes")),
-        (CONTENT_DISPOSITION, header_value(&kind.content_disposition(id))?),
+        (CONTENT_DISPOSITION, header_value(&kind.content_disposition(id, name.as_ref()))?),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),

@@ -85,7 +85,8 @@ impl ServiceState {
             audit,
         } = config;
         let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), monitors);
-        let browser_sessions = BrowserSessions::new(engine.clone(), store.clone(), browser_sessions);
+        let browser_sessions =
+            BrowserSessions::new(engine.clone(), store.clone(), artifacts.clone(), browser_sessions);
         let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,

@@ -10,6 +10,7 @@ mod service;
 mod shell;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
@@ -97,9 +98,19 @@ impl BrowserTest {
 
 /// Starts a service with a browser.
 pub(crate) fn serve(site: &Site, chromium: &Path) -> Service {
+    Service::start(&mut serve_command(site, chromium))
+}
+
+/// Starts a service with a browser, which writes its log to a file.
+pub(crate) fn serve_logging(site: &Site, chromium: &Path, log: &Path) -> Service {
+    Service::start_logging(&mut serve_command(site, chromium), log)
+}
+
+pub(crate) fn serve_command(site: &Site, chromium: &Path) -> Command {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
-    Service::start(command.env("WEBSVC__BROWSER__PATH", chromium))
+    command.env("WEBSVC__BROWSER__PATH", chromium);
+    command
 }
 
 /// Starts a service with a browser and one page per host.

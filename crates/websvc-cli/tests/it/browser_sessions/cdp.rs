@@ -18,6 +18,8 @@ use crate::websocket::request_upgrade;
 pub(crate) struct CdpClient {
     socket: WebSocketStream<Tunnel>,
     last_id: u64,
+    /// The events that arrived before the response to the last command.
+    events: Vec<Value>,
 }
 
 impl CdpClient {
@@ -29,7 +31,7 @@ impl CdpClient {
         let response = request_upgrade(service, path, &[("authorization", "")]).await;
         let Upgrade::Switched { tunnel, .. } = response else { panic!("{response:?}") };
         let socket = WebSocketStream::from_raw_socket(tunnel, Role::Client, None).await;
-        Self { socket, last_id: 0 }
+        Self { socket, last_id: 0, events: Vec::new() }
     }
 
     pub(crate) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
@@ -39,28 +41,70 @@ impl CdpClient {
             command["sessionId"] = session.into();
         }
         self.socket.send(Message::text(command.to_string())).await.unwrap();
+        self.events.clear();
+        loop {
+            let message = self.message().await;
+            if message["id"] == self.last_id {
+                return message;
+            }
+            self.events.push(message);
+        }
+    }
+
+    async fn message(&mut self) -> Value {
         loop {
             match self.socket.next().await.unwrap().unwrap() {
-                Message::Text(text) => {
-                    let message: Value = serde_json::from_str(&text).unwrap();
-                    if message["id"] == self.last_id {
-                        return message;
-                    }
-                }
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
                 Message::Ping(_) | Message::Pong(_) => {}
                 other => panic!("{other:?}"),
             }
         }
     }
 
+    /// Returns the next event with this name since the last command.
+    pub(super) async fn event(&mut self, method: &str) -> Value {
+        if let Some(at) = self.events.iter().position(|event| event["method"] == method) {
+            return self.events.remove(at);
+        }
+        loop {
+            let message = self.message().await;
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
+    /// Opens a tab with an empty page, and returns the session of the protocol.
+    pub(super) async fn open_tab(&mut self) -> String {
+        let created = self.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
+        let attach = json!({"targetId": created["result"]["targetId"], "flatten": true});
+        let attached = self.call(None, "Target.attachToTarget", attach).await;
+        attached["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{created} {attached}")).to_owned()
+    }
+
+    /// Closes all tabs except the one with this target.
+    pub(super) async fn close_tabs_except(&mut self, kept: &str) {
+        let targets = self.call(None, "Target.getTargets", json!({})).await;
+        let targets = targets["result"]["targetInfos"].as_array().unwrap().clone();
+        for target in targets.iter().filter(|target| target["type"] == "page" && target["targetId"] != kept) {
+            self.call(None, "Target.closeTarget", json!({"targetId": target["targetId"]})).await;
+        }
+    }
+
     /// Attaches to the only page of the session, and returns the session of the protocol.
     pub(super) async fn attach(&mut self) -> String {
+        self.attach_to_only_page().await.1
+    }
+
+    /// Attaches to the only page of the session, and returns its target and the session of the protocol.
+    pub(super) async fn attach_to_only_page(&mut self) -> (String, String) {
         let targets = self.call(None, "Target.getTargets", json!({})).await;
         let targets = targets["result"]["targetInfos"].as_array().unwrap();
         assert_eq!(targets.len(), 1, "{targets:?}");
         let attach = json!({"targetId": targets[0]["targetId"], "flatten": true});
         let attached = self.call(None, "Target.attachToTarget", attach).await;
-        attached["result"]["sessionId"].as_str().unwrap().to_owned()
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&targets[0]["targetId"]), text(&attached["result"]["sessionId"]))
     }
 
     /// Waits until the service closes the connection.

@@ -1,16 +1,8 @@
 //! Code in the sessions of the program (operations.md, acceptance lists 1 and 2): the sandbox runs it, and the guard holds.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{SESSIONS, SessionTest, path};
-
-/// Runs code in a session.
-async fn execute(test: &SessionTest, session: &Value, language: &str, code: &str) -> Value {
-    let body = json!({"code": code, "language": language, "timeout": 20});
-    let response = test.service.post(&format!("{}/execute", path(session)), body.to_string()).await;
-    assert_eq!(response.status, 200, "{}", response.body);
-    response.body
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn program_drives_the_page_and_the_next_one_sees_its_changes() {
@@ -18,13 +10,13 @@ async fn program_drives_the_page_and_the_next_one_sees_its_changes() {
     let Some(test) = SessionTest::start(name).await else { return };
     let session = test.create(json!({})).await;
     let open = "await page.goto('http://click.test/'); await page.getByRole('button').click(); console.log('clicked')";
-    let opened = execute(&test, &session, "node", open).await;
+    let opened = test.execute(&session, "node", open).await;
     assert_eq!((&opened["exitCode"], &opened["stdout"]), (&json!(0), &json!("clicked\n")), "{opened}");
-    let read = execute(&test, &session, "node", "({ title: await page.title(), url: page.url() })").await;
+    let read = test.execute(&session, "node", "({ title: await page.title(), url: page.url() })").await;
     assert_eq!(read["result"], r#"{"title":"1","url":"http://click.test/"}"#, "{read}");
     let tabs = "const other = await context.newPage(); await other.goto('http://tea.test/'); page = other; 1";
-    execute(&test, &session, "node", tabs).await;
-    let current = execute(&test, &session, "node", "await page.title()").await;
+    test.execute(&session, "node", tabs).await;
+    let current = test.execute(&session, "node", "await page.title()").await;
     assert_eq!(current["result"], "Tea", "{current}");
 }
 
@@ -34,14 +26,13 @@ async fn references_of_a_snapshot_serve_later_commands() {
         return;
     };
     let session = test.create(json!({})).await;
-    let opened = execute(&test, &session, "bash", "agent-browser open http://click.test/").await;
+    let opened = test.execute(&session, "bash", "agent-browser open http://click.test/").await;
     assert_eq!(opened["exitCode"], 0, "{opened}");
-    let snapshot = execute(&test, &session, "bash", "agent-browser snapshot -i").await;
+    let snapshot = test.execute(&session, "bash", "agent-browser snapshot -i").await;
     assert_eq!(snapshot["stdout"], "- button \"0\" [ref=e1]\n", "{snapshot}");
-    let clicked =
-        execute(&test, &session, "bash", "agent-browser click @e1\nagent-browser get text @e1").await;
+    let clicked = test.execute(&session, "bash", "agent-browser click @e1\nagent-browser get text @e1").await;
     assert_eq!((&clicked["exitCode"], &clicked["result"]), (&json!(0), &json!("✓ Done\n1")), "{clicked}");
-    let shell = execute(&test, &session, "bash", "cat /etc/passwd").await;
+    let shell = test.execute(&session, "bash", "cat /etc/passwd").await;
     assert_ne!(shell["exitCode"], 0, "{shell}");
 }
 
@@ -50,7 +41,7 @@ async fn failing_and_endless_programs_end_with_their_reason() {
     let name = "failing_and_endless_programs_end_with_their_reason";
     let Some(test) = SessionTest::start(name).await else { return };
     let session = test.create(json!({})).await;
-    let failed = execute(&test, &session, "node", "throw new Error('no tea')").await;
+    let failed = test.execute(&session, "node", "throw new Error('no tea')").await;
     assert_eq!(failed["success"], true, "{failed}");
     assert_eq!(failed["exitCode"], 1, "{failed}");
     for field in ["stderr", "error"] {
@@ -59,7 +50,7 @@ async fn failing_and_endless_programs_end_with_their_reason() {
     let body = json!({"code": "for (;;);", "timeout": 2}).to_string();
     let endless = test.service.post(&format!("{}/execute", path(&session)), body).await.body;
     assert_eq!((&endless["killed"], &endless["exitCode"]), (&json!(true), &json!(124)), "{endless}");
-    let next = execute(&test, &session, "node", "1 + 1").await;
+    let next = test.execute(&session, "node", "1 + 1").await;
     assert_eq!(next["result"], "2", "{next}");
 }
 
@@ -74,7 +65,7 @@ async fn program_reaches_neither_private_addresses_nor_the_machine() {
         "require('fs').readFileSync('/etc/passwd')",
         "process.env.HOME.length",
     ] {
-        let refused = execute(&test, &session, "node", code).await;
+        let refused = test.execute(&session, "node", code).await;
         assert_ne!(refused["exitCode"], 0, "{code}: {refused}");
     }
     let page = test.service.get(SESSIONS).await.body;

@@ -64,6 +64,8 @@ async fn unused_session_ends() {
     assert_eq!(groups.len(), 1, "each session has a browser of its own");
     test.wait_until_destroyed(&session).await;
     wait_until_gone(&groups).await;
+    let execute = test.service.post(&format!("{}/execute", path(&session)), r#"{"code": "1"}"#).await;
+    assert_eq!(execute.status, 410, "{}", execute.body);
     let ended = test.delete(&session).await;
     assert_eq!((ended.status.as_u16(), &ended.body["creditsBilled"]), (200, &Value::Null));
     assert!(ended.body["sessionDurationMs"].as_u64().unwrap() >= 10_000, "{}", ended.body);

@@ -39,7 +39,7 @@ impl Viewer {
         self.socket.send(Message::text(message.to_string())).await.unwrap();
     }
 
-    async fn click(&mut self) {
+    pub(super) async fn click(&mut self) {
         for kind in ["mousePressed", "mouseReleased"] {
             let click =
                 json!({"kind": "mouse", "type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});

@@ -1,9 +1,12 @@
 //! Browser sessions of the program (operations.md, acceptance list 2): their answers, their URLs, their end, and the end of
 //! the program.
 
+mod acceptance;
 pub(crate) mod cdp;
 mod code;
 mod command;
+mod downloads;
+mod egress;
 mod end;
 pub(crate) mod live;
 mod live_page;
@@ -11,6 +14,8 @@ mod metrics;
 mod prompt;
 mod recipes;
 mod tools;
+
+use std::path::Path;
 
 use http::Method;
 use serde_json::{Value, json};
@@ -23,7 +28,7 @@ const SESSIONS: &str = "/v2/browser";
 
 /// A service with Chromium, and the site whose pages it reaches.
 struct SessionTest {
-    _world: TestWeb,
+    world: TestWeb,
     site: Site,
     service: Service,
 }
@@ -38,16 +43,28 @@ impl SessionTest {
         let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
         let world = world
             .page("http://click.test/", Page::html(live::PAGE))
-            .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"))
-            .start()
-            .await;
+            .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"));
+        Some(Self::start_in(world, &chromium).await)
+    }
+
+    /// Starts a service in this world.
+    async fn start_in(world: TestWebBuilder, chromium: &Path) -> Self {
+        let world = world.start().await;
         let site = Site::new(&world);
-        let service = serve(&site, &chromium);
-        Some(Self { _world: world, site, service })
+        let service = serve(&site, chromium);
+        Self { world, site, service }
     }
 
     async fn create(&self, body: Value) -> Value {
         let response = self.service.post(SESSIONS, body.to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        response.body
+    }
+
+    /// Runs code in a session, and returns the body of the response.
+    async fn execute(&self, session: &Value, language: &str, code: &str) -> Value {
+        let body = json!({"code": code, "language": language, "timeout": 60});
+        let response = self.service.post(&format!("{}/execute", path(session)), body.to_string()).await;
         assert_eq!(response.status, 200, "{}", response.body);
         response.body
     }

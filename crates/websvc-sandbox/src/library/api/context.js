@@ -72,20 +72,35 @@ class BrowserContext extends Emitter {
   }
 
   _downloadStarted(event) {
-    const page = this._pages.find(item => item._frames.has(event.frameId));
-    if (!page || this._downloads.has(event.guid)) return;
+    if (this._downloads.has(event.guid)) return;
+    // A link that opens a window may lead to a download: the window closes, and may not be known yet.
+    const page = this._pages.find(item => item._frames.has(event.frameId))
+      || this._pages.find(item => item.listenerCount('download')) || this._pages[0];
+    if (!page) return;
     const download = new Download(page, event);
     this._downloads.set(event.guid, download);
     page._navigating.delete(event.frameId);
-    page.emit('download', download);
+    // Nothing waits for it.
+    if (!page.emit('download', download)) download.cancel().catch(ignore);
     page._check();
   }
   get _downloads() { return lazy(this, '_downloads', () => new Map()); }
-  _downloadChanged({ guid, state }) {
+  _downloadChanged({ guid, state, reason }) {
     const download = this._downloads.get(guid);
-    if (!download) return;
+    if (!download || download._state === 'canceled') return;
     download._state = state;
-    download._page._check();
+    download._reason = reason || null;
+    this._changed();
+  }
+  // Waits until the condition is true, which is checked after each change of a download or a page.
+  _untilChanged(condition, deadline) {
+    let waiter;
+    const met = new Promise(resolve => {
+      waiter = () => { if (condition()) resolve(); };
+      this._waiting.add(waiter);
+      waiter();
+    });
+    return deadline.race(met).finally(() => this._waiting.delete(waiter));
   }
 
   // The page that requests about the whole context go to.

@@ -123,17 +123,48 @@ class Dialog {
 class Download {
   constructor(page, { guid, url, suggestedFilename }) {
     Object.defineProperties(this, { _page: { value: page }, _guid: { value: guid }, _url: { value: url },
-      _name: { value: suggestedFilename }, _state: { value: 'inProgress', writable: true } });
+      _name: { value: suggestedFilename }, _state: { value: 'inProgress', writable: true },
+      _reason: { value: null, writable: true }, _artifact: { value: null, writable: true } });
   }
 
   page() { return this._page; }
   url() { return this._url; }
   suggestedFilename() { return this._name; }
-  async cancel() { await browserSession.send('Browser.cancelDownload', { guid: this._guid }).catch(ignore); }
-  async failure() {
-    await this._page._until(() => this._state !== 'inProgress', new Deadline(this._page._timeout()));
-    return this._state === 'canceled' ? 'canceled' : null;
+  async cancel() {
+    if (this._state !== 'inProgress') return;
+    await browserSession.send('Browser.cancelDownload', { guid: this._guid }).catch(ignore);
+    await this._ended();
   }
+  async failure() {
+    await this._ended();
+    return this._state === 'canceled' ? this._reason || 'canceled' : null;
+  }
+  // Stores the file under a name. Programs have no files, so only the name of a path counts.
+  async saveAs(path) {
+    if (typeof path !== 'string' || !path) throw new TypeError('path: expected a string, the name of the file');
+    this._artifact = await this._store({ name: path });
+  }
+  // The URL from which clients get the file. Playwright has no such method.
+  async artifactUrl() {
+    this._artifact ??= await this._store({});
+    return this._artifact.url;
+  }
+  async delete() { await this.cancel(); }
+
+  // A page that has closed may have downloads.
+  async _ended() {
+    const context = this._page.context();
+    await context._untilChanged(() => this._state !== 'inProgress', new Deadline(this._page._timeout()));
+  }
+
+  async _store(params) {
+    try {
+      return await browserSession.send('Websvc.storeDownload', { guid: this._guid, ...params });
+    } catch (error) {
+      throw new Error(error.message.replace('Protocol error (Websvc.storeDownload): ', ''));
+    }
+  }
+  _inspect() { return `Download { ${this._name} ${this._url} }`; }
 }
 
 // Requests that a page remembers.

@@ -201,7 +201,7 @@ async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<
 }
 
 async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
-    let BrowserRequest { path, body, .. } = request;
+    let BrowserRequest { base_url, path, body, .. } = request;
     let decoding = context.state.admission.decode_body(body, read_execute);
     let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let id = session_id(&path)?;
@@ -211,7 +211,7 @@ async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Resul
     if view.record.status == BrowserSessionStatus::Destroyed {
         return Err(SessionError::Ended.into());
     }
-    let execution = sessions.execute(&view, plan).await?;
+    let execution = sessions.execute(&view, plan, base_url.as_deref()).await?;
     Ok(json(StatusCode::OK, &wire::executed(execution)))
 }
 

@@ -45,7 +45,9 @@ pub(super) async fn interact(
     let sessions = &context.state.browser_sessions;
     let base_url = base_url.as_deref();
     let response = match plan {
-        InteractPlan::Code(code) => wire::interacted(base_url, &view, sessions.execute(&view, code).await?),
+        InteractPlan::Code(code) => {
+            wire::interacted(base_url, &view, sessions.execute(&view, code, base_url).await?)
+        }
         InteractPlan::Prompt { prompt, timeout } => {
             wire::prompted(base_url, &view, sessions.prompt(&view, &prompt, timeout).await?)
         }
