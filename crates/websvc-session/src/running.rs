@@ -54,6 +54,7 @@ async fn settle(engine: &Engine, billing: SessionBilling, duration: Duration) ->
     let usage = Usage {
         key,
         request,
+        result: None,
         operation: "browser",
         status: 200,
         elapsed: duration,

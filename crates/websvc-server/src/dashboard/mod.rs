@@ -3,6 +3,7 @@
 //! The operations are for administrators. Signing in with an admin key starts a session ([`session`]). Its cookie then
 //! stands for the key, also in requests to the API, so that the playground sends the same requests as any client.
 
+mod feedback;
 mod file;
 mod keys;
 mod markdown;
@@ -43,6 +44,7 @@ pub(crate) enum Operation {
     Teams,
     Usage,
     Requests,
+    Feedback,
     SetTeam,
     System,
     Render,
@@ -65,6 +67,7 @@ impl Operation {
             | Self::Teams
             | Self::Usage
             | Self::Requests
+            | Self::Feedback
             | Self::System
             | Self::Render
             | Self::MonitorPreview
@@ -89,6 +92,7 @@ pub(crate) async fn perform(
         Operation::RevokeKey => keys::revoke(&context, &request).await,
         Operation::Usage => usage::usage(&context, &request).await,
         Operation::Requests => usage::requests(&context, &request).await,
+        Operation::Feedback => feedback::feedback(&context, &request).await,
         Operation::Teams => teams::list(&context).await,
         Operation::SetTeam => teams::set(&context, request).await,
         Operation::System => system::system(&context).await,

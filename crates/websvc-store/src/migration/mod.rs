@@ -29,6 +29,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/018_monitors.sql"),
     include_str!("sqlite/019_monitor_messages.sql"),
     include_str!("sqlite/020_browser_sessions.sql"),
+    include_str!("sqlite/021_feedback.sql"),
 ];
 
 /// Outcome of [`migrate`].

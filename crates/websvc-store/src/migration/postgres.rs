@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/006_monitors.sql"),
     include_str!("postgres/007_monitor_messages.sql"),
     include_str!("postgres/008_browser_sessions.sql"),
+    include_str!("postgres/009_feedback.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.
