@@ -2,6 +2,7 @@
 
 mod access;
 mod common;
+mod feedback;
 mod jobs;
 mod map;
 mod monitor;
@@ -17,6 +18,7 @@ use url::Url;
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
 pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, TeamsCommand};
 pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
+pub(crate) use feedback::FeedbackCommand;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use monitor::{
@@ -81,6 +83,9 @@ pub(crate) enum Command {
     /// List undelivered job events and retry them; works while the server runs
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// List the ratings of clients, and export them as relevance judgments; works while the server runs
+    #[command(subcommand)]
+    Feedback(FeedbackCommand),
     /// Create, show, run and delete monitors of a running server, which watch pages for changes
     Monitor(Monitor),
     /// Set the threat protection of teams and check a URL; works while the server runs

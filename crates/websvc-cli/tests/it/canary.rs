@@ -212,7 +212,11 @@ async fn crawl_does_not_connect_to_internal_addresses() {
 fn is_job(operation: &str) -> bool {
     matches!(
         operation,
-        "post /v2/batch/scrape" | "post /v2/crawl" | "post /v1/batch/scrape" | "post /v1/crawl"
+        "post /v2/batch/scrape"
+            | "post /v2/crawl"
+            | "post /v1/batch/scrape"
+            | "post /v1/crawl"
+            | "post /v1/llmstxt"
     )
 }
 
@@ -284,6 +288,15 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
             json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
+        "post /v2/feedback" | "post /v2/search/{id}/feedback" => {
+            let source = json!({"url": internal, "reason": internal});
+            let missing = json!([{"topic": internal, "description": internal}]);
+            vec![
+                json!({"rating": "good", "valuableSources": [source]}),
+                json!({"endpoint": "scrape", "jobId": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "rating": "bad",
+                    "url": internal, "note": internal, "missingContent": missing, "metadata": {"webhook": internal}}),
+            ]
+        }
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
@@ -317,6 +330,12 @@ fn job_attacks(operation: &str, internal: &str) -> Vec<Value> {
             json!({"url": "http://bait.test/", "webhook": internal}),
             json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
             json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": internal, "headers": {"Host": "127.0.0.1"}}}),
+        ],
+        "post /v1/llmstxt" => vec![
+            json!({"url": internal}),
+            json!({"url": "http://bait.test/", "showFullText": true, "cache": false, "webhook": internal}),
+            json!({"url": "http://bait.test/moved", "cache": false}),
+            json!({"url": "http://bait.test/leads", "cache": false}),
         ],
         _ => Vec::new(),
     }
@@ -408,7 +427,8 @@ async fn no_operation_connects_to_an_internal_address() {
                 if let (true, Some(id)) = (is_job(&operation), response.body["id"].as_str()) {
                     // A job fetches pages after the response.
                     jobs += 1;
-                    wait_for_end(&service, &format!("{path}/{id}")).await;
+                    wait_for_end(&service, &format!("{}/{id}", path.replace("/v1/llmstxt", "/v2/crawl")))
+                        .await;
                 }
                 if let ("post /v2/monitor", Some(id)) =
                     (operation.as_str(), response.body["data"]["id"].as_str())
