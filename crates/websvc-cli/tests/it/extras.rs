@@ -131,7 +131,7 @@ async fn failed_and_old_searches_are_not_rated() {
 async fn feedback_needs_the_scope_of_its_operation() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let key = site.succeed(&["keys", "create", "--team", "default", "--scopes", "scrape"]).trim().to_owned();
+    let key = site.succeed(&["keys", "create", "--team", "default", "--scope", "scrape"]).trim().to_owned();
     let mut service = site.serve();
     key.clone_into(&mut service.key);
     let body =
