@@ -217,6 +217,23 @@ await check("monitor", async () => {
   await assert.rejects(sdk.getMonitor(id), hasError(404, /Monitor not found/));
 });
 
+await check("feedback", async () => {
+  const sdk = client(key);
+  const { id } = await sdk.search("green tea water");
+  const rating = { rating: "good", valuableSources: [{ url: page, reason: "complete" }] };
+  await assert.rejects(sdk.searchFeedback(id, { rating: "good" }), hasError(400, /valuableSources/));
+  const { feedbackId, creditsRefunded } = await sdk.searchFeedback(id, rating);
+  assert.ok(feedbackId);
+  assert.equal(creditsRefunded, 0);
+  const repeated = await sdk.searchFeedback(id, { rating: "bad", querySuggestions: "oolong" });
+  assert.deepEqual([repeated.alreadySubmitted, repeated.feedbackId], [true, feedbackId]);
+  const { metadata } = await sdk.scrape(page);
+  const rated = await sdk.feedback({ endpoint: "scrape", jobId: metadata.scrapeId, rating: "partial", issues: ["missing_table"], note: "cut", pageNumbers: [1], metadata: { depth: 1 } });
+  assert.equal(rated.success, true);
+  const unknown = { endpoint: "map", jobId: "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", rating: "bad", note: "empty" };
+  await assert.rejects(sdk.feedback(unknown), hasError(404, /No map/));
+});
+
 await check("a value over its limit is a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));
   await assert.rejects(client(key).search("tea", { limit: 101 }), hasError(400, /limit/));
