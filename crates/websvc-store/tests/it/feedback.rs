@@ -19,7 +19,8 @@ fn rated(result: &str) -> Usage {
     Usage { result: Some(result.to_owned()), request: format!("request-{result}"), ..usage(0) }
 }
 
-fn feedback(id: &str, team: &str, result: &str) -> NewFeedback {
+/// Returns feedback on a search.
+pub(crate) fn feedback(id: &str, team: &str, result: &str) -> NewFeedback {
     NewFeedback {
         id: id.to_owned(),
         team: team.to_owned(),
