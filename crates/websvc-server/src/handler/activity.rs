@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
+use url::Url;
 use websvc_jobs::timestamp;
 use websvc_store::{ActivityCursor, ActivityFilter, ActivityPage, ActivityRecord, JobKind};
+use websvc_transport::without_credentials;
 use websvc_types::activity::{TeamActivityItem, TeamActivityResponse};
 use websvc_types::limits::{
     ACTIVITY_LIMIT_DEFAULT, ACTIVITY_LIMIT_MAX, ACTIVITY_LIMIT_MIN, ACTIVITY_WINDOW_S,
@@ -69,12 +71,23 @@ pub(crate) async fn team_activity(
 
 fn item(record: ActivityRecord) -> TeamActivityItem {
     let ActivityRecord { id, operation, at_ms, target } = record;
+    let is_job = [JobKind::Batch, JobKind::Crawl].iter().any(|kind| kind.as_str() == operation);
+    // While a job runs, its URLs have the user name and the password that it needs.
+    let target = target.map(|target| if is_job { public_url(target) } else { target });
     TeamActivityItem {
         id,
         endpoint: if operation == JobKind::Batch.as_str() { "batch_scrape".to_owned() } else { operation },
         api_version: "v2".to_owned(),
         created_at: timestamp(at_ms),
         target,
+    }
+}
+
+/// Returns a URL without user name and password.
+fn public_url(text: String) -> String {
+    match Url::parse(&text) {
+        Ok(url) => without_credentials(&url).into(),
+        Err(_) => text,
     }
 }
 
@@ -177,6 +190,24 @@ mod tests {
         ] {
             check(Some(wrong), None);
         }
+    }
+
+    #[test]
+    fn job_is_listed_without_the_credentials_of_its_url() {
+        let target = |operation: &str, target: &str| {
+            let record = ActivityRecord {
+                id: "a".to_owned(),
+                operation: operation.to_owned(),
+                at_ms: 0,
+                target: Some(target.to_owned()),
+            };
+            let TeamActivityItem { endpoint, target, .. } = item(record);
+            (endpoint, target.unwrap_or_default())
+        };
+        let text = str::to_owned;
+        assert_eq!(target("batch", "http://u:p@a.test/"), (text("batch_scrape"), text("http://a.test/")));
+        assert_eq!(target("crawl", "http://u:p@a.test/"), (text("crawl"), text("http://a.test/")));
+        assert_eq!(target("search", "http://u:p@a.test/"), (text("search"), text("http://u:p@a.test/")));
     }
 
     #[test]
