@@ -155,7 +155,7 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("team-activity", response::<TeamActivityResponse>()),
         ("llms-txt-request", request::<LlmsTxtRequest>()),
         ("llms-txt-started", response::<LlmsTxtStarted>()),
-        ("llms-txt-status", response::<LlmsTxtStatusResponse>()),
+        ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
     ]
 }

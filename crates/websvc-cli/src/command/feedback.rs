@@ -15,10 +15,13 @@ use super::keys::time;
 use crate::CommandContext;
 use crate::app;
 use crate::args::FeedbackCommand;
-use crate::output::{self, Table};
+use crate::output::{self, Table, printable};
 
 /// Number of records that are read at a time.
 const BATCH: u32 = 500;
+
+/// Number of characters of a note that the table shows.
+const NOTE_CHARS: usize = 80;
 
 /// Runs `websvc feedback`.
 pub(crate) fn feedback(context: &CommandContext, command: FeedbackCommand) -> Result<()> {
@@ -57,17 +60,23 @@ fn print(records: &[FeedbackRecord]) -> Result<()> {
     let mut table = Table::new(["TIME", "TEAM", "ENDPOINT", "RATING", "REQUEST", "NOTE"]);
     for record in records {
         let content: Value = serde_json::from_str(&record.content).unwrap_or_default();
-        let note = content["note"].as_str().unwrap_or("-").split_whitespace().collect::<Vec<_>>().join(" ");
+        let note: String =
+            one_line(content["note"].as_str().unwrap_or("-")).chars().take(NOTE_CHARS).collect();
         table.row([
             &time(Some(record.created_at_ms)).unwrap_or_default(),
             &record.team,
             &record.operation,
             record.rating.as_str(),
-            record.target.as_deref().unwrap_or("-"),
+            &one_line(record.target.as_deref().unwrap_or("-")),
             &note,
         ]);
     }
     table.print()
+}
+
+/// Returns a text of a client as a single line that cannot control a terminal.
+fn one_line(text: &str) -> String {
+    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn export(store: &Store, team: Option<&str>, directory: &Path, as_json: bool) -> Result<()> {

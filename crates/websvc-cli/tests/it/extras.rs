@@ -363,7 +363,8 @@ from firecrawl.v1.client import V1FirecrawlApp
 app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
 print(app.get_credit_usage().remaining_credits > 0, app.get_token_usage().remaining_tokens > 0)
 print(app.get_queue_status().max_concurrency > 0, app.get_concurrency().max_concurrency > 0)
-print(app.get_credit_usage_historical().success, app.get_token_usage_historical(by_api_key=True).success)
+inner = app._v2_client
+print(inner.get_credit_usage_historical().success, inner.get_token_usage_historical(by_api_key=True).success)
 old = V1FirecrawlApp(api_key=sys.argv[2], api_url=sys.argv[1])
 print(old.get_credit_usage().data.remaining_credits > 0, old.get_token_usage().data.remaining_tokens > 0)
 print(old.get_credit_usage_historical().success, old.get_token_usage_historical(by_api_key=True).success)

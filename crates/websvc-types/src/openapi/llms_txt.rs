@@ -63,7 +63,7 @@ fn status() -> Value {
         description: "The text has a heading with the host of the site, and one line for each page: its title as a link, and its \
             description. No language model is used. It is available for 24 hours after the end of the job.",
         body: None,
-        response: ("LlmsTxtStatus", vec![example("completed", "The text is complete", done)]),
+        response: ("LlmsTxtResponse", vec![example("completed", "The text is complete", done)]),
         failures: &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]],
     };
     let mut value = operation.to_value();
