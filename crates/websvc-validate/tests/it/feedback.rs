@@ -82,7 +82,7 @@ fn feedback_on_a_search_has_bounds_and_known_fields_only() {
     let source = json!({ "url": "ftp://a.test/", "reason": "r".repeat(1001), "rank": 1 });
     check_search(
         &json!({ "rating": "good", "valuableSources": [source] }),
-        &["/valuableSources/0/rank", "/valuableSources/0/url", "/valuableSources/0/reason"],
+        &["/valuableSources/0/rank", "/valuableSources/0/reason", "/valuableSources/0/url"],
     );
     let many = json!(vec![json!({ "url": "http://a.test/" }); 51]);
     check_search(&json!({ "rating": "good", "valuableSources": many }), &["/valuableSources"]);
