@@ -3,6 +3,7 @@
 //! The operations come from the OpenAPI document, which a test of `websvc-server` compares with the routes. A new
 //! operation fails here until it has attacks.
 
+mod extras;
 mod monitors;
 mod sessions;
 
@@ -10,6 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
+use self::extras::{feedback_attacks, llms_txt_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -288,15 +290,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
             json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
-        "post /v2/feedback" | "post /v2/search/{id}/feedback" => {
-            let source = json!({"url": internal, "reason": internal});
-            let missing = json!([{"topic": internal, "description": internal}]);
-            vec![
-                json!({"rating": "good", "valuableSources": [source]}),
-                json!({"endpoint": "scrape", "jobId": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "rating": "bad",
-                    "url": internal, "note": internal, "missingContent": missing, "metadata": {"webhook": internal}}),
-            ]
-        }
+        "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
@@ -331,12 +325,7 @@ fn job_attacks(operation: &str, internal: &str) -> Vec<Value> {
             json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
             json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": internal, "headers": {"Host": "127.0.0.1"}}}),
         ],
-        "post /v1/llmstxt" => vec![
-            json!({"url": internal}),
-            json!({"url": "http://bait.test/", "showFullText": true, "cache": false, "webhook": internal}),
-            json!({"url": "http://bait.test/moved", "cache": false}),
-            json!({"url": "http://bait.test/leads", "cache": false}),
-        ],
+        "post /v1/llmstxt" => llms_txt_attacks(internal),
         _ => Vec::new(),
     }
 }
