@@ -77,8 +77,8 @@ pub(crate) struct App {
 /// Opens the engine and its parts.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
     let store = open_store(config, data_dir)?;
-    let config::Usage { log_rows, log_days, daily_days } = config.usage;
-    store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
+    let config::Usage { log_rows, log_days, daily_days, feedback_days } = config.usage;
+    store.limit_usage(UsageLimits { log_rows, log_days, daily_days, feedback_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let stages = StageTimes::default();
     let index_config = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };

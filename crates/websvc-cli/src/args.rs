@@ -3,6 +3,7 @@
 mod access;
 mod browser;
 mod common;
+mod feedback;
 mod jobs;
 mod map;
 mod monitor;
@@ -23,6 +24,7 @@ pub(crate) use browser::{
 pub(crate) use common::{
     Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, quoted, variable,
 };
+pub(crate) use feedback::FeedbackCommand;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use monitor::{
@@ -87,6 +89,9 @@ pub(crate) enum Command {
     /// List undelivered job events and retry them; works while the server runs
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// List the ratings of clients, and export them as relevance judgments; works while the server runs
+    #[command(subcommand)]
+    Feedback(FeedbackCommand),
     /// Create, show, run and delete monitors of a running server, which watch pages for changes
     Monitor(Monitor),
     /// Control browser sessions of a running server: open pages, click, fill in forms, run code

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::args::{
-    self, BlocklistCommand, CacheCommand, Command, IndexCommand, KeysCommand, ProfilesCommand, Remote,
-    StoreCommand, TeamsCommand, ThreatCommand, WebhooksCommand,
+    self, BlocklistCommand, CacheCommand, Command, FeedbackCommand, IndexCommand, KeysCommand,
+    ProfilesCommand, Remote, StoreCommand, TeamsCommand, ThreatCommand, WebhooksCommand,
 };
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
@@ -70,6 +70,9 @@ impl DataUse {
             Command::Webhooks(WebhooksCommand::DeadLetters { .. } | WebhooksCommand::Retry { .. }) => {
                 Self::Existing
             }
+            Command::Feedback(FeedbackCommand::List { .. } | FeedbackCommand::Export { .. }) => {
+                Self::Existing
+            }
             Command::Monitor(_) | Command::Browser(_) => Self::Unused,
             Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
             Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
@@ -101,6 +104,7 @@ fn uses_only_database(command: &Command) -> bool {
             | Command::Cache(_)
             | Command::Profiles(_)
             | Command::Webhooks(_)
+            | Command::Feedback(_)
             | Command::Threat(_)
     )
 }

@@ -40,6 +40,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Backup(_)
         | Command::Store(_)
         | Command::Usage(_)
+        | Command::Feedback(_)
         | Command::Mcp
         | Command::Cache(_)
         | Command::Profiles(_)

@@ -142,6 +142,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Keys(keys) => command::keys(&context, keys),
         Command::Profiles(profiles) => command::profiles(&context, profiles),
         Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
+        Command::Feedback(feedback) => command::feedback(&context, feedback),
         Command::Monitor(monitor) => block_on(command::monitor(monitor)),
         Command::Browser(browser) => block_on(command::browser(context, browser)),
         Command::Threat(threat) => block_on(command::threat(context, threat)),

@@ -55,6 +55,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "configuration",
         "teams",
         "credits",
+        "feedback",
         "dashboard",
         "mcp",
         "observability",

@@ -27,7 +27,7 @@ mod webhook;
 
 pub use config::{JobsConfig, Pace};
 pub use jobs::{Jobs, JobsError, OpenPageCounts};
-pub use request::{JobRequest, batch_url, crawl_start_url};
+pub use request::{JobRequest, LlmsTxtOptions, batch_url, crawl_start_url};
 pub use responses::{dead_letter, job_errors, job_status, timestamp};
 pub use watch::JobWatcher;
 pub use webhook::{WebhookConfig, WebhookMetrics};

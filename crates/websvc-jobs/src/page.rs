@@ -436,6 +436,7 @@ fn usage(context: &JobContext, url: &Url, scraped: &ScrapeOutcome, elapsed: Dura
     Usage {
         key: context.record.key.clone(),
         request: context.record.id.clone(),
+        result: None,
         operation: match context.record.kind {
             JobKind::Batch => "batch",
             JobKind::Crawl => "crawl",

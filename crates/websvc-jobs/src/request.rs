@@ -22,6 +22,16 @@ pub struct JobRequest {
     /// The whole request of a crawl, including `options`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl: Option<Box<CrawlRequest>>,
+    /// Options of the llms.txt that the documents of a crawl become; `None` for other jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llms_txt: Option<LlmsTxtOptions>,
+}
+
+/// Options of an llms.txt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LlmsTxtOptions {
+    /// True also returns the text of the pages.
+    pub full_text: bool,
 }
 
 /// Returns the job URL of a page of a batch.

@@ -95,6 +95,7 @@ pub(crate) fn usage(check: &CheckRecord, query: &str, items: Vec<UsageItem>, ela
     Usage {
         key: check.key.clone(),
         request: check.id.clone(),
+        result: None,
         operation: "monitor",
         status: 200,
         elapsed,

@@ -71,6 +71,8 @@ pub(crate) struct Outcome {
     pub(crate) bill: Bill,
     pub(crate) stages: StageTimings,
     pub(crate) query: Option<String>,
+    /// The ID by which the client knows the result, and may rate it.
+    pub(crate) result: Option<String>,
     pub(crate) retention: UsageRetention,
 }
 
@@ -114,10 +116,11 @@ async fn charge(context: &RequestContext<'_>, hold: CreditHold, outcome: Outcome
 }
 
 fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
-    let Outcome { operation, status, bill, stages, query, retention } = outcome;
+    let Outcome { operation, status, bill, stages, query, result, retention } = outcome;
     Usage {
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         request: context.id.clone(),
+        result,
         operation,
         status,
         elapsed: context.started.elapsed(),

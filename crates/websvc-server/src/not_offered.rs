@@ -8,11 +8,8 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/extract", "extract"),
     ("/v1/extract", "extract"),
     ("/v1/deep-research", "deep research"),
-    ("/v1/llmstxt", "llms.txt generation"),
     ("/v2/parse/upload-url", "uploads by reference"),
     ("/v2/parse/upload", "uploads by reference"),
-    ("/v2/feedback", "feedback"),
-    ("/v2/search/{id}/feedback", "feedback"),
     ("/v2/search/developer", "the developer index"),
     ("/v2/search/research", "the research index"),
     ("/v2/research", "the research index"),
@@ -21,7 +18,11 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/slack", "the Slack application"),
     ("/v2/keyless", "access without a key"),
     ("/v2/mcp/action-logs", "logs of hosted MCP"),
-    ("/v2/team/activity", "the activity list of a team"),
+    ("/v2/scrape/{id}/feedback", "feedback on scrapes under this path"),
+    ("/v2/deep-research", "deep research"),
+    ("/v2/llmstxt", "llms.txt generation in version 2"),
+    ("/v2/x402", "paid requests without a key"),
+    ("/v1/x402", "paid requests without a key"),
     ("/v2/team/siem", "SIEM settings over HTTP"),
     ("/v2/team/threat-protection", "threat protection settings over HTTP"),
 ];
@@ -31,9 +32,49 @@ pub(crate) fn operation(path: &str) -> Option<&'static str> {
     PREFIXES.iter().find(|(prefix, _)| is_below(path, prefix)).map(|&(_, operation)| operation)
 }
 
+/// Operations of this service that do similar work as operations that it does not offer.
+const ALTERNATIVES: &[(&str, &str)] = &[
+    ("agent runs", "POST /v2/search with scrapeOptions"),
+    ("extract", "POST /v2/scrape with the format json"),
+    ("deep research", "POST /v2/search with scrapeOptions"),
+    ("uploads by reference", "POST /v2/parse with the file"),
+    ("feedback on scrapes under this path", "POST /v2/feedback"),
+    ("llms.txt generation in version 2", "POST /v1/llmstxt"),
+    ("the developer index", "POST /v2/search"),
+    ("the research index", "POST /v2/search with the category research"),
+    ("the government index", "POST /v2/search"),
+];
+
+/// Paths of version 0, each with the operation that does its work now. More specific paths come first.
+const VERSION_0: &[(&str, &str)] = &[
+    ("/v0/crawl/status", "GET /v2/crawl/{id}"),
+    ("/v0/crawl/cancel", "DELETE /v2/crawl/{id}"),
+    ("/v0/crawl", "POST /v2/crawl"),
+    ("/v0/scrape", "POST /v2/scrape"),
+    ("/v0/search", "POST /v2/search"),
+    ("/v0/checkJobStatus", "GET /v2/crawl/{id}"),
+    ("/v0/keyAuth", "GET /v2/team/credit-usage"),
+];
+
 /// Returns the explanation for the client.
 pub(crate) fn explain(operation: &str) -> String {
-    format!("this service does not offer {operation}; GET /openapi.json lists the operations that it has")
+    let text = format!("this service does not offer {operation}");
+    match ALTERNATIVES.iter().find(|(other, _)| *other == operation) {
+        Some((_, alternative)) => format!("{text}; use {alternative}"),
+        None => format!("{text}; GET /openapi.json lists the operations that it has"),
+    }
+}
+
+/// Returns the explanation for a request of version 0, which no longer exists.
+pub(crate) fn version_0(path: &str) -> Option<String> {
+    if !is_below(path, "/v0") {
+        return None;
+    }
+    let successor = VERSION_0.iter().find(|(prefix, _)| is_below(path, prefix));
+    Some(match successor {
+        Some((_, successor)) => format!("Version 0 of the API no longer exists: use {successor}"),
+        None => "Version 0 of the API no longer exists: GET /openapi.json lists the operations".to_owned(),
+    })
 }
 
 /// Returns whether `path` begins with all segments of `prefix`.
@@ -62,6 +103,25 @@ mod tests {
         assert!(text(&Method::GET, "//v2/agent/7/").contains("agent runs"));
         assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
         assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
+        assert!(
+            text(&Method::POST, "/v1/deep-research").ends_with("; use POST /v2/search with scrapeOptions")
+        );
+        assert!(text(&Method::POST, "/v2/support/ask").ends_with("lists the operations that it has"));
+    }
+
+    #[test]
+    fn path_of_version_0_is_gone_and_names_its_successor() {
+        let check = |path: &str, expected: &str| {
+            let error = find(&Method::POST, path).unwrap_err();
+            assert_eq!(error.status(), 410, "{path}");
+            assert!(error.as_text().contains(expected), "{path}: {}", error.as_text());
+        };
+        check("/v0/scrape", "POST /v2/scrape");
+        check("/v0/crawl/status/7", "GET /v2/crawl/{id}");
+        check("/v0/crawl/cancel/7", "DELETE /v2/crawl/{id}");
+        check("//v0/search/", "POST /v2/search");
+        check("/v0/other", "GET /openapi.json");
+        assert_eq!(find(&Method::POST, "/v00/scrape").unwrap_err().status(), 404);
     }
 
     #[test]

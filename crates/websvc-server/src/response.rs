@@ -32,6 +32,8 @@ pub(crate) struct ApiError {
     details: Vec<Violation>,
     /// The check that prevents another one.
     check_id: Option<String>,
+    /// The reason why feedback was rejected.
+    feedback_error_code: Option<&'static str>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -43,7 +45,15 @@ impl ApiError {
             _ => Vec::new(),
         };
         let text = text.into();
-        Self { code, status_override: None, text, details: Vec::new(), check_id: None, headers }
+        Self {
+            code,
+            status_override: None,
+            text,
+            details: Vec::new(),
+            check_id: None,
+            feedback_error_code: None,
+            headers,
+        }
     }
 
     /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is a
@@ -105,6 +115,19 @@ impl ApiError {
     /// Adds the ID of the check that is queued or running.
     pub(crate) fn with_check_id(self, check_id: String) -> Self {
         Self { check_id: Some(check_id), ..self }
+    }
+
+    /// Adds the reason why feedback was rejected, which official clients show.
+    pub(crate) fn with_feedback_code(self) -> Self {
+        let feedback_error_code = match self.code {
+            ErrorCode::BadRequest | ErrorCode::BadRequestInvalidJson => Some("INVALID_BODY"),
+            ErrorCode::SearchNotFound
+            | ErrorCode::JobNotFound
+            | ErrorCode::SearchFailed
+            | ErrorCode::FeedbackWindowExpired => Some(self.code.as_str()),
+            _ => None,
+        };
+        Self { feedback_error_code, ..self }
     }
 
     /// Creates an error that lists every rule the request breaks.
@@ -174,6 +197,7 @@ impl ApiError {
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
             check_id: self.check_id,
+            feedback_error_code: self.feedback_error_code.map(str::to_owned),
         };
         let mut response = json(status, &body);
         response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));

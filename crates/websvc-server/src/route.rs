@@ -42,6 +42,9 @@ pub(crate) enum Operation {
     TokenHistory,
     QueueStatus,
     ConcurrencyCheck,
+    TeamActivity,
+    SearchFeedback,
+    Feedback,
     Health,
     Ready,
     Metrics,
@@ -74,7 +77,10 @@ impl Operation {
             | Self::TokenUsage
             | Self::TokenHistory
             | Self::QueueStatus
-            | Self::ConcurrencyCheck => OperationGroup::Team,
+            | Self::ConcurrencyCheck
+            | Self::TeamActivity
+            | Self::SearchFeedback
+            | Self::Feedback => OperationGroup::Team,
             Self::Health | Self::Ready | Self::Metrics => OperationGroup::Status,
             Self::OpenApi | Self::Docs(_) => OperationGroup::Docs,
             Self::Artifact => OperationGroup::Artifacts,
@@ -106,6 +112,9 @@ impl Operation {
             Self::TokenHistory => Some("token-history"),
             Self::QueueStatus => Some("queue-status"),
             Self::ConcurrencyCheck => Some("concurrency-check"),
+            Self::TeamActivity => Some("team-activity"),
+            Self::SearchFeedback => Some("search-feedback"),
+            Self::Feedback => Some("feedback"),
             Self::Artifact => Some("artifact"),
             Self::Mcp => Some("mcp"),
             Self::Dashboard(operation) => operation.name(),
@@ -123,7 +132,7 @@ impl Operation {
     /// Returns the scope that a key needs; `None` if every key may request the operation.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
-            Self::Search => Some(KeyScope::Search),
+            Self::Search | Self::SearchFeedback => Some(KeyScope::Search),
             Self::Map | Self::MapV1 => Some(KeyScope::Map),
             Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
@@ -131,7 +140,7 @@ impl Operation {
             Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
             Self::Browser(_) => Some(KeyScope::Interact),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
-            Self::Adapter(operation) => Some(operation.scope()),
+            Self::Adapter(operation) => operation.scope(),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
             Self::Webhook(_)
             | Self::CreditUsage
@@ -140,6 +149,9 @@ impl Operation {
             | Self::TokenHistory
             | Self::QueueStatus
             | Self::ConcurrencyCheck
+            | Self::TeamActivity
+            // The scope is that of the rated operation.
+            | Self::Feedback
             | Self::Health
             | Self::Ready
             | Self::Metrics
@@ -242,6 +254,9 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, "/v2/team/token-usage/historical", Operation::TokenHistory, AccessLevel::Key),
     route(Method::GET, "/v2/team/queue-status", Operation::QueueStatus, AccessLevel::Key),
     route(Method::GET, "/v2/concurrency-check", Operation::ConcurrencyCheck, AccessLevel::Key),
+    route(Method::GET, "/v2/team/activity", Operation::TeamActivity, AccessLevel::Key),
+    route(Method::POST, "/v2/search/{id}/feedback", Operation::SearchFeedback, AccessLevel::Key),
+    route(Method::POST, "/v2/feedback", Operation::Feedback, AccessLevel::Key),
     route(Method::GET, "/health", Operation::Health, AccessLevel::Public),
     route(Method::GET, "/ready", Operation::Ready, AccessLevel::Public),
     route(Method::GET, "/metrics", Operation::Metrics, AccessLevel::Public),
@@ -259,6 +274,7 @@ pub(crate) static ROUTES: &[Route] = &[
     ),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), AccessLevel::Public),
     adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
+    adapter(Method::GET, "/v1/scrape/{id}", adapter::Operation::ScrapeResultV1),
     adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
     batch_v1(Method::POST, "/v1/batch/scrape", JobOperation::Start),
     batch_v1(Method::GET, "/v1/batch/scrape/{id}", JobOperation::Status),
@@ -270,6 +286,14 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
     crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
     crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
+    adapter(Method::POST, "/v1/llmstxt", adapter::Operation::LlmsTxtStart),
+    adapter(Method::GET, "/v1/llmstxt/{id}", adapter::Operation::LlmsTxtStatus),
+    adapter(Method::GET, "/v1/team/credit-usage", adapter::Operation::CreditUsageV1),
+    adapter(Method::GET, "/v1/team/token-usage", adapter::Operation::TokenUsageV1),
+    route(Method::GET, "/v1/team/credit-usage/historical", Operation::CreditHistory, AccessLevel::Key),
+    route(Method::GET, "/v1/team/token-usage/historical", Operation::TokenHistory, AccessLevel::Key),
+    route(Method::GET, "/v1/team/queue-status", Operation::QueueStatus, AccessLevel::Key),
+    route(Method::GET, "/v1/concurrency-check", Operation::ConcurrencyCheck, AccessLevel::Key),
     adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
@@ -288,6 +312,7 @@ pub(crate) static ROUTES: &[Route] = &[
     dashboard(Method::PUT, "/dashboard/teams", dashboard::Operation::SetTeam, AccessLevel::Admin),
     dashboard(Method::GET, "/dashboard/usage", dashboard::Operation::Usage, AccessLevel::Admin),
     dashboard(Method::GET, "/dashboard/requests", dashboard::Operation::Requests, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/feedback", dashboard::Operation::Feedback, AccessLevel::Admin),
     dashboard(Method::GET, "/dashboard/system", dashboard::Operation::System, AccessLevel::Admin),
     dashboard(Method::POST, "/dashboard/render", dashboard::Operation::Render, AccessLevel::Admin),
     dashboard(
@@ -333,6 +358,7 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[21]),
     file(SCRIPTS[22]),
     file(SCRIPTS[23]),
+    file(SCRIPTS[24]),
 ];
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
@@ -427,6 +453,9 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiErr
         allowed.push(route.method.as_str());
     }
     if allowed.is_empty() {
+        if let Some(text) = not_offered::version_0(&path) {
+            return Err(ApiError::new(ErrorCode::Gone, text));
+        }
         let reason = match not_offered::operation(&path) {
             Some(operation) => format!(": {}", not_offered::explain(operation)),
             None => String::new(),

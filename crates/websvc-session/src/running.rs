@@ -65,6 +65,7 @@ async fn settle(
     let usage = Usage {
         key,
         request,
+        result: None,
         operation: "browser",
         status: 200,
         elapsed: duration,

@@ -100,6 +100,7 @@ fn usage() -> Usage {
     Usage {
         key: None,
         request: "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60".to_owned(),
+        result: None,
         operation: "search",
         status: 200,
         elapsed: Duration::from_millis(2),

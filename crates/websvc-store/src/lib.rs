@@ -21,6 +21,7 @@
 
 mod access;
 mod activity;
+mod activity_log;
 mod artifact;
 mod background_thread;
 mod backup;
@@ -30,6 +31,7 @@ mod dashboard_session;
 mod database;
 mod document;
 mod error;
+mod feedback;
 mod inspect;
 mod job;
 mod key;
@@ -59,6 +61,7 @@ mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
 pub use activity::TeamActivity;
+pub use activity_log::{ActivityCursor, ActivityFilter, ActivityPage, ActivityRecord};
 pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use browser_session::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession,
@@ -66,6 +69,9 @@ pub use browser_session::{
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;
+pub use feedback::{
+    FeedbackRating, FeedbackRecord, NewFeedback, PutFeedbackOutcome, RatedRequest, UnknownRating,
+};
 pub use inspect::{DatabaseReport, ServerReport};
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,

@@ -41,6 +41,11 @@ pub struct ErrorBody {
     #[serde(rename = "checkId", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub check_id: Option<String>,
+    /// Reason why feedback was rejected: `INVALID_BODY`, `SEARCH_NOT_FOUND`, `JOB_NOT_FOUND`, `SEARCH_FAILED` or
+    /// `FEEDBACK_WINDOW_EXPIRED`. Only in responses to feedback.
+    #[serde(rename = "feedbackErrorCode", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub feedback_error_code: Option<String>,
 }
 
 /// Rule that a request breaks, and where.
@@ -151,6 +156,10 @@ error_codes! {
     ScrapeForbiddenUrl = "SCRAPE_FORBIDDEN_URL", 403;
     /// The path or the resource does not exist.
     NotFound = "NOT_FOUND", 404;
+    /// The search that the feedback is about is unknown, or may not be rated.
+    SearchNotFound = "SEARCH_NOT_FOUND", 404;
+    /// The scrape, map or uploaded file that the feedback is about is unknown, or may not be rated.
+    JobNotFound = "JOB_NOT_FOUND", 404;
     /// `minAge` is set and the cache has no page of that age.
     ScrapeNoCachedData = "SCRAPE_NO_CACHED_DATA", 404;
     /// `lockdown` is set and the cache has no page that is fresh enough.
@@ -178,9 +187,13 @@ error_codes! {
     InteractReplayUnavailable = "INTERACT_REPLAY_UNAVAILABLE", 409;
     /// The browser of the session runs in another process of the service, which announces no address.
     SessionOnOtherReplica = "SESSION_ON_OTHER_REPLICA", 409;
+    /// The search that the feedback is about failed.
+    SearchFailed = "SEARCH_FAILED", 409;
+    /// The result is too old to be rated.
+    FeedbackWindowExpired = "FEEDBACK_WINDOW_EXPIRED", 409;
     /// The browser session has ended.
     BrowserSessionEnded = "BROWSER_SESSION_ENDED", 410;
-    /// The artifact has expired or was evicted by newer ones.
+    /// The artifact has expired or was evicted by newer ones, or the path is of version 0.
     Gone = "GONE", 410;
     /// The body exceeds the size limit.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;

@@ -88,16 +88,19 @@
 #![deny(missing_docs)]
 
 pub mod action;
+pub mod activity;
 mod bare_name;
 pub mod changes;
 pub mod compat;
 pub mod country;
 mod error;
+pub mod feedback;
 pub mod format;
 pub mod index;
 pub mod interact;
 pub mod job;
 pub mod limits;
+pub mod llms_txt;
 pub mod map;
 pub mod menu;
 mod metadata;

@@ -327,3 +327,54 @@ pub const MENU_SECTIONS_MAX: usize = 200;
 pub const MENU_ITEMS_MAX: usize = 2_000;
 /// Maximum length of the description of a section or item of a menu, in Unicode scalar values (not specified).
 pub const MENU_DESCRIPTION_MAX_CHARS: usize = 2_000;
+
+/// Maximum number of `valuableSources` of feedback.
+pub const FEEDBACK_SOURCES_MAX: usize = 50;
+/// Maximum length of the `reason` of a source, in Unicode scalar values.
+pub const FEEDBACK_REASON_MAX_CHARS: u32 = 1_000;
+/// Maximum number of `missingContent` of feedback on a search.
+pub const SEARCH_FEEDBACK_MISSING_MAX: usize = 20;
+/// Maximum number of `missingContent` of other feedback.
+pub const FEEDBACK_MISSING_MAX: usize = 50;
+/// Minimum length of the `topic` of missing content, in Unicode scalar values.
+pub const FEEDBACK_TOPIC_MIN_CHARS: u32 = 1;
+/// Maximum length of the `topic` of missing content, in Unicode scalar values.
+pub const FEEDBACK_TOPIC_MAX_CHARS: u32 = 200;
+/// Maximum length of the `description` of missing content, in Unicode scalar values.
+pub const FEEDBACK_DESCRIPTION_MAX_CHARS: u32 = 2_000;
+/// Maximum length of `querySuggestions` of feedback, in Unicode scalar values.
+pub const FEEDBACK_SUGGESTIONS_MAX_CHARS: u32 = 2_000;
+/// Maximum number of `issues` and `tags` of feedback, each.
+pub const FEEDBACK_CODES_MAX: usize = 20;
+/// Maximum length of an issue or tag of feedback, in characters.
+pub const FEEDBACK_CODE_MAX_CHARS: u32 = 80;
+/// Maximum length of the `note` of feedback, in Unicode scalar values.
+pub const FEEDBACK_NOTE_MAX_CHARS: u32 = 4_000;
+/// Maximum number of `pageNumbers` of feedback.
+pub const FEEDBACK_PAGES_MAX: usize = 100;
+/// Maximum size of the `metadata` of feedback as JSON, in bytes.
+pub const FEEDBACK_METADATA_MAX_BYTES: usize = 8 * 1024;
+/// Maximum size of feedback as JSON, in bytes (not specified).
+pub const FEEDBACK_MAX_BYTES: usize = 64 * 1024;
+/// Time after a request in which it can be rated, in seconds.
+pub const FEEDBACK_WINDOW_S: u64 = 24 * 60 * 60;
+/// Maximum number of stored feedback of a team (not specified). The oldest is deleted first.
+pub const FEEDBACK_PER_TEAM_MAX: u64 = 5_000;
+/// Minimum of `limit` of the activity list.
+pub const ACTIVITY_LIMIT_MIN: u32 = 1;
+/// Default of `limit` of the activity list.
+pub const ACTIVITY_LIMIT_DEFAULT: u32 = 50;
+/// Maximum of `limit` of the activity list.
+pub const ACTIVITY_LIMIT_MAX: u32 = 100;
+/// Time that the activity list covers, in seconds.
+pub const ACTIVITY_WINDOW_S: u64 = 24 * 60 * 60;
+/// Minimum of `maxUrls` of an llms.txt.
+pub const LLMSTXT_URLS_MIN: u32 = 1;
+/// Default of `maxUrls` of an llms.txt.
+pub const LLMSTXT_URLS_DEFAULT: u32 = 10;
+/// Maximum of `maxUrls` of an llms.txt.
+pub const LLMSTXT_URLS_MAX: u32 = 5_000;
+/// Maximum length of a title and of a description in an llms.txt, in Unicode scalar values (not specified).
+pub const LLMSTXT_LINE_MAX_CHARS: usize = 500;
+/// Maximum size of the full text of an llms.txt, in bytes (not specified). Further pages are left out.
+pub const LLMSTXT_FULL_MAX_BYTES: usize = 16 * 1024 * 1024;

@@ -44,3 +44,9 @@ macro_rules! tbs_item {
 /// The pattern does not check whether the items can be combined, or whether a day exists in its month.
 pub const TBS: &str =
     concat!("^", space!(), "(", tbs_item!(), space!(), "(,", space!(), tbs_item!(), space!(), ")*)?$");
+
+/// UUID in its usual form (RFC 9562, section 4), of any version.
+pub const UUID: &str = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$";
+
+/// Code of an issue or tag of feedback, at most 80 characters.
+pub const FEEDBACK_CODE: &str = "^[a-z0-9_-]{1,80}$";

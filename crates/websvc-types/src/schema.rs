@@ -21,6 +21,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::activity::TeamActivityResponse;
+use crate::feedback::{FeedbackRequest, FeedbackResponse, SearchFeedbackRequest};
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
 };
@@ -33,6 +35,7 @@ use crate::job::{
     CrawlRequest, DeadLetterActionResponse, DeadLettersResponse, JobErrorsResponse, JobStatusResponse,
     StartJobResponse,
 };
+use crate::llms_txt::{LlmsTxtRequest, LlmsTxtStarted, LlmsTxtStatusResponse};
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::monitor::{
     CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckEvent, MonitorCheckListResponse,
@@ -146,6 +149,13 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("execute-response", response::<ExecuteResponse>()),
         ("browser-list-response", response::<BrowserListResponse>()),
         ("end-browser-response", response::<EndBrowserResponse>()),
+        ("search-feedback-request", request::<SearchFeedbackRequest>()),
+        ("feedback-request", request::<FeedbackRequest>()),
+        ("feedback-response", response::<FeedbackResponse>()),
+        ("team-activity", response::<TeamActivityResponse>()),
+        ("llms-txt-request", request::<LlmsTxtRequest>()),
+        ("llms-txt-started", response::<LlmsTxtStarted>()),
+        ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -49,12 +49,14 @@ mod crawl;
 mod crawl_params;
 mod domain;
 mod error;
+mod feedback;
 mod format;
 mod header;
 mod interact;
 mod job;
 mod json_schema;
 mod language;
+mod llms_txt;
 mod map;
 mod map_plan;
 mod monitor;
@@ -89,6 +91,7 @@ pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use interact::{BrowserPlan, CodePlan, InteractPlan};
 pub use json_schema::schema_parts;
+pub use llms_txt::LlmsTxtPlan;
 pub use map::check_map;
 pub use map_plan::MapPlan;
 pub use monitor::{
@@ -102,9 +105,10 @@ pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
-    read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_index_upload,
-    read_interact, read_map, read_map_v1, read_monitor_email, read_object, read_parse_options, read_rerank,
-    read_run_monitor, read_scrape, read_scrape_options, read_search, read_update_monitor,
+    read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_feedback,
+    read_index_upload, read_interact, read_llms_txt, read_map, read_map_v1, read_monitor_email, read_object,
+    read_parse_options, read_rerank, read_run_monitor, read_scrape, read_scrape_options, read_search,
+    read_search_feedback, read_update_monitor,
 };
 pub use retention::RetentionMode;
 pub use scrape::check_scrape_options;

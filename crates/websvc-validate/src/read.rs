@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::Url;
+use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
@@ -12,6 +13,7 @@ use websvc_types::limits::{
     EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX,
     RERANK_DOCUMENTS_MIN,
 };
+use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::monitor::{
     CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
@@ -26,6 +28,7 @@ use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
 use crate::interact::{BrowserPlan, CodePlan, InteractPlan};
+use crate::llms_txt::{self, LlmsTxtPlan};
 use crate::map_plan::MapPlan;
 use crate::monitor::{self, MonitorContext, MonitorDefinition, MonitorUpdate};
 use crate::page::{self, FilePlan, PagePlan};
@@ -35,7 +38,7 @@ use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{BodyValue, Shape};
-use crate::{bounds, crawl_params, interact, map, scrape, search, upload};
+use crate::{bounds, crawl_params, feedback, interact, map, scrape, search, upload};
 
 /// Declares the shapes of request types, compiled at the first request of each type.
 macro_rules! request_shapes {
@@ -72,6 +75,9 @@ request_shapes! {
     CREATE_BROWSER: CreateBrowserRequest;
     EXECUTE: ExecuteRequest;
     INTERACT: InteractRequest;
+    SEARCH_FEEDBACK: SearchFeedbackRequest;
+    FEEDBACK: FeedbackRequest;
+    LLMS_TXT: LlmsTxtRequest;
 }
 
 /// Reads and checks the body of a map.
@@ -350,6 +356,39 @@ pub fn read_interact(body: &[u8]) -> Result<Checked<InteractPlan>, Rejection> {
     let mut report = Report::default();
     let request = read::<InteractRequest>(&mut report, body, &INTERACT)?;
     let plan = interact::check_interact(&mut report, request);
+    report.finish(plan)
+}
+
+/// Reads and checks feedback on a search.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the feedback breaks.
+pub fn read_search_feedback(body: &[u8]) -> Result<Checked<SearchFeedbackRequest>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<SearchFeedbackRequest>(&mut report, body, &SEARCH_FEEDBACK)?;
+    feedback::check_search(&mut report, &request);
+    report.finish(request)
+}
+
+/// Reads and checks feedback on any result.
+///
+/// # Errors
+/// The same as [`read_search_feedback`].
+pub fn read_feedback(body: &[u8]) -> Result<Checked<FeedbackRequest>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<FeedbackRequest>(&mut report, body, &FEEDBACK)?;
+    feedback::check(&mut report, &request);
+    report.finish(request)
+}
+
+/// Reads and checks the body of a request for an llms.txt, except the rules of its crawl.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_llms_txt(body: &[u8]) -> Result<Checked<LlmsTxtPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<LlmsTxtRequest>(&mut report, body, &LLMS_TXT)?;
+    let plan = llms_txt::check(&mut report, request);
     report.finish(plan)
 }
 

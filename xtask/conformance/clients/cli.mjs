@@ -219,6 +219,22 @@ if (hasSessions) {
     assert.match(late.stderr, /destroyed/);
   });
 }
+await check("feedback", async () => {
+  const found = await runSearch(key, "green tea water");
+  const { id } = JSON.parse(found.stdout);
+  const send = (...options) => execute("search-feedback", key ?? "fc-any", id, "--json", ...options);
+  const sources = ["--rating", "good", "--valuable-sources", `${page},http://tea.test/`];
+  const stored = await send(...sources);
+  assert.equal(stored.status, 0, stored.stderr);
+  const { success, feedbackId, creditsRefunded } = JSON.parse(stored.stdout);
+  assert.ok(success && feedbackId && creditsRefunded === 0, stored.stdout);
+  assert.equal(JSON.parse((await send(...sources)).stdout).alreadySubmitted, true);
+  const other = await execute("feedback", key ?? "fc-any", "search", id, "--rating", "bad", "--note", "too old", "--issues", "stale", "--json");
+  assert.equal(JSON.parse(other.stdout).alreadySubmitted, true, other.stderr);
+  const unknown = await execute("feedback", key ?? "fc-any", "map", "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "--rating", "bad", "--note", "empty");
+  assert.equal(unknown.status, 1, unknown.stdout);
+  assert.match(unknown.stderr, /No map[^]*JOB_NOT_FOUND/);
+});
 
 await check("usage", async () => {
   const { status, stdout, stderr } = await runJson("credit-usage", key);

@@ -272,6 +272,25 @@ if (hasSessions) {
     await assert.rejects(sdk.interact("019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", { code: "1" }), hasError(404, /Job not found\./));
   });
 }
+await check("feedback", async () => {
+  const sdk = client(key);
+  // The SDK does not return the ID of a search.
+  const headers = { "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) };
+  const response = await fetch(new URL("/v2/search", address), { method: "POST", headers, body: JSON.stringify({ query: "tea" }) });
+  const { id } = await response.json();
+  const rating = { rating: "good", valuableSources: [{ url: page, reason: "complete" }] };
+  await assert.rejects(sdk.searchFeedback(id, { rating: "good" }), hasError(400, /valuableSources/));
+  const { feedbackId, creditsRefunded } = await sdk.searchFeedback(id, rating);
+  assert.ok(feedbackId);
+  assert.equal(creditsRefunded, 0);
+  const repeated = await sdk.searchFeedback(id, { rating: "bad", querySuggestions: "oolong" });
+  assert.deepEqual([repeated.alreadySubmitted, repeated.feedbackId], [true, feedbackId]);
+  const { metadata } = await sdk.scrape(page);
+  const rated = await sdk.feedback({ endpoint: "scrape", jobId: metadata.scrapeId, rating: "partial", issues: ["missing_table"], note: "cut", pageNumbers: [1], metadata: { depth: 1 } });
+  assert.equal(rated.success, true);
+  const unknown = { endpoint: "map", jobId: "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", rating: "bad", note: "empty" };
+  await assert.rejects(sdk.feedback(unknown), hasError(404, /No map/));
+});
 
 await check("a value over its limit is a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));

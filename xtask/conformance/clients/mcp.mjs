@@ -233,6 +233,30 @@ if (hasSessions) {
     }),
   );
 }
+await check("feedback", () =>
+  withServer(key, async (server) => {
+    // The server has no feedback tools if it is started without a key.
+    const { tools } = await server.request("tools/list", {});
+    if (!tools.some(({ name }) => name === "firecrawl_search_feedback")) return assert.equal(key, undefined);
+    const { id: searchId } = await server.find({ query: "green tea water" });
+    const rating = { searchId, rating: "good", valuableSources: [{ url: page, reason: "complete" }] };
+    const { success, feedbackId } = JSON.parse(await server.use("firecrawl_search_feedback", rating));
+    assert.ok(success && feedbackId);
+    const repeated = JSON.parse(await server.use("firecrawl_feedback", { endpoint: "search", jobId: searchId, rating: "bad", note: "too old" }));
+    assert.deepEqual([repeated.alreadySubmitted, repeated.feedbackId], [true, feedbackId]);
+    const jobId = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
+    const unknown = JSON.parse(await server.use("firecrawl_feedback", { endpoint: "map", jobId, rating: "bad", note: "empty" }));
+    assert.deepEqual([unknown.success, unknown.status, unknown.feedbackErrorCode], [false, 404, "JOB_NOT_FOUND"]);
+  }),
+);
+
+await check("an operation that is not offered is reported, and the server continues", () =>
+  withServer(key, async (server) => {
+    const { failed, text } = await server.call("firecrawl_research_search_papers", { query: "tea" });
+    assert.ok(failed || /404|not offer/.test(text), text);
+    await server.find({ query: "green tea water" });
+  }),
+);
 
 await check("a value over its limit is a bad request", () =>
   withServer(key, async (server) => {

@@ -76,6 +76,13 @@ CRAWL = [
 
 BATCH = [*PAGE, *JOB, (r"/urls(/\d+)?", "invalid_format"), (r"/urls/\d+", "too_short")]
 
+FEEDBACK = [
+    *URL,
+    (r"/valuableSources/\d+/url", "invalid_format|too_short"),
+    (r"/(valuableSources|missingContent|note)", "missing"),
+    (r"/metadata", "too_long"),
+]
+
 # The rules that a body can violate even though it matches the schema, by operation. The tests of websvc-validate that
 # compare the schema with the validator have the same list for searches.
 BEYOND_THE_SCHEMA = {
@@ -94,6 +101,10 @@ BEYOND_THE_SCHEMA = {
     "startBatchV1": BATCH + FIRST_VERSION,
     # Without a model, only a few prompts are supported.
     "previewCrawlParams": URL + [(r"/prompt", "not_supported")],
+    # A rating needs content, and URLs must be valid by the URL standard.
+    "searchFeedback": FEEDBACK,
+    "feedback": FEEDBACK,
+    "startLlmsTxt": URL,
     "addDocuments": [
         # URLs must be valid by the URL standard.
         (r"/documents/\d+/url", "invalid_format"),
@@ -204,6 +215,10 @@ def before_call(ctx, case, kwargs):
         # Generated waits can be too long.
         if isinstance(case.body.get("waitFor"), int):
             case.body["waitFor"] = min(case.body["waitFor"], 100)
+    if operation_id(case) == "feedback" and isinstance(case.body, dict) and is_valid_request(case):
+        case.body["endpoint"], case.body["jobId"] = "search", start(case, "/v2/search")
+    if operation_id(case) == "searchFeedback" and is_valid_request(case):
+        case.path_parameters["id"] = start(case, "/v2/search")
     if operation_id(case) in {"createBrowser", "createBrowserAlias"} and isinstance(case.body, dict) and is_positive(case):
         # Few sessions are active at a time, so each must end soon.
         case.body.update(ttl=30, activityTtl=10)
@@ -211,7 +226,7 @@ def before_call(ctx, case, kwargs):
         case.path_parameters["id"] = start_interaction(case)[0]
     elif is_valid_request(case) and operation_id(case) == "executeBrowserAlias":
         case.path_parameters["id"] = start_interaction(case)[1]
-    elif is_valid_request(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
+    elif is_valid_request(case) and re.match(r".*/(crawl|scrape|llmstxt)/{id}", case.operation.path):
         case.path_parameters["id"] = start(case)
 
 
@@ -233,16 +248,17 @@ SITE_PAGE = "http://tea.test/green.html"
 started = {}
 
 
-def start(case):
-    """Starts a job or scrape for the operation and returns its ID, because generated IDs only lead to 404."""
-    path = case.operation.path.partition("/{id}")[0]
+def start(case, path=None):
+    """Starts a job, scrape or search for the operation and returns its ID, because generated IDs only lead to 404."""
+    path = path or case.operation.path.partition("/{id}")[0]
     if case.method != "DELETE" and path in started:
         return started[path]
     # The crawl is slow, so that it still runs when it is cancelled.
     page = SITE_PAGE
     crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
     batch = {"urls": [f"{page}?{n}" for n in range(200)]}
-    body = {"/v2/scrape": {"url": page}}.get(path, batch if "batch" in path else crawl)
+    small = {"/v2/scrape": {"url": page}, "/v1/scrape": {"url": page}, "/v1/llmstxt": {"url": page}, "/v2/search": {"query": "tea"}}
+    body = small.get(path, batch if "batch" in path else crawl)
     headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
     response = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
     response.raise_for_status()

@@ -1,7 +1,8 @@
 //! Measures the relevance of the whole service: nDCG@10 on collections with human judgments.
 //!
 //! Each collection is uploaded to a new service by `POST /v2/index/documents`. Each judged query is sent to
-//! `POST /v2/search`.
+//! `POST /v2/search`. A collection made of feedback has the judgments of `websvc feedback export`, and the documents of
+//! `websvc index export`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,12 @@ const SETS: [(&str, f64, f64); 3] =
 /// The variable with the directory of the collections, if it is not the default one.
 const DIRECTORY_VARIABLE: &str = "WEBSVC_IR";
 
+/// The directory of the collection that is made of feedback.
+const FEEDBACK: &str = "feedback";
+
+/// The file with judgments of feedback, in the format of TREC.
+const FEEDBACK_QRELS: &str = "qrels.txt";
+
 /// Maximum length of a query in characters.
 const MAX_QUERY_CHARS: usize = 500;
 
@@ -30,7 +37,9 @@ pub(crate) async fn run() {
     let folder = std::env::var_os(DIRECTORY_VARIABLE)
         .map_or_else(|| PathBuf::from("../shared/data/ir"), PathBuf::from);
     let mut rows = Vec::new();
-    for (set, bm25, goal) in SETS {
+    let sets = SETS.map(|(set, bm25, goal)| (set, format!("{bm25:.3}"), format!("{goal:.2}")));
+    let feedback = (FEEDBACK, "-".to_owned(), "-".to_owned());
+    for (set, bm25, goal) in sets.into_iter().chain([feedback]) {
         let folder = folder.join(set);
         if !folder.exists() {
             println!(
@@ -44,7 +53,7 @@ pub(crate) async fn run() {
         let process = Process::service(&world, data.path());
         let (ndcg, recall, queries) = measure(&process, set, &folder);
         println!("{set}: nDCG@10 {ndcg:.3}, R@100 {recall:.3}");
-        rows.push(format!("| {set} | {queries} | {ndcg:.3} | {bm25:.3} | {goal:.2} | {recall:.3} |"));
+        rows.push(format!("| {set} | {queries} | {ndcg:.3} | {bm25} | {goal} | {recall:.3} |"));
     }
     if !rows.is_empty() {
         println!("\n| set | queries | nDCG@10 | best BM25 | goal | R@100 |\n|---|---|---|---|---|---|");
@@ -58,7 +67,12 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
     let corpus = lines(&folder.join("corpus.jsonl"));
     connection.add(corpus.iter().map(|line| document(set, line)));
     connection.wait_for_documents(corpus.len() as u64);
-    let judgments = judgments(&folder.join("qrels.tsv"));
+    let is_feedback = folder.join(FEEDBACK_QRELS).exists();
+    let judgments = if is_feedback {
+        feedback(&folder.join(FEEDBACK_QRELS))
+    } else {
+        judgments(&folder.join("qrels.tsv"))
+    };
     let (mut ndcg, mut recall, mut queries) = (0.0, 0.0, 0);
     for line in lines(&folder.join("queries.jsonl")) {
         let Some(gains) = judgments.get(text(&line, "_id")) else { continue };
@@ -66,7 +80,10 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
             let body = json!({ "query": shortened(text(&line, "text")), "limit": limit });
             let response = connection.post("/v2/search", &body);
             let hits = response["data"]["web"].as_array().cloned().unwrap_or_default();
-            let id = |hit: &Value| text(hit, "url").rsplit('/').next().unwrap_or_default().to_owned();
+            let id = |hit: &Value| {
+                let url = text(hit, "url");
+                if is_feedback { url } else { url.rsplit('/').next().unwrap_or_default() }.to_owned()
+            };
             hits.iter().map(|hit| gains.get(&id(hit)).copied().unwrap_or(0.0)).collect()
         };
         let mut ideal: Vec<f64> = gains.values().copied().collect();
@@ -80,7 +97,11 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
     (ndcg / f64::from(queries), recall / f64::from(queries), queries)
 }
 
+/// Returns a document. The documents of an index are uploaded as they are.
 fn document(set: &str, line: &Value) -> Value {
+    if line["url"].is_string() {
+        return line.clone();
+    }
     json!({
         "url": format!("https://{set}.test/{}", text(line, "_id")),
         "title": text(line, "title"),
@@ -113,6 +134,17 @@ fn judgments(path: &Path) -> Judgments {
         if gain > 0.0 {
             judgments.entry(fields[0].to_owned()).or_default().insert(fields[1].to_owned(), gain);
         }
+    }
+    judgments
+}
+
+/// Reads judgments in the format of TREC: query, iteration, document, grade.
+fn feedback(path: &Path) -> Judgments {
+    let mut judgments = Judgments::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let gain: f64 = fields[3].parse().unwrap();
+        judgments.entry(fields[0].to_owned()).or_default().insert(fields[2].to_owned(), gain);
     }
     judgments
 }

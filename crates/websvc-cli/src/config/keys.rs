@@ -72,7 +72,7 @@ const SECTIONS: &[Section] = &[
             &["search_concurrency", "overload_target_ms", "overload_interval_ms"],
         ],
     },
-    Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
+    Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days", "feedback_days"]] },
     Section { name: "jobs", keys: &[super::Jobs::KEYS] },
     Section { name: "monitor", keys: &[super::Monitor::KEYS] },
     Section { name: "interact", keys: &[super::Interact::KEYS] },

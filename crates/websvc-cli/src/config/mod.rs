@@ -239,6 +239,8 @@ pub(crate) struct Usage {
     pub(crate) log_days: u64,
     /// Retention of the totals per day.
     pub(crate) daily_days: u64,
+    /// Retention of feedback.
+    pub(crate) feedback_days: u64,
 }
 
 impl Default for Server {
@@ -307,8 +309,8 @@ impl Default for Artifacts {
 
 impl Default for Usage {
     fn default() -> Self {
-        let UsageLimits { log_rows, log_days, daily_days } = UsageLimits::default();
-        Self { log_rows, log_days, daily_days }
+        let UsageLimits { log_rows, log_days, daily_days, feedback_days } = UsageLimits::default();
+        Self { log_rows, log_days, daily_days, feedback_days }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The operations come from the OpenAPI document, which a test of `websvc-server` compares with the routes. A new
 //! operation fails here until it has attacks.
 
+mod extras;
 mod monitors;
 mod sessions;
 
@@ -10,6 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
+use self::extras::{feedback_attacks, llms_txt_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -212,7 +214,11 @@ async fn crawl_does_not_connect_to_internal_addresses() {
 fn is_job(operation: &str) -> bool {
     matches!(
         operation,
-        "post /v2/batch/scrape" | "post /v2/crawl" | "post /v1/batch/scrape" | "post /v1/crawl"
+        "post /v2/batch/scrape"
+            | "post /v2/crawl"
+            | "post /v1/batch/scrape"
+            | "post /v1/crawl"
+            | "post /v1/llmstxt"
     )
 }
 
@@ -284,6 +290,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
             json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
+        "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
@@ -318,6 +325,7 @@ fn job_attacks(operation: &str, internal: &str) -> Vec<Value> {
             json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
             json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": internal, "headers": {"Host": "127.0.0.1"}}}),
         ],
+        "post /v1/llmstxt" => llms_txt_attacks(internal),
         _ => Vec::new(),
     }
 }
@@ -408,7 +416,8 @@ async fn no_operation_connects_to_an_internal_address() {
                 if let (true, Some(id)) = (is_job(&operation), response.body["id"].as_str()) {
                     // A job fetches pages after the response.
                     jobs += 1;
-                    wait_for_end(&service, &format!("{path}/{id}")).await;
+                    wait_for_end(&service, &format!("{}/{id}", path.replace("/v1/llmstxt", "/v2/crawl")))
+                        .await;
                 }
                 if let ("post /v2/monitor", Some(id)) =
                     (operation.as_str(), response.body["data"]["id"].as_str())

@@ -42,6 +42,7 @@ mod durable;
 mod elastic;
 mod elastic_only;
 mod exporting;
+mod extras;
 mod harness;
 mod indexing;
 mod keys;

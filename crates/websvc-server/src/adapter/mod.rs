@@ -4,10 +4,12 @@
 //! those of version 2.
 
 mod external;
+mod llms_txt;
 mod rerank;
 mod searxng;
 mod v1;
 mod v1_jobs;
+mod v1_usage;
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -26,8 +28,13 @@ use crate::service::RequestContext;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     ScrapeV1,
+    ScrapeResultV1,
     SearchV1,
     JobV1(JobKind, JobOperation),
+    LlmsTxtStart,
+    LlmsTxtStatus,
+    CreditUsageV1,
+    TokenUsageV1,
     SearchSearxng,
     SearchExternal,
     Rerank,
@@ -37,9 +44,12 @@ impl Operation {
     /// Returns the group of the operation that does the work.
     pub(crate) fn group(self) -> OperationGroup {
         match self {
-            Self::ScrapeV1 => OperationGroup::Scrape,
+            Self::ScrapeV1 | Self::ScrapeResultV1 => OperationGroup::Scrape,
             Self::JobV1(JobKind::Batch, _) => OperationGroup::Batch,
-            Self::JobV1(JobKind::Crawl, _) => OperationGroup::Crawl,
+            Self::JobV1(JobKind::Crawl, _) | Self::LlmsTxtStart | Self::LlmsTxtStatus => {
+                OperationGroup::Crawl
+            }
+            Self::CreditUsageV1 | Self::TokenUsageV1 => OperationGroup::Team,
             Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => OperationGroup::Search,
             Self::Rerank => OperationGroup::Rerank,
         }
@@ -49,19 +59,29 @@ impl Operation {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::JobV1(kind, operation) => operation.name(kind),
+            Self::ScrapeResultV1 => "scrape-result",
+            Self::LlmsTxtStart => "llmstxt",
+            Self::LlmsTxtStatus => "llmstxt-status",
+            Self::CreditUsageV1 => "credit-usage",
+            Self::TokenUsageV1 => "token-usage",
             Self::ScrapeV1 | Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => {
                 self.group().name()
             }
         }
     }
 
-    /// Returns the scope that a key needs.
-    pub(crate) fn scope(self) -> KeyScope {
+    /// Returns the scope that a key needs; `None` if every key may request the operation.
+    pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
-            Self::ScrapeV1 => KeyScope::Scrape,
-            Self::JobV1(JobKind::Batch, _) => KeyScope::Batch,
-            Self::JobV1(JobKind::Crawl, _) => KeyScope::Crawl,
-            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => KeyScope::Search,
+            Self::ScrapeV1 | Self::ScrapeResultV1 => Some(KeyScope::Scrape),
+            Self::JobV1(JobKind::Batch, _) => Some(KeyScope::Batch),
+            Self::JobV1(JobKind::Crawl, _) | Self::LlmsTxtStart | Self::LlmsTxtStatus => {
+                Some(KeyScope::Crawl)
+            }
+            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => {
+                Some(KeyScope::Search)
+            }
+            Self::CreditUsageV1 | Self::TokenUsageV1 => None,
         }
     }
 }
@@ -74,6 +94,11 @@ pub(crate) async fn perform(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         Operation::ScrapeV1 => v1::scrape(context, request).await,
+        Operation::ScrapeResultV1 => v1::scrape_result(&context, &request).await,
+        Operation::LlmsTxtStart => llms_txt::start(context, request).await,
+        Operation::LlmsTxtStatus => llms_txt::status(&context, &request).await,
+        Operation::CreditUsageV1 => v1_usage::credit_usage(&context).await,
+        Operation::TokenUsageV1 => v1_usage::token_usage(&context).await,
         Operation::SearchV1 => v1::search(context, request).await,
         Operation::JobV1(kind, operation) => v1_jobs::job(kind, operation, context, request).await,
         Operation::SearchSearxng => searxng::search(context, request).await,

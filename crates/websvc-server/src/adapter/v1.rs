@@ -9,6 +9,7 @@ use websvc_types::{Violation, ViolationCode};
 use websvc_validate::Rejection;
 
 use super::{IncomingRequest, ok, read};
+use crate::blocking::run_blocking;
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
@@ -35,6 +36,20 @@ pub(super) async fn scrape(
         .rename(response)
         .map_err(|error| ApiError::internal(&error, "the response could not be translated"))?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(response)))
+}
+
+/// `GET /v1/scrape/{id}`. Extracted data is in `json` and in `extract`, its name in version 1.
+pub(super) async fn scrape_result(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let response = handler::scrape_result(context, request.uri().path()).await?;
+    let stored = response.body().bytes().cloned().unwrap_or_default();
+    let names = ExtractNames { extract: true, json: true };
+    let renamed = run_blocking(move || names.rename(stored)).await?;
+    let renamed =
+        renamed.map_err(|error| ApiError::internal(&error, "the response could not be translated"))?;
+    Ok(with_type(StatusCode::OK, "application/json", Body::from(renamed)))
 }
 
 /// The names of extracted data in a response of version 1.

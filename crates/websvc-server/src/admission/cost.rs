@@ -56,6 +56,7 @@ fn usage(caller: &Caller) -> Usage {
     Usage {
         key: Some(caller.key_id.clone()),
         request: uuid::Uuid::now_v7().to_string(),
+        result: None,
         operation: "search",
         status: 200,
         elapsed: Duration::from_millis(2),

@@ -32,13 +32,14 @@ macro_rules! file {
 /// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 24] = [
+pub(crate) const SCRIPTS: [File; 25] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
     file!(JAVASCRIPT, "dialog.js"),
     file!(JAVASCRIPT, "diff.js"),
     file!(JAVASCRIPT, "dom.js"),
+    file!(JAVASCRIPT, "feedback.js"),
     file!(JAVASCRIPT, "form.js"),
     file!(JAVASCRIPT, "keys.js"),
     file!(JAVASCRIPT, "live.js"),

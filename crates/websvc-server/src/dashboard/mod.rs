@@ -4,6 +4,7 @@
 //! stands for the key, also in requests to the API, so that the playground sends the same requests as any client.
 
 mod browser_sessions;
+mod feedback;
 mod file;
 mod keys;
 mod markdown;
@@ -44,6 +45,7 @@ pub(crate) enum Operation {
     Teams,
     Usage,
     Requests,
+    Feedback,
     SetTeam,
     System,
     Render,
@@ -67,6 +69,7 @@ impl Operation {
             | Self::Teams
             | Self::Usage
             | Self::Requests
+            | Self::Feedback
             | Self::System
             | Self::Render
             | Self::MonitorPreview
@@ -92,6 +95,7 @@ pub(crate) async fn perform(
         Operation::RevokeKey => keys::revoke(&context, &request).await,
         Operation::Usage => usage::usage(&context, &request).await,
         Operation::Requests => usage::requests(&context, &request).await,
+        Operation::Feedback => feedback::feedback(&context, &request).await,
         Operation::Teams => teams::list(&context).await,
         Operation::SetTeam => teams::set(&context, request).await,
         Operation::System => system::system(&context).await,

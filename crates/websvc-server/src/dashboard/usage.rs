@@ -129,7 +129,12 @@ fn to_json(logged: LoggedRequest) -> Value {
 }
 
 /// Returns a number of the query string, from 1 to `max`.
-fn number(request: &Request<ServerBody>, name: &str, default: u32, max: u32) -> Result<u32, ApiError> {
+pub(super) fn number(
+    request: &Request<ServerBody>,
+    name: &str,
+    default: u32,
+    max: u32,
+) -> Result<u32, ApiError> {
     let query = request.uri().query().unwrap_or_default();
     let parameter = url::form_urlencoded::parse(query.as_bytes()).find(|(other, _)| other == name);
     let Some((_, value)) = parameter else { return Ok(default) };

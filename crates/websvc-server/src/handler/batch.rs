@@ -35,6 +35,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 max_concurrency: plan.max_concurrency(),
                 warnings: warnings.clone(),
                 crawl: None,
+                llms_txt: None,
             };
             let new = NewJob {
                 id: context.id.clone(),

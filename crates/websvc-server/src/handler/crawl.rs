@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use websvc_engine::crawl::CrawlScope;
-use websvc_jobs::{JobRequest, crawl_start_url, timestamp};
+use websvc_jobs::{JobRequest, LlmsTxtOptions, crawl_start_url, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, NewJob};
 use websvc_types::ErrorCode;
@@ -15,8 +15,17 @@ use super::{crawl_prompt, webhook};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// Starts a crawl.
+/// Handles a request that starts a crawl.
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &start_crawl(context, start, None).await?))
+}
+
+/// Starts a crawl, whose documents may become an llms.txt.
+pub(crate) async fn start_crawl(
+    context: RequestContext<'_>,
+    start: JobStart,
+    llms_txt: Option<LlmsTxtOptions>,
+) -> Result<StartJobResponse, ApiError> {
     let JobStart { version, base_url, idempotency_key, body } = start;
     let engine = &context.state.engine;
     let policy = policy_with_patterns(&context)?;
@@ -47,6 +56,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         warnings: warnings.clone(),
         // The webhook may contain secrets. It is stored only in its own table.
         crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
+        llms_txt,
     };
     let new = NewJob {
         id: context.id.clone(),
@@ -61,7 +71,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         webhook,
     };
     let id = job::create(&context, new).await?;
-    let response = StartJobResponse {
+    Ok(StartJobResponse {
         success: true,
         url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,
@@ -69,8 +79,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
         prompt_generated_options: generated,
         final_crawler_options: merged,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
-    };
-    Ok(json(StatusCode::OK, &response))
+    })
 }
 
 /// Lists the running crawls of the caller's team.

@@ -212,7 +212,7 @@ async fn errors(
 ///
 /// # Errors
 /// 404 if there is none, or if the job belongs to another team.
-pub(super) async fn find(
+pub(crate) async fn find(
     context: &RequestContext<'_>,
     kind: JobKind,
     id: &str,
@@ -341,7 +341,7 @@ pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String,
 ///
 /// # Errors
 /// 400 if it is not a UUID.
-pub(super) fn parse_id(text: &str) -> Result<String, ApiError> {
+pub(crate) fn parse_id(text: &str) -> Result<String, ApiError> {
     match Uuid::parse_str(text) {
         Ok(id) => Ok(id.to_string()),
         Err(_) => Err(ApiError::new(ErrorCode::BadRequest, "Invalid job ID")),
@@ -382,7 +382,7 @@ fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
     ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
 }
 
-pub(super) fn not_found() -> ApiError {
+pub(crate) fn not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Job not found")
 }
 

@@ -64,13 +64,13 @@ pub(crate) async fn respond_to_map(
     match result {
         Ok(mut mapped) => {
             mapped.warnings.splice(..0, warnings);
-            let charged = usage_outcome(&plan, retention, StatusCode::OK.as_u16(), bill);
+            let charged = usage_outcome(&context, &plan, retention, StatusCode::OK.as_u16(), bill);
             let credits = charge::settle(&context, hold, charged).await?;
             Ok(mapped.into_response(context.id, credits))
         }
         Err(error) => {
             let error = ApiError::from(error);
-            let charged = usage_outcome(&plan, retention, error.status(), bill);
+            let charged = usage_outcome(&context, &plan, retention, error.status(), bill);
             charge::settle(&context, hold, charged).await?;
             Err(error)
         }
@@ -78,7 +78,14 @@ pub(crate) async fn respond_to_map(
 }
 
 /// Returns the entry of the usage log.
-fn usage_outcome(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
+fn usage_outcome(
+    context: &RequestContext<'_>,
+    plan: &MapPlan,
+    retention: UsageRetention,
+    status: u16,
+    bill: Bill,
+) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
-    Outcome { operation: "map", status, bill, stages: StageTimings::default(), query, retention }
+    let result = Some(context.id.clone());
+    Outcome { operation: "map", status, bill, stages: StageTimings::default(), query, result, retention }
 }

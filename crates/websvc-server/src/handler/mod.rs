@@ -1,5 +1,6 @@
 //! The handlers: one file for each operation, from a request to a response.
 
+mod activity;
 mod artifact;
 mod batch;
 mod body;
@@ -8,6 +9,7 @@ mod compressed;
 mod crawl;
 mod crawl_prompt;
 pub(crate) mod docs;
+mod feedback;
 mod index;
 mod job;
 mod map;
@@ -21,12 +23,18 @@ mod usage;
 pub(crate) mod watch;
 mod webhook;
 
+pub(crate) use activity::team_activity;
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
+pub(crate) use crawl::start_crawl;
 pub(crate) use docs::docs;
+pub(crate) use feedback::{feedback, search_feedback};
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
-pub(crate) use job::{JobOperation, JobStart, Version, job, receive as receive_job, start as start_job};
+pub(crate) use job::{
+    JobOperation, JobStart, Version, find as find_job, job, not_found as job_not_found,
+    parse_id as parse_job_id, receive as receive_job, start as start_job,
+};
 pub(crate) use map::{map, map_v1, respond_to_map};
 pub(crate) use metrics::metrics;
 pub(crate) use monitor::{
@@ -38,6 +46,6 @@ pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
 pub(crate) use search::{forced_retention, respond_to_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{
-    concurrency_check, credit_history, credit_usage, queue_status, token_history, token_usage,
+    concurrency_check, credit_balance, credit_history, credit_usage, queue_status, token_history, token_usage,
 };
 pub(crate) use webhook::{WebhookOperation, webhook};

@@ -124,7 +124,9 @@ impl ScrapeWork {
         let page = page.map_err(ApiError::from);
         let status = page.as_ref().map_or_else(ApiError::status, |_| StatusCode::OK.as_u16());
         let stages = StageTimings::default();
-        charge::settle(context, hold, Outcome { operation, status, bill, stages, query, retention }).await?;
+        let result = page.as_ref().ok().and_then(|page| page.metadata.scrape_id.clone());
+        let outcome = Outcome { operation, status, bill, stages, query, result, retention };
+        charge::settle(context, hold, outcome).await?;
         let mut page = page?;
         warnings.append(&mut page.warnings);
         let warning = (!warnings.is_empty()).then(|| warnings.join("; "));

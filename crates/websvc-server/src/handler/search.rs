@@ -62,14 +62,15 @@ pub(crate) async fn respond_to_search(
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
-            let charged = usage_outcome(&plan, retention, StatusCode::OK.as_u16(), bill, stages);
+            let charged = usage_outcome(&context, &plan, retention, StatusCode::OK.as_u16(), bill, stages);
             let credits = charge::settle(&context, hold, charged).await?;
             Ok(outcome.into_response(context.id, credits))
         }
         Err(mut error) => {
             let bill = error.take_bill();
             let error = ApiError::from(error);
-            let charged = usage_outcome(&plan, retention, error.status(), bill, StageTimings::default());
+            let charged =
+                usage_outcome(&context, &plan, retention, error.status(), bill, StageTimings::default());
             charge::settle(&context, hold, charged).await?;
             Err(error)
         }
@@ -91,6 +92,7 @@ async fn acquire_compute(context: &RequestContext<'_>, plan: &SearchPlan) -> Res
 
 /// Returns the entry of the usage log.
 fn usage_outcome(
+    context: &RequestContext<'_>,
     plan: &SearchPlan,
     retention: UsageRetention,
     status: u16,
@@ -98,7 +100,8 @@ fn usage_outcome(
     stages: StageTimings,
 ) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
-    Outcome { operation: "search", status, bill, stages, query, retention }
+    let result = Some(context.id.clone());
+    Outcome { operation: "search", status, bill, stages, query, result, retention }
 }
 
 impl RequestContext<'_> {

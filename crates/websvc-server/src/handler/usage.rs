@@ -28,14 +28,19 @@ struct Balance {
 
 /// `GET /v2/team/credit-usage`.
 pub(crate) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+    let data = credit_balance(context).await?;
+    Ok(json(StatusCode::OK, &CreditUsageResponse { success: true, data }))
+}
+
+/// Returns the credits of the caller's team, in the format of version 2.
+pub(crate) async fn credit_balance(context: &RequestContext<'_>) -> Result<CreditBalance, ApiError> {
     let Balance { remaining, granted, granted_at } = balance(context).await?;
-    let data = CreditBalance {
+    Ok(CreditBalance {
         remaining_credits: remaining,
         plan_credits: granted,
         billing_period_start: granted_at,
         billing_period_end: None,
-    };
-    Ok(json(StatusCode::OK, &CreditUsageResponse { success: true, data }))
+    })
 }
 
 /// `GET /v2/team/token-usage`: the credits under the name of an older unit.

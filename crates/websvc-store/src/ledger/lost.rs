@@ -79,6 +79,7 @@ mod tests {
         Usage {
             key: None,
             request: String::new(),
+            result: None,
             operation: "search",
             status: 200,
             elapsed: std::time::Duration::ZERO,

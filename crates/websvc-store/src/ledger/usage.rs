@@ -58,6 +58,9 @@ pub struct Usage {
     pub key: Option<KeyId>,
     /// Identifier of the request.
     pub request: String,
+    /// ID by which the client knows the result, if it can rate it. Only a digest is stored, and only with
+    /// [`UsageRetention::Whole`].
+    pub result: Option<String>,
     /// Operation of the request, such as `search`.
     pub operation: &'static str,
     /// HTTP status of the response.
@@ -130,7 +133,7 @@ impl Pending {
     pub(super) fn record(&mut self, team: &Arc<str>, charged: u64, at_ms: u64, mut usage: Usage) {
         let is_anonymous = usage.retention == UsageRetention::Anonymous;
         if usage.retention != UsageRetention::Whole {
-            usage.query = None;
+            (usage.query, usage.result) = (None, None);
         }
         if is_anonymous {
             usage.key = None;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::grant;
 use super::usage::{DAY_MS, DailySum, LogRow, Pending, SumKey, Usage, UsageItem, UsageStage};
+use crate::feedback;
 use crate::key::KeyId;
 use crate::sql::{self, Transaction, params};
 
@@ -16,11 +17,13 @@ pub struct UsageLimits {
     pub log_days: u64,
     /// Number of days for which daily sums are stored.
     pub daily_days: u64,
+    /// Number of days for which feedback is stored.
+    pub feedback_days: u64,
 }
 
 impl Default for UsageLimits {
     fn default() -> Self {
-        Self { log_rows: 100_000, log_days: 30, daily_days: 400 }
+        Self { log_rows: 100_000, log_days: 30, daily_days: 400, feedback_days: 365 }
     }
 }
 
@@ -91,7 +94,7 @@ pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u
     )?;
     let oldest_day = (now_ms / DAY_MS).saturating_sub(limits.daily_days);
     transaction.execute("DELETE FROM usage_daily WHERE day < ?1", params![oldest_day])?;
-    Ok(())
+    feedback::trim(transaction, now_ms.saturating_sub(limits.feedback_days.saturating_mul(DAY_MS)))
 }
 
 /// Adds to a daily sum.
@@ -111,15 +114,15 @@ pub(super) fn add_to_sum(transaction: &Transaction<'_>, key: &SumKey, sum: &Dail
 
 fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()> {
     let LogRow { at_ms, team, charged, usage } = row;
-    let Usage { key, request, operation, status, elapsed, items, stages, query, retention } = usage;
+    let Usage { key, request, result, operation, status, elapsed, items, stages, query, retention } = usage;
     let micros = |elapsed: &std::time::Duration| u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let items: Value =
         items.iter().map(|UsageItem { item, count, credits }| json!([item, count, credits])).collect();
     let stages: Value =
         stages.iter().map(|UsageStage { stage, elapsed }| json!([stage, micros(elapsed)])).collect();
     let sql = "INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
-               items, stages, retention, query) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+               items, stages, retention, query, result) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
     transaction.execute(
         sql,
         params![
@@ -136,6 +139,7 @@ fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()
             stages.to_string(),
             retention.as_str(),
             query,
+            result.as_deref().map(feedback::result_digest),
         ],
     )?;
     Ok(())

@@ -35,6 +35,7 @@ pub(super) const COPIED: &[&str] = &[
     "webhooks",
     "webhook_events",
     "browser_sessions",
+    "feedback",
     "pages",
     "page_totals",
 ];

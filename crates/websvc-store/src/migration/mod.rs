@@ -30,6 +30,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/019_monitor_messages.sql"),
     include_str!("sqlite/020_browser_sessions.sql"),
     include_str!("sqlite/021_replica_addresses.sql"),
+    include_str!("sqlite/022_feedback.sql"),
 ];
 
 /// Outcome of [`migrate`].

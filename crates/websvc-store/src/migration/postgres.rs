@@ -19,6 +19,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/007_monitor_messages.sql"),
     include_str!("postgres/008_browser_sessions.sql"),
     include_str!("postgres/009_replica_addresses.sql"),
+    include_str!("postgres/010_feedback.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

@@ -21,6 +21,7 @@ pub(crate) fn usage(price: u64) -> Usage {
     Usage {
         key: None,
         request: "r".to_owned(),
+        result: None,
         operation: "search",
         status: 200,
         elapsed: Duration::from_micros(1500),

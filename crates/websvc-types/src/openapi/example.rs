@@ -226,6 +226,16 @@ pub(super) fn failure(code: ErrorCode) -> Example {
             { "path": "/query", "code": "too_short", "message": "query must not be empty" },
         ]);
     }
+    let is_about_feedback = matches!(
+        code,
+        ErrorCode::SearchNotFound
+            | ErrorCode::JobNotFound
+            | ErrorCode::SearchFailed
+            | ErrorCode::FeedbackWindowExpired
+    );
+    if is_about_feedback {
+        value["feedbackErrorCode"] = json!(code.as_str());
+    }
     if code == ErrorCode::ParseUnsupportedOptions {
         let message = "waitFor does not apply to uploaded files";
         value["details"] = json!([{ "path": "/waitFor", "code": "not_supported", "message": message }]);
@@ -271,6 +281,10 @@ fn error(code: ErrorCode) -> &'static str {
              fetch.allow_networks"
         }
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
+        ErrorCode::SearchNotFound => "No search of your team has this ID, or it may not be rated",
+        ErrorCode::JobNotFound => "No scrape of your team has this ID, or it may not be rated",
+        ErrorCode::SearchFailed => "The search failed, so there are no results to rate",
+        ErrorCode::FeedbackWindowExpired => "Results can be rated for 24 hours after their request",
         ErrorCode::ScrapeNoCachedData => "no cached page of the requested age is available for this URL",
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",

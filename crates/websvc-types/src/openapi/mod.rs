@@ -13,8 +13,10 @@
 
 mod adapter;
 mod example;
+mod feedback;
 mod interact;
 mod job;
+mod llms_txt;
 mod map;
 mod monitor;
 mod operation;

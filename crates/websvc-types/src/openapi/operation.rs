@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, interact, job, map, monitor, page, usage, webhook};
+use super::{adapter, feedback, interact, job, llms_txt, map, monitor, page, usage, webhook};
 
 /// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] =
@@ -47,6 +47,7 @@ pub(super) fn paths() -> Value {
         "/v2/team/token-usage/historical": { "get": usage::by_key(usage::token_history().to_value()) },
         "/v2/team/queue-status": { "get": usage::queue_status().to_value() },
         "/v2/concurrency-check": { "get": usage::concurrency_check().to_value() },
+        "/v2/team/activity": { "get": usage::team_activity() },
         "/v1/scrape": { "post": adapter::scrape_v1() },
         "/v1/search": { "post": adapter::search_v1() },
         "/v1/rerank": { "post": adapter::rerank().to_value() },
@@ -63,6 +64,10 @@ pub(super) fn paths() -> Value {
     monitor::add(&mut paths);
     interact::add(&mut paths);
     job::add_v1(&mut paths);
+    feedback::add(&mut paths);
+    llms_txt::add(&mut paths);
+    usage::add_v1(&mut paths);
+    paths["/v1/scrape/{id}"] = json!({ "get": page::scrape_result_v1() });
     paths
 }
 

@@ -57,6 +57,17 @@ pub(super) fn scrape_result() -> Value {
     value
 }
 
+pub(super) fn scrape_result_v1() -> Value {
+    let mut value = scrape_result();
+    value["operationId"] = json!("scrapeResultV1");
+    value["tags"] = json!(["adapters"]);
+    value["summary"] = json!("Get the response of a scrape again, for clients of version 1");
+    value["description"] = json!(
+        "The same as `GET /v2/scrape/{id}`. Extracted data is in `json` and also in `extract`, its name in version 1."
+    );
+    value
+}
+
 pub(super) fn parse() -> Value {
     let operation = Operation {
         id: "parse",

@@ -38,10 +38,12 @@ pub(super) enum Failure {
     SessionEnded,
     NotImplemented,
     BrowserUnavailable,
+    FeedbackNotFound,
+    FeedbackConflict,
 }
 
 impl Failure {
-    const ALL: [Failure; 30] = [
+    const ALL: [Failure; 32] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -72,6 +74,8 @@ impl Failure {
         Failure::SessionEnded,
         Failure::NotImplemented,
         Failure::BrowserUnavailable,
+        Failure::FeedbackNotFound,
+        Failure::FeedbackConflict,
     ];
 
     /// Returns the error codes of the response. All have the same status.
@@ -136,6 +140,8 @@ impl Failure {
             Failure::SessionEnded => &[ErrorCode::BrowserSessionEnded],
             Failure::NotImplemented => &[ErrorCode::InteractLanguageUnavailable, ErrorCode::LlmNotConfigured],
             Failure::BrowserUnavailable => &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable],
+            Failure::FeedbackNotFound => &[ErrorCode::SearchNotFound, ErrorCode::JobNotFound],
+            Failure::FeedbackConflict => &[ErrorCode::SearchFailed, ErrorCode::FeedbackWindowExpired],
         }
     }
 
@@ -174,7 +180,9 @@ impl Failure {
             | Failure::SessionConflict
             | Failure::SessionEnded
             | Failure::NotImplemented
-            | Failure::BrowserUnavailable => None,
+            | Failure::BrowserUnavailable
+            | Failure::FeedbackNotFound
+            | Failure::FeedbackConflict => None,
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::example::{Example, example};
 use super::operation::{KEYED, Operation};
 use super::response::Failure;
+use crate::limits::{ACTIVITY_LIMIT_DEFAULT, ACTIVITY_LIMIT_MAX, ACTIVITY_LIMIT_MIN};
 
 /// Failures of the operations that return usage by month.
 const HISTORY: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter]];
@@ -94,6 +95,113 @@ pub(super) fn concurrency_check() -> Operation {
         response: ("ConcurrencyCheck", vec![example("busy", "Three requests are in flight", value)]),
         failures: &[KEYED],
     }
+}
+
+pub(super) fn team_activity() -> Value {
+    let item = json!({
+        "id": super::example::REQUEST_ID,
+        "endpoint": "search",
+        "api_version": "v2",
+        "created_at": "2026-11-21T12:30:00.250Z",
+        "target": "asyncio event loop",
+    });
+    let page = json!({ "success": true, "data": [item], "cursor": "1207.4", "has_more": true });
+    let operation = Operation {
+        id: "teamActivity",
+        tag: "usage",
+        summary: "Get the requests and jobs of the team in the last 24 hours",
+        description: "The newest first. Anonymous requests are not listed, and requests with zero data retention have no \
+            `target`. Pages of jobs are not listed.",
+        body: None,
+        response: ("TeamActivity", vec![example("page", "A page of the list", page)]),
+        failures: &[KEYED, &[Failure::InvalidParameter]],
+    };
+    let mut value = operation.to_value();
+    let parameter = |name: &str, description: &str, schema: Value| json!({ "name": name, "in": "query", "required": false, "description": description, "schema": schema });
+    let limit = json!({
+        "type": "integer",
+        "minimum": ACTIVITY_LIMIT_MIN,
+        "maximum": ACTIVITY_LIMIT_MAX,
+        "default": ACTIVITY_LIMIT_DEFAULT,
+    });
+    value["parameters"] = json!([
+        parameter(
+            "endpoint",
+            "Lists only this operation. An llms.txt is listed as a crawl, sessions of scrapes as `browser`",
+            json!({ "enum": ACTIVITY_ENDPOINTS }),
+        ),
+        parameter("limit", "Maximum number of items", limit),
+        parameter(
+            "cursor",
+            "`cursor` of the page before",
+            json!({ "type": "string", "pattern": r"^([1-9][0-9]{0,17})?\.([1-9][0-9]{0,17})?$" }),
+        ),
+    ]);
+    value
+}
+
+/// The values of `endpoint` of the activity list.
+const ACTIVITY_ENDPOINTS: [&str; 12] = [
+    "scrape",
+    "search",
+    "map",
+    "parse",
+    "browser",
+    "interact",
+    "crawl",
+    "llmstxt",
+    "batch_scrape",
+    "extract",
+    "deep_research",
+    "agent",
+];
+
+/// Adds the operations of version 1.
+pub(super) fn add_v1(paths: &mut Value) {
+    let names = |id: &'static str, operation: Operation| {
+        let summary = operation.summary;
+        let mut value = operation.to_value();
+        value["operationId"] = json!(id);
+        value["tags"] = json!(["adapters"]);
+        value["summary"] = json!(format!("{summary}, for clients of version 1"));
+        value
+    };
+    let mut credits = names("creditUsageV1", credit_usage());
+    let mut tokens = names("tokenUsageV1", token_usage());
+    for (operation, unit) in [(&mut credits, "credits"), (&mut tokens, "tokens")] {
+        operation["responses"]["200"]["content"] = balance_v1(unit);
+    }
+    paths["/v1/team/credit-usage"] = json!({ "get": credits });
+    paths["/v1/team/token-usage"] = json!({ "get": tokens });
+    let credits = by_key(names("creditUsageHistoryV1", credit_history()));
+    paths["/v1/team/credit-usage/historical"] = json!({ "get": credits });
+    let tokens = by_key(names("tokenUsageHistoryV1", token_history()));
+    paths["/v1/team/token-usage/historical"] = json!({ "get": tokens });
+    paths["/v1/team/queue-status"] = json!({ "get": names("queueStatusV1", queue_status()) });
+    paths["/v1/concurrency-check"] = json!({ "get": names("concurrencyCheckV1", concurrency_check()) });
+}
+
+/// Returns the body of a balance in version 1, whose names are in snake case.
+fn balance_v1(unit: &str) -> Value {
+    let (remaining, plan) = (format!("remaining_{unit}"), format!("plan_{unit}"));
+    let text = json!({ "type": ["string", "null"] });
+    json!({ "application/json": { "schema": {
+        "type": "object",
+        "required": ["success", "data"],
+        "properties": {
+            "success": { "const": true },
+            "data": {
+                "type": "object",
+                "required": [remaining, plan, "billing_period_start", "billing_period_end"],
+                "properties": {
+                    remaining: { "type": "integer", "minimum": 0 },
+                    plan: { "type": ["integer", "null"], "minimum": 0 },
+                    "billing_period_start": text,
+                    "billing_period_end": text,
+                },
+            },
+        },
+    } } })
 }
 
 /// Adds the parameter for usage by key.

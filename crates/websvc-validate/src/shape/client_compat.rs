@@ -55,6 +55,9 @@ const CRAWL: ClientCompat = ClientCompat {
 };
 const BATCH: ClientCompat = ClientCompat { aliases: SEARCH.aliases, ..SCRAPE };
 const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING };
+/// The Python client sends `__experimental_stream`.
+const LLMS_TXT: ClientCompat =
+    ClientCompat { ignored_fields: &["__experimental_stream", "stream"], ..NOTHING };
 const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
@@ -74,6 +77,7 @@ impl ClientCompat {
             "MapRequest" | "MapRequestV1" => MAP,
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
+            "LlmsTxtRequest" => LLMS_TXT,
             "Parser" => PARSER,
             _ => Self::default(),
         }

@@ -9,6 +9,7 @@ mod conformance;
 mod corpus;
 mod country;
 mod domain;
+mod feedback;
 mod format;
 mod header;
 mod interact;

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_browser::{Extent, Screenshot, Step};
 
-use super::{DashboardTest, MODEL, monitors, start_with};
+use super::{DashboardTest, MODEL, SCRIPT, monitors, start_with};
 use crate::harness::skip;
 
 /// The variable with the directory for the screenshots.
@@ -53,7 +53,7 @@ const FOREIGN: [(&str, &str, &str); 3] = [
 const MONITOR: &str = "Prices of teas whose name is longer than the window of a telephone is wide";
 
 /// The views in the order in which the browser opens them: a name, and the script that opens the view.
-const VIEWS: [(&str, &str); 19] = [
+const VIEWS: [(&str, &str); 20] = [
     ("playground", "await visit('playground', 'input[type=search]')"),
     (
         "results",
@@ -76,6 +76,11 @@ const VIEWS: [(&str, &str); 19] = [
     ),
     ("usage", "await visit('usage', 'svg')"),
     ("requests", "await visit('requests', 'table'); document.querySelector('td details').open = true"),
+    (
+        "feedback",
+        "await visit('feedback', 'table'); for (const part of document.querySelectorAll('td details')) part.open = true; \
+         if (window.stolen || document.querySelector('td img, td script')) throw new Error('the text of feedback became markup')",
+    ),
     (
         "keys",
         "await visit('keys', 'table'); labelled('Name').value = 'a key'; document.querySelector('form').requestSubmit(); \
@@ -186,6 +191,24 @@ async fn add_content(dashboard: &DashboardTest) {
     }
 }
 
+/// Rates searches, with texts that are markup, long or from right to left.
+async fn add_feedback(dashboard: &DashboardTest) {
+    let markup = format!("<img src=x onerror={SCRIPT}><script>{SCRIPT}</script> תה ירוק");
+    let long = format!("http://tea.test/{}", "a-very-long-path/".repeat(20));
+    for (rating, note) in
+        [("good", markup.as_str()), ("partial", &"very long ".repeat(100)), ("bad", &"x".repeat(300))]
+    {
+        let found = dashboard.service.search(json!({ "query": "brewing" })).await;
+        let body = json!({
+            "endpoint": "search", "jobId": found.body["id"], "rating": rating, "note": note, "issues": ["missing_table"],
+            "valuableSources": [{ "url": long, "reason": markup }], "missingContent": [{ "topic": markup }],
+            "querySuggestions": markup, "url": "http://tea.test/", "pageNumbers": [1, 2], "metadata": { "x": markup },
+        });
+        let response = dashboard.service.post("/v2/feedback", body.to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+    }
+}
+
 /// Adds monitors: one with changes of text and data, and a paused one.
 async fn add_monitors(dashboard: &DashboardTest) {
     let formats = json!([{ "type": "json", "prompt": "the price" }, { "type": "changeTracking", "modes": ["git-diff"] }]);
@@ -226,6 +249,7 @@ async fn check_variant(test: &str, width: u32, dark: bool) {
         return;
     };
     add_content(&dashboard).await;
+    add_feedback(&dashboard).await;
     add_monitors(&dashboard).await;
     dashboard.create_session().await;
     check(&dashboard, &std::fs::read_to_string(axe).unwrap(), width, dark).await;

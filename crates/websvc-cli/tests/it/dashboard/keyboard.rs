@@ -152,7 +152,8 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         .map(|text| text.split(" (1)").next().unwrap())
         .collect();
     let expected = [
-        ["Sign out", "System", "Teams", "Keys", "Requests", "Usage", "Sessions", "Monitors"].as_slice(),
+        ["Sign out", "System", "Teams", "Keys", "Feedback", "Requests", "Usage", "Sessions", "Monitors"]
+            .as_slice(),
         &["New monitor", "Monitors", "Tea", "Run now Tea", "Pause Tea"],
         &["Resume Tea", "Pause Tea", "Edit Tea", "Delete Tea", "Cancel"],
         &["Edit Tea", "Pause Tea", "Run now Tea", "Tea"],

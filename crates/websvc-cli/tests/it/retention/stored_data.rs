@@ -14,7 +14,7 @@ use crate::harness::{Service, Site};
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// Paths whose content is public or visible to administrators.
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 11] = [
     "/ready",
     "/dashboard/requests?limit=1000",
     "/dashboard/usage?days=10",
@@ -24,6 +24,8 @@ const PATHS: [&str; 9] = [
     "/v2/team/queue-status",
     "/v2/team/credit-usage/historical?byApiKey=true",
     "/v2/concurrency-check",
+    "/v2/team/activity?limit=100",
+    "/dashboard/feedback",
 ];
 
 /// The name of each location, and its bytes.

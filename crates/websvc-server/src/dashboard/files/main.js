@@ -7,6 +7,7 @@ import { monitors } from "./monitors.js";
 import { sessions } from "./sessions.js";
 import { usage } from "./usage.js";
 import { requests } from "./requests.js";
+import { feedback } from "./feedback.js";
 import { keys } from "./keys.js";
 import { teams } from "./teams.js";
 import { system } from "./system.js";
@@ -17,6 +18,7 @@ const PAGES = [
   { path: "sessions", title: "Sessions", show: sessions },
   { path: "usage", title: "Usage", show: usage },
   { path: "requests", title: "Requests", show: requests },
+  { path: "feedback", title: "Feedback", show: feedback },
   { path: "keys", title: "Keys", show: keys },
   { path: "teams", title: "Teams", show: teams },
   { path: "system", title: "System", show: system },

@@ -1,6 +1,6 @@
 //! A database file with rows in every table, and the state that the store returns of it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 use websvc_store::{
@@ -12,6 +12,7 @@ use websvc_store::{
 
 use super::URLS;
 use crate::credits::{give, hold_credits, usage};
+use crate::feedback::feedback;
 use crate::jobs::{complete, create, document, job};
 use crate::monitor_events::webhook;
 use crate::monitors::{finish, manual, monitor, page as checked_page, record, scheduled, start};
@@ -67,12 +68,19 @@ fn fill_usage(store: &Store) {
     let team = give(store, "tea", Some(10_000));
     let key = store.list_keys().unwrap().remove(0).id;
     for (query, key) in [("a\0b", None), ("green tea", Some(key))] {
-        let usage = Usage { query: Some(query.to_owned()), key, ..usage(7) };
+        let result = Some(format!("result of {query}"));
+        let usage = Usage { query: Some(query.to_owned()), key, result, ..usage(7) };
         assert_eq!(hold_credits(store, &team, 10).settle(usage), 7);
     }
     let anonymous = Usage { query: None, retention: UsageRetention::Anonymous, ..usage(0) };
     hold_credits(store, &team, 0).settle(anonymous);
     store.flush_credits().unwrap();
+    // Old feedback would be deleted together with old usage.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now_ms = u64::try_from(now.as_millis()).unwrap();
+    for id in ["f1", "f2"] {
+        store.put_feedback(&feedback(id, "tea", id), 10, now_ms).unwrap();
+    }
 }
 
 fn fill_pages(store: &Store) {
@@ -204,6 +212,8 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", ["Zebra", "ant", "tea"].map(|team| store.threat_values(team).unwrap())),
         format!("{:?}", store.usage_by_day(UsageFilter::default()).unwrap()),
         format!("{:?}", store.recent_requests(None, None, 100).unwrap()),
+        format!("{:?}", store.feedback(None, None, 100).unwrap()),
+        format!("{:?}", store.rated_request("tea", "result of green tea").unwrap()),
         format!("{:?}", (store.cache_size().unwrap(), pages)),
         format!("{:?}", (first, documents)),
         format!(

@@ -1,0 +1,24 @@
+//! Feedback and requests for an llms.txt that might connect to an internal address.
+
+use serde_json::{Value, json};
+
+/// Returns feedback whose URLs and texts are `internal`.
+pub(super) fn feedback_attacks(internal: &str) -> Vec<Value> {
+    let source = json!({"url": internal, "reason": internal});
+    let missing = json!([{"topic": internal, "description": internal}]);
+    vec![
+        json!({"rating": "good", "valuableSources": [source]}),
+        json!({"endpoint": "scrape", "jobId": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "rating": "bad",
+            "url": internal, "note": internal, "missingContent": missing, "metadata": {"webhook": internal}}),
+    ]
+}
+
+/// Returns requests whose crawl might connect to `internal`.
+pub(super) fn llms_txt_attacks(internal: &str) -> Vec<Value> {
+    vec![
+        json!({"url": internal}),
+        json!({"url": "http://bait.test/", "showFullText": true, "cache": false, "webhook": internal}),
+        json!({"url": "http://bait.test/moved", "cache": false}),
+        json!({"url": "http://bait.test/leads", "cache": false}),
+    ]
+}

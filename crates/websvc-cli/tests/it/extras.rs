@@ -1,0 +1,397 @@
+//! Tests of feedback, of the activity list, of the llms.txt, and of paths that are not offered.
+
+use std::path::Path;
+
+use http::Method;
+use serde_json::{Value, json};
+use websvc_testkit::{Page, TestWeb};
+
+use crate::batch::wait_for_end;
+use crate::harness::{KEY, Response, Service, Site, skip, tea_world};
+use crate::sdk;
+
+const PAGE: &str = "http://tea.test/green.html";
+const UNKNOWN: &str = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
+
+async fn rate_search(service: &Service, id: &str, body: &Value) -> Response {
+    service.post(&format!("/v2/search/{id}/feedback"), body.to_string()).await
+}
+
+async fn rate(service: &Service, body: &Value) -> Response {
+    service.post("/v2/feedback", body.to_string()).await
+}
+
+#[track_caller]
+fn assert_rejected(response: &Response, status: u16, code: &str, feedback_code: &str) {
+    let body = &response.body;
+    assert_eq!((response.status.as_u16(), &body["success"]), (status, &json!(false)), "{body}");
+    assert_eq!((&body["code"], &body["feedbackErrorCode"]), (&json!(code), &json!(feedback_code)), "{body}");
+}
+
+fn good() -> Value {
+    json!({ "rating": "good", "valuableSources": [{ "url": PAGE, "reason": "complete" }], "origin": "test" })
+}
+
+/// Starts a service with one page, and a key of another team.
+async fn serve() -> (TestWeb, Site, Service, String) {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let other = site.succeed(&["keys", "create", "--team", "others"]).trim().to_owned();
+    let service = site.serve();
+    service.index_pages(&[("listed", PAGE)]).await;
+    (world, site, service, other)
+}
+
+async fn search(service: &Service) -> String {
+    let found = service.search(json!({ "query": "listed" })).await;
+    found.body["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn search_is_rated_once_by_its_team() {
+    let (_world, _site, mut service, other) = serve().await;
+    let id = search(&service).await;
+    let without = rate_search(&service, &id, &json!({ "rating": "good" })).await;
+    assert_rejected(&without, 400, "BAD_REQUEST", "INVALID_BODY");
+    assert_eq!(without.body["details"][0]["path"], json!("/valuableSources"));
+    let no_json = service.post(&format!("/v2/search/{id}/feedback"), "{").await;
+    assert_rejected(&no_json, 400, "BAD_REQUEST_INVALID_JSON", "INVALID_BODY");
+    let stored = rate_search(&service, &id, &good()).await;
+    let (feedback, body) = (stored.body["feedbackId"].as_str().unwrap(), &stored.body);
+    assert_eq!(body, &json!({ "success": true, "feedbackId": feedback, "creditsRefunded": 0 }));
+    let repeated =
+        rate_search(&service, &id.to_uppercase(), &json!({ "rating": "bad", "querySuggestions": "q" })).await;
+    assert_eq!(
+        (&repeated.body["alreadySubmitted"], &repeated.body["feedbackId"]),
+        (&json!(true), &json!(feedback))
+    );
+    assert_rejected(
+        &rate_search(&service, UNKNOWN, &good()).await,
+        404,
+        "SEARCH_NOT_FOUND",
+        "SEARCH_NOT_FOUND",
+    );
+    assert_rejected(&rate_search(&service, "7", &good()).await, 400, "BAD_REQUEST", "INVALID_BODY");
+    other.clone_into(&mut service.key);
+    assert_rejected(&rate_search(&service, &id, &good()).await, 404, "SEARCH_NOT_FOUND", "SEARCH_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn results_of_scrapes_maps_and_files_are_rated() {
+    let (_world, _site, service, _other) = serve().await;
+    let scraped = service.post("/v2/scrape", json!({ "url": PAGE }).to_string()).await;
+    let scrape = scraped.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let mapped = service.post("/v2/map", json!({ "url": "http://tea.test/" }).to_string()).await;
+    let map = mapped.body["id"].as_str().unwrap();
+    let body = |endpoint: &str, id: &str| json!({ "endpoint": endpoint, "jobId": id, "rating": "partial", "issues": ["missing_table"], "note": "cut" });
+    for (endpoint, id) in [("scrape", scrape), ("map", map)] {
+        let response = rate(&service, &body(endpoint, id)).await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["creditsRefunded"]),
+            (200, &json!(0)),
+            "{}",
+            response.body
+        );
+    }
+    assert_eq!(rate(&service, &body("scrape", scrape)).await.body["alreadySubmitted"], json!(true));
+    assert_rejected(&rate(&service, &body("parse", UNKNOWN)).await, 404, "JOB_NOT_FOUND", "JOB_NOT_FOUND");
+    assert_rejected(&rate(&service, &body("crawl", scrape)).await, 400, "BAD_REQUEST", "INVALID_BODY");
+    let empty = json!({ "endpoint": "scrape", "jobId": scrape, "rating": "good" });
+    assert_rejected(&rate(&service, &empty).await, 400, "BAD_REQUEST", "INVALID_BODY");
+    // Lockdown implies zero data retention: nothing about the result is stored, not even its ID.
+    let locked = service.post("/v2/scrape", json!({ "url": PAGE, "lockdown": true }).to_string()).await;
+    let id = locked.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    assert_rejected(&rate(&service, &body("scrape", id)).await, 404, "JOB_NOT_FOUND", "JOB_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn failed_and_old_searches_are_not_rated() {
+    let (_world, site, service, _other) = serve().await;
+    let headers = [("content-type", "application/json")];
+    let body = json!({ "query": "listed", "sources": ["images"] }).to_string();
+    let failed = service.send(Method::POST, "/v2/search", &headers, body).await;
+    let id = failed.headers["x-request-id"].to_str().unwrap().to_owned();
+    if failed.status == 503 {
+        assert_rejected(&rate_search(&service, &id, &good()).await, 409, "SEARCH_FAILED", "SEARCH_FAILED");
+    } else {
+        assert_eq!(failed.status, 200, "{}", failed.body);
+    }
+    let old = search(&service).await;
+    // The log is written before the row is made older.
+    let unknown =
+        rate(&service, &json!({ "endpoint": "map", "jobId": old, "rating": "bad", "note": "n" })).await;
+    assert_rejected(&unknown, 404, "JOB_NOT_FOUND", "JOB_NOT_FOUND");
+    let database = rusqlite::Connection::open(site.data_dir().join("websvc.db")).unwrap();
+    database.execute("UPDATE usage_log SET at = at - 86400001 WHERE status = 200", []).unwrap();
+    let response = rate_search(&service, &old, &good()).await;
+    assert_rejected(&response, 409, "FEEDBACK_WINDOW_EXPIRED", "FEEDBACK_WINDOW_EXPIRED");
+}
+
+#[tokio::test]
+async fn feedback_needs_the_scope_of_its_operation() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let key = site.succeed(&["keys", "create", "--team", "default", "--scope", "scrape"]).trim().to_owned();
+    let mut service = site.serve();
+    key.clone_into(&mut service.key);
+    let body =
+        |endpoint: &str| json!({ "endpoint": endpoint, "jobId": UNKNOWN, "rating": "bad", "note": "n" });
+    for (endpoint, status) in [("search", 403), ("map", 403), ("scrape", 404), ("parse", 404)] {
+        assert_eq!(rate(&service, &body(endpoint)).await.status, status, "{endpoint}");
+    }
+    assert_eq!(rate_search(&service, UNKNOWN, &good()).await.status, 403);
+}
+
+#[tokio::test]
+async fn feedback_is_exported_as_judgments() {
+    let (_world, site, service, other) = serve().await;
+    let id = search(&service).await;
+    assert_eq!(rate_search(&service, &id, &good()).await.status, 200);
+    let hostile = json!({ "endpoint": "search", "jobId": search(&service).await, "rating": "bad", "note": "\u{1b}[31m red" });
+    assert_eq!(rate(&service, &hostile).await.status, 200);
+    drop(other);
+    let directory = site.data_dir().join("judgments");
+    let directory = directory.to_str().unwrap();
+    let text = site.succeed(&["feedback", "export", directory]);
+    assert!(text.starts_with("1 judgments of 1 queries"), "{text}");
+    let read = |name: &str| std::fs::read_to_string(Path::new(directory).join(name)).unwrap();
+    let query: Value = serde_json::from_str(read("queries.jsonl").trim()).unwrap();
+    assert_eq!(query["text"], json!("listed"));
+    assert_eq!(read("qrels.txt"), format!("{} 0 {PAGE} 2\n", query["_id"].as_str().unwrap()));
+    let none = site.succeed(&["feedback", "export", directory, "--team", "others", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&none).unwrap(), json!({ "queries": 0, "judgments": 0 }));
+    let listed: Value = serde_json::from_str(&site.succeed(&["feedback", "list", "--json"])).unwrap();
+    let ratings: Vec<&Value> = listed.as_array().unwrap().iter().map(|entry| &entry["rating"]).collect();
+    assert_eq!(ratings, ["bad", "good"]);
+    assert_eq!(listed[1]["content"]["valuableSources"][0]["reason"], json!("complete"));
+    let table = site.succeed(&["feedback", "list"]);
+    assert!(table.contains("search") && !table.contains('\u{1b}'), "{table:?}");
+}
+
+#[tokio::test]
+async fn activity_is_listed_page_by_page() {
+    let (_world, _site, mut service, other) = serve().await;
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        let started = service.post("/v2/batch/scrape", json!({ "urls": [PAGE] }).to_string()).await;
+        let id = started.body["id"].as_str().unwrap().to_owned();
+        wait_for_end(&service, &format!("/v2/batch/scrape/{id}")).await;
+        jobs.push(id);
+    }
+    jobs.reverse();
+    let (mut found, mut path) = (Vec::new(), "/v2/team/activity?endpoint=batch_scrape&limit=1".to_owned());
+    loop {
+        let page = service.get(&path).await;
+        assert_eq!(page.status, 200, "{}", page.body);
+        let [item] = page.body["data"].as_array().unwrap().as_slice() else { panic!("{}", page.body) };
+        assert_eq!(item["target"], json!(PAGE));
+        assert_eq!((&item["endpoint"], &item["api_version"]), (&json!("batch_scrape"), &json!("v2")));
+        found.push(item["id"].as_str().unwrap().to_owned());
+        assert_eq!(page.body["has_more"], json!(page.body["cursor"].is_string()));
+        let Some(cursor) = page.body["cursor"].as_str() else { break };
+        path = format!("/v2/team/activity?endpoint=batch_scrape&limit=1&cursor={cursor}");
+    }
+    assert_eq!(found, jobs);
+    let all = service.get("/v2/team/activity?limit=100").await.body;
+    let endpoints: Vec<&str> =
+        all["data"].as_array().unwrap().iter().map(|item| item["endpoint"].as_str().unwrap()).collect();
+    assert!(
+        endpoints.contains(&"search")
+            && endpoints.iter().filter(|name| **name == "batch_scrape").count() == 3
+    );
+    assert!(!endpoints.contains(&"batch"), "pages of jobs are not listed: {endpoints:?}");
+    for wrong in ["endpoint=cat", "limit=0", "limit=101", "cursor=x"] {
+        let response = service.get(&format!("/v2/team/activity?{wrong}")).await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["code"]),
+            (400, &json!("BAD_REQUEST")),
+            "{wrong}"
+        );
+    }
+    other.clone_into(&mut service.key);
+    assert_eq!(service.get("/v2/team/activity").await.body["data"], json!([]));
+}
+
+/// A site of five pages.
+async fn five_pages() -> TestWeb {
+    let names = ["a", "b", "c", "d"];
+    let links: String = names.iter().map(|name| format!("<a href=/{name}>{name}</a> ")).collect();
+    let page = |title: &str| {
+        Page::html(format!(
+            "<title>{title}</title><meta name=description content=\"About {title}.\"><main><h1>{title}</h1>\
+             <p>This page is about {title} and says enough to be the main content of it.</p>{links}</main>"
+        ))
+    };
+    let world = TestWeb::builder().page("http://site.test/", page("Start"));
+    names
+        .iter()
+        .fold(world, |world, name| world.page(&format!("http://site.test/{name}"), page(name)))
+        .start()
+        .await
+}
+
+async fn llms_txt(service: &Service, body: &Value) -> Value {
+    let started = service.post("/v1/llmstxt", body.to_string()).await;
+    assert_eq!(started.status, 200, "{}", started.body);
+    let id = started.body["id"].as_str().unwrap();
+    wait_for_end(service, &format!("/v2/crawl/{id}")).await;
+    let status = service.get(&format!("/v1/llmstxt/{id}")).await;
+    assert_eq!(status.status, 200, "{}", status.body);
+    status.body
+}
+
+#[tokio::test]
+async fn llms_txt_has_a_heading_and_a_line_for_each_page() {
+    let world = five_pages().await;
+    let service = Service::for_world(&world);
+    let done = llms_txt(&service, &json!({ "url": "http://site.test/" })).await;
+    assert_eq!((&done["success"], &done["status"]), (&json!(true), &json!("completed")));
+    assert!(done["expiresAt"].as_str().unwrap().ends_with('Z'), "{done}");
+    let expected = "# site.test\n\n- [Start](http://site.test/): About Start.\n- [a](http://site.test/a): About a.\n\
+                    - [b](http://site.test/b): About b.\n- [c](http://site.test/c): About c.\n\
+                    - [d](http://site.test/d): About d.\n";
+    assert_eq!(done["data"], json!({ "llmstxt": expected }));
+    let fetched = world.count("http://site.test/a");
+    let full =
+        llms_txt(&service, &json!({ "url": "http://site.test/", "showFullText": true, "maxUrls": 2 })).await;
+    assert_eq!(full["data"]["llmstxt"].as_str().unwrap().lines().count(), 4, "{full}");
+    let text = full["data"]["llmsfulltxt"].as_str().unwrap();
+    assert!(text.contains("## [Start](http://site.test/)\n\n# Start\n\nThis page is about Start"), "{text}");
+    assert_eq!(world.count("http://site.test/a"), fetched, "pages come from the cache");
+    llms_txt(&service, &json!({ "url": "http://site.test/", "cache": false })).await;
+    assert_eq!(world.count("http://site.test/a"), fetched + 1);
+    let usage: Value = service.get("/v2/team/activity?endpoint=llmstxt").await.body;
+    assert_eq!(usage["data"].as_array().unwrap().len(), 3, "{usage}");
+}
+
+#[tokio::test]
+async fn llms_txt_checks_its_request_and_its_job() {
+    let world = five_pages().await;
+    let service = Service::for_world(&world);
+    for (body, path) in [
+        (json!({ "url": "http://site.test/", "maxUrls": 0 }), "/maxUrls"),
+        (json!({ "url": "http://site.test/", "maxUrls": 5001 }), "/maxUrls"),
+        (json!({ "url": "ftp://site.test/" }), "/url"),
+        (json!({}), "/url"),
+    ] {
+        let response = service.post("/v1/llmstxt", body.to_string()).await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["details"][0]["path"]),
+            (400, &json!(path)),
+            "{body}"
+        );
+    }
+    assert_eq!(service.get(&format!("/v1/llmstxt/{UNKNOWN}")).await.status, 404);
+    assert_eq!(service.get("/v1/llmstxt/7").await.status, 400);
+    let crawl = service.post("/v2/crawl", json!({ "url": "http://site.test/" }).to_string()).await;
+    let id = crawl.body["id"].as_str().unwrap();
+    assert_eq!(service.get(&format!("/v1/llmstxt/{id}")).await.status, 404, "it is a crawl without a text");
+}
+
+#[tokio::test]
+async fn llms_txt_survives_a_restart() {
+    let world = five_pages().await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let started = service.post("/v1/llmstxt", json!({ "url": "http://site.test/" }).to_string()).await;
+    let id = started.body["id"].as_str().unwrap().to_owned();
+    service.kill();
+    drop(service);
+    let service = site.serve();
+    wait_for_end(&service, &format!("/v2/crawl/{id}")).await;
+    let done = service.get(&format!("/v1/llmstxt/{id}")).await.body;
+    assert_eq!(done["data"]["llmstxt"].as_str().unwrap().lines().count(), 7, "{done}");
+}
+
+#[tokio::test]
+async fn operations_that_are_not_offered_name_an_alternative() {
+    let world = tea_world().await;
+    let service = Service::for_world(&world);
+    for (path, text) in [
+        ("/v2/search/developer", "POST /v2/search"),
+        ("/v2/search/research/papers", "POST /v2/search"),
+        ("/v2/search/gov", "POST /v2/search"),
+        ("/v2/support/ask", "GET /openapi.json"),
+        ("/v2/x402/search", "GET /openapi.json"),
+        ("/v1/deep-research", "POST /v2/search"),
+        ("/v2/deep-research", "POST /v2/search"),
+        ("/v2/scrape/7/feedback", "POST /v2/feedback"),
+    ] {
+        let response = service.post(path, "{}").await;
+        let body = &response.body;
+        assert_eq!((response.status.as_u16(), &body["success"]), (404, &json!(false)), "{path}");
+        let error = body["error"].as_str().unwrap();
+        assert!(error.contains("does not offer") && error.contains(text), "{path}: {error}");
+    }
+    let gone = service.post("/v0/scrape", "{}").await;
+    assert_eq!(
+        (gone.status.as_u16(), &gone.body["code"], &gone.body["success"]),
+        (410, &json!("GONE"), &json!(false))
+    );
+    assert!(gone.body["error"].as_str().unwrap().contains("POST /v2/scrape"), "{}", gone.body);
+    let alexandria = json!({ "alexandria": [{ "provider": "p", "capability": "c", "options": {} }] });
+    assert_eq!(service.post("/v2/scrape", alexandria.to_string()).await.status, 400);
+}
+
+#[tokio::test]
+async fn version_1_returns_usage_and_results_in_its_names() {
+    let (_world, _site, service, _other) = serve().await;
+    let credits = service.get("/v1/team/credit-usage").await.body;
+    let keys: Vec<&String> = credits["data"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["billing_period_end", "billing_period_start", "plan_credits", "remaining_credits"]);
+    let tokens = service.get("/v1/team/token-usage").await.body;
+    assert_eq!(tokens["data"]["remaining_tokens"], credits["data"]["remaining_credits"]);
+    for path in ["team/credit-usage/historical", "team/token-usage/historical"] {
+        let [first, second] =
+            [service.get(&format!("/v1/{path}")).await, service.get(&format!("/v2/{path}")).await];
+        assert_eq!((first.status.as_u16(), first.body), (200, second.body), "{path}");
+    }
+    assert!(service.get("/v1/team/queue-status").await.body["maxConcurrency"].is_u64());
+    assert!(service.get("/v1/concurrency-check").await.body["concurrency"].is_u64());
+    let scraped = service.post("/v1/scrape", json!({ "url": PAGE }).to_string()).await.body;
+    let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    assert_eq!(service.get(&format!("/v1/scrape/{id}")).await.body, scraped);
+    assert_eq!(service.get(&format!("/v1/scrape/{UNKNOWN}")).await.status, 404);
+}
+
+/// A script with the operations of this file that the SDK has.
+const SCRIPT: &str = r###"
+import sys
+from firecrawl import Firecrawl
+from firecrawl.v1.client import V1FirecrawlApp
+
+app = Firecrawl(api_key=sys.argv[2], api_url=sys.argv[1])
+print(app.get_credit_usage().remaining_credits > 0, app.get_token_usage().remaining_tokens > 0)
+print(app.get_queue_status().max_concurrency > 0, app.get_concurrency().max_concurrency > 0)
+inner = app._v2_client
+print(inner.get_credit_usage_historical().success, inner.get_token_usage_historical(by_api_key=True).success)
+old = V1FirecrawlApp(api_key=sys.argv[2], api_url=sys.argv[1])
+print(old.get_credit_usage().data.remaining_credits > 0, old.get_token_usage().data.remaining_tokens > 0)
+print(old.get_credit_usage_historical().success, old.get_token_usage_historical(by_api_key=True).success)
+print(old.scrape_url("http://site.test/a").metadata["title"])
+sys.stdout, stdout = sys.stderr, sys.stdout
+done = old.generate_llms_text("http://site.test/", max_urls=5, show_full_text=True)
+sys.stdout = stdout
+print(done.status, done.data.llmstxt.splitlines()[0], len(done.data.llmstxt.splitlines()), "## [Start]" in done.data.llmsfulltxt)
+try:
+    old.deep_research("tea")
+    print("deep research: accepted")
+except Exception as error:
+    print("deep research:", "does not offer deep research" in str(error))
+"###;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_python_sdk_reads_usage_and_generates_llms_txt() {
+    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
+        return skip(
+            "official_python_sdk_reads_usage_and_generates_llms_txt",
+            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
+        );
+    };
+    let world = five_pages().await;
+    let service = Service::for_world(&world);
+    assert_eq!(service.key, KEY);
+    let expected = "True True\nTrue True\nTrue True\nTrue True\nTrue True\na\n\
+                    completed # site.test 7 True\ndeep research: True\n";
+    sdk::check(&python, SCRIPT, &service, expected);
+}

@@ -1,0 +1,105 @@
+//! `POST /v1/llmstxt` and `GET /v1/llmstxt/{id}`: the llms.txt of a site.
+//!
+//! A crawl scrapes the pages, and its documents become the texts when a client reads them. So the job survives restarts,
+//! costs credits and expires like every crawl, and nothing else has to be stored.
+
+mod text;
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use websvc_jobs::{JobRequest, LlmsTxtOptions, timestamp};
+use websvc_store::{JobKind, JobRecord, JobState};
+use websvc_transport::ServerBody;
+use websvc_types::limits::{JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
+use websvc_types::llms_txt::{LlmsTxtData, LlmsTxtStarted, LlmsTxtStatus, LlmsTxtStatusResponse};
+use websvc_validate::{Checked, read_llms_txt};
+
+use self::text::LlmsTxtBuilder;
+use crate::blocking::run_blocking;
+use crate::handler::{self, JobStart, Version};
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
+
+/// `POST /v1/llmstxt`.
+pub(super) async fn start(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let job = handler::receive_job(&context, Version::V1, request).await?;
+    let reading = context.state.admission.decode_body(job.body, read_llms_txt);
+    let Checked { plan, mut warnings } = reading.await?;
+    let body = serde_json::to_vec(&plan.crawl)
+        .map_err(|error| ApiError::internal(&error, "the crawl could not be serialized"))?;
+    let options = LlmsTxtOptions { full_text: plan.full_text };
+    let start = JobStart { body: Bytes::from(body), ..job };
+    let started = handler::start_crawl(context, start, Some(options)).await?;
+    warnings.extend(started.warning);
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    Ok(json(StatusCode::OK, &LlmsTxtStarted { success: true, id: started.id, warning }))
+}
+
+/// `GET /v1/llmstxt/{id}`.
+pub(super) async fn status(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = request.uri().path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+    let record = handler::find_job(context, JobKind::Crawl, &handler::parse_job_id(id)?).await?;
+    let stored: JobRequest = serde_json::from_str(&record.request)
+        .map_err(|error| ApiError::internal(&error, "the job could not be read"))?;
+    let Some(options) = stored.llms_txt else { return Err(handler::job_not_found()) };
+    let (status, error) = match record.state {
+        JobState::Running => (LlmsTxtStatus::Processing, None),
+        JobState::Completed => (LlmsTxtStatus::Completed, None),
+        JobState::Cancelled => (LlmsTxtStatus::Failed, Some("the job was cancelled".to_owned())),
+        JobState::Failed => (LlmsTxtStatus::Failed, record.error.clone()),
+    };
+    let mut warnings = stored.warnings;
+    let data = match status {
+        LlmsTxtStatus::Completed => {
+            let start_url = stored.crawl.map(|crawl| crawl.url).unwrap_or_default();
+            texts(context, &record, &start_url, options, &mut warnings).await?
+        }
+        LlmsTxtStatus::Processing | LlmsTxtStatus::Failed => LlmsTxtData::default(),
+    };
+    let response = LlmsTxtStatusResponse {
+        success: status != LlmsTxtStatus::Failed,
+        status,
+        data,
+        error,
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        expires_at: timestamp(record.expires_at_ms),
+    };
+    Ok(json(StatusCode::OK, &response))
+}
+
+/// Makes the texts from the documents of a job.
+async fn texts(
+    context: &RequestContext<'_>,
+    record: &JobRecord,
+    start_url: &str,
+    options: LlmsTxtOptions,
+    warnings: &mut Vec<String>,
+) -> Result<LlmsTxtData, ApiError> {
+    let mut builder = LlmsTxtBuilder::new(start_url, options.full_text);
+    let mut skip = 0;
+    loop {
+        let page =
+            context.state.jobs.documents(record.number, skip, JOB_PAGE_DOCUMENTS, JOB_PAGE_BYTES).await?;
+        let documents = page.documents;
+        // The documents may be megabytes of JSON.
+        let adding = move || documents.iter().try_for_each(|json| builder.add(json)).map(|()| builder);
+        builder = run_blocking(adding)
+            .await?
+            .map_err(|error| ApiError::internal(&error, "a document of the job could not be read"))?;
+        match page.next {
+            Some(next) => skip = next,
+            None => break,
+        }
+    }
+    let (data, left_out) = run_blocking(move || builder.finish()).await?;
+    if left_out > 0 {
+        warnings.push(format!("the full text is too long: it does not have the text of {left_out} pages"));
+    }
+    Ok(data)
+}
