@@ -34,6 +34,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-types", "websvc-selector"]),
+    layer("websvc-branding", &["websvc-types", "websvc-extract"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-diff", &[]),
@@ -57,6 +58,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-extract",
+            "websvc-branding",
             "websvc-documents",
             "websvc-redact",
             "websvc-stage",
@@ -79,6 +81,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-index",
             "websvc-sitemap",
+            "websvc-branding",
             "websvc-diff",
             "websvc-scrape",
             "websvc-stage",
@@ -143,6 +146,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-branding",
     "websvc-sandbox",
     "websvc-diff",
     "websvc-notify",
@@ -173,7 +177,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 32] = [
+const EVERYTHING: [&str; 33] = [
+    "websvc-branding",
     "websvc-sandbox",
     "websvc-session",
     "websvc-notify",
@@ -233,6 +238,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-extract",
     "websvc-documents",
     "websvc-redact",
+    "websvc-branding",
     "websvc-diff",
     "websvc-index",
     "websvc-blocklist",

@@ -1,5 +1,6 @@
 //! A parsed page and its accessors.
 
+use crate::brand::{self, DeclaredBrand};
 use crate::content::Content;
 use crate::content_kind::ContentKind;
 use crate::content_view::ContentView;
@@ -127,6 +128,11 @@ impl Document {
     /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
     pub fn menu(&self) -> Option<PageMenu> {
         menu::read(self)
+    }
+
+    /// Returns the brand that the page declares in its structured data, meta tags and links.
+    pub fn declared_brand(&self) -> DeclaredBrand {
+        brand::read(self)
     }
 
     /// Returns the part of the page that `options` select.

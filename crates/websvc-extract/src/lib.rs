@@ -19,6 +19,7 @@
 mod article;
 mod atomic_blocks;
 mod binary;
+mod brand;
 mod charset;
 mod content;
 mod content_kind;
@@ -49,6 +50,7 @@ mod xml;
 
 pub use article::Article;
 pub use binary::binary_kind;
+pub use brand::DeclaredBrand;
 pub use content::Content;
 pub use content_kind::ContentKind;
 pub use document::{Anchor, Document, Robots, Source};

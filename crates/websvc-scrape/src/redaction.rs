@@ -50,6 +50,9 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
         let is_author = AUTHORS.iter().any(|author| author.eq_ignore_ascii_case(name));
         redact_value(value, is_author && options.kinds.has(Kind::Person), &options);
     }
+    if let Some(design) = &mut page.design {
+        design.choices.redact_texts(|text| replace(text, Syntax::Plain, &options));
+    }
     let unredacted = [
         ("html", page.html.is_some()),
         ("rawHtml", page.raw_html.is_some()),
@@ -57,6 +60,7 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
         ("images", page.images.is_some()),
         ("product", page.product.is_some()),
         ("menu", page.menu.is_some()),
+        ("branding", page.design.is_some()),
     ];
     let unredacted: Vec<&str> =
         unredacted.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();

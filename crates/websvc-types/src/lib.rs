@@ -89,6 +89,7 @@
 
 pub mod action;
 mod bare_name;
+pub mod branding;
 pub mod changes;
 pub mod compat;
 pub mod country;

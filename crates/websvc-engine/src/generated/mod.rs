@@ -4,6 +4,7 @@
 //! checked where possible: data is validated against the schema, and for passages it returns only numbers. Nothing here
 //! holds a permit of the scraper, and nothing is stored.
 
+mod branding;
 mod changes;
 mod clean;
 mod highlights;
@@ -47,6 +48,7 @@ pub(crate) async fn write(
     deadline: Instant,
 ) {
     let model = model.filter(|model| model.can_complete());
+    refine_design(model, stages, page, deadline).await;
     let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
     let has_generated = plan.formats().iter().any(is_generated);
@@ -71,6 +73,14 @@ pub(crate) async fn write(
     page.generated = formats(&mut session, plan, page, &markdown).await;
     page.warnings.append(&mut session.warnings);
     page.markdown = has_markdown.then_some(markdown);
+}
+
+/// Asks the model about the design of a page, if it has one.
+async fn refine_design(model: Option<&dyn Model>, stages: &StageTimes, page: &mut Page, deadline: Instant) {
+    let Some(design) = page.design.as_deref_mut() else { return };
+    let mut session = ModelSession { model, stages, deadline, warnings: Vec::new() };
+    branding::refine(&mut session, design).await;
+    page.warnings.append(&mut session.warnings);
 }
 
 async fn formats(

@@ -98,6 +98,7 @@ pub fn page_content(page: Page) -> PageContent {
         images,
         product,
         menu,
+        design,
         generated:
             GeneratedContent { summary, json, answer, highlights, change_tracking, by_model: _for_charge },
         metadata,
@@ -121,6 +122,7 @@ pub fn page_content(page: Page) -> PageContent {
         images,
         product: product.map(|product| *product),
         menu: menu.map(|menu| *menu),
+        branding: design.map(|design| design.branding),
         screenshot,
         summary,
         json,
