@@ -188,6 +188,8 @@ fn use_of(item: &Item) -> Option<FontRole> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -212,6 +214,14 @@ mod tests {
             assert_eq!(family(computed).as_deref(), Some(expected), "{computed}");
         }
         assert_eq!(family(""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_stack_has_a_limited_number_of_names(computed in "[-_\"', a-zé0-9]{0,200}") {
+            prop_assert!(stack(&computed).len() <= MAX_STACK);
+            let _ = family(&computed);
+        }
     }
 
     #[test]

@@ -167,6 +167,8 @@ impl<T> RemoveFirst<T> for Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
@@ -226,6 +228,20 @@ mod tests {
             "é",
         ] {
             check(text, "none");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_rejected(text in "(rgb|hsl|lab|oklch|color|linear-gradient|#)?[(]?[ -~é]{0,40}[)]?") {
+            let _ = Color::parse(&text);
+            let _ = first_in_gradient(&text);
+        }
+
+        #[test]
+        fn written_color_is_parsed_again(red: u8, green: u8, blue: u8) {
+            let text = format!("rgb({red}, {green}, {blue})");
+            prop_assert_eq!(Color::parse(&text).unwrap().hex(), format!("#{red:02X}{green:02X}{blue:02X}"));
         }
     }
 

@@ -248,6 +248,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "skipTlsVerification": true}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "headers": {"Host": "127.0.0.1"}}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot", "branding"], "waitFor": 1}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "branding", "logo": internal, "url": internal}]}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"],
                 "actions": [{"type": "executeJavascript", "script": format!("fetch('{internal}')")}]}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown", {"type": "changeTracking", "webhook": internal}]}}),
