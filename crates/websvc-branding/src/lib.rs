@@ -51,8 +51,9 @@ pub fn design(report: &StyleReport, declared: &DeclaredBrand, url: &Url) -> Page
     let (primary, secondary) = component::choose(&buttons, canvas);
     let mut palette = Palette::of(report, canvas, &buttons);
     palette::support_declared(&mut palette, report, declared.theme_color.as_deref());
-    let brand_colors = palette.brand_colors(canvas.scheme);
-    let name = name::brand_name(declared, url);
+    let texts = palette::text_colors(report, canvas.background);
+    let brand_colors = palette.brand_colors(canvas, texts.primary);
+    let name = name::brand_name(declared, &logo::home_labels(report, url), url);
     let logos = logo::rank(report, name.as_deref(), url);
     let close = logo::close_count(&logos);
     let images = logo::images(logos.first().filter(|_| close > 0).map(|logo| logo.item), declared);
@@ -62,7 +63,13 @@ pub fn design(report: &StyleReport, declared: &DeclaredBrand, url: &Url) -> Page
     let branding = PageBranding {
         color_scheme: Some(canvas.scheme),
         logo: images.logo.clone(),
-        colors: palette::colors(report, canvas, &brand_colors, primary.map(|index| buttons[index].item)),
+        colors: palette::colors(
+            report,
+            canvas,
+            &brand_colors,
+            texts,
+            primary.map(|index| buttons[index].item),
+        ),
         fonts: fonts::fonts(report),
         typography: typography::typography(report),
         spacing: typography::spacing(report),
@@ -81,7 +88,7 @@ pub fn design(report: &StyleReport, declared: &DeclaredBrand, url: &Url) -> Page
         buttons: button_choices(&buttons, canvas),
         logos: logos.iter().take(close).map(|logo| logo_choice(logo, declared)).collect(),
         colors: brand_colors.into_iter().take(choice::MAX_COLORS).map(Color::hex).collect(),
-        texts: texts(report, declared),
+        texts: page_texts(report, declared),
     };
     PageDesign { branding, choices }
 }
@@ -121,7 +128,7 @@ fn logo_choice(logo: &RankedLogo<'_>, declared: &DeclaredBrand) -> LogoChoice {
 }
 
 /// Returns the title, headings and first paragraphs of a page.
-fn texts(report: &StyleReport, declared: &DeclaredBrand) -> Vec<(&'static str, String)> {
+fn page_texts(report: &StyleReport, declared: &DeclaredBrand) -> Vec<(&'static str, String)> {
     let title = declared.title.iter().map(|title| ("Title", short(title)));
     let headings = report.items().filter_map(|item| match item.kind {
         ItemKind::H1 | ItemKind::H2 | ItemKind::H3 => Some(("Heading", short(&item.text))),

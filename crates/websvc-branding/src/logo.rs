@@ -159,6 +159,13 @@ fn score(item: &LogoItem, report: &StyleReport, name: Option<&str>, page: &Url) 
     score
 }
 
+/// Returns the texts of images in the header that link to the home page: names of the brand.
+pub(crate) fn home_labels<'a>(report: &'a StyleReport, page: &Url) -> Vec<&'a str> {
+    let logos = report.logos.iter().filter(|item| matches!(item.region, Region::Header | Region::Nav));
+    let logos = logos.filter(|item| link_score(&item.href, page) > 0.0);
+    logos.flat_map(|item| [item.alt.as_str(), item.label.as_str()]).filter(|text| !text.is_empty()).collect()
+}
+
 fn link_score(href: &str, page: &Url) -> f64 {
     let Ok(target) = Url::parse(href) else { return -0.5 };
     let site = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());

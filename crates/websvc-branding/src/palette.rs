@@ -23,18 +23,39 @@ const SUCCESS: [&str; 1] = ["success"];
 const WARNING: [&str; 1] = ["warning"];
 const ERROR: [&str; 4] = ["error", "danger", "invalid", "destructive"];
 
+/// The color of links that no style sheet sets in Chromium.
+const DEFAULT_LINK: &str = "#0000EE";
+
 /// Painted colors with their weights.
 #[derive(Debug, Default)]
 pub(crate) struct Palette {
-    entries: Vec<(Color, f64)>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    color: Color,
+    weight: f64,
+    /// True if more than text has this color.
+    is_painted: bool,
 }
 
 impl Palette {
+    /// Adds the color of an area, a border or a button.
     fn add(&mut self, color: Color, weight: f64) {
-        if let Some((_, total)) = self.entries.iter_mut().find(|(known, _)| known.distance(color) < SAME) {
-            *total += weight;
+        self.add_entry(Entry { color, weight, is_painted: true });
+    }
+
+    fn add_text(&mut self, color: Color, weight: f64) {
+        self.add_entry(Entry { color, weight, is_painted: false });
+    }
+
+    fn add_entry(&mut self, entry: Entry) {
+        if let Some(known) = self.entries.iter_mut().find(|known| known.color.distance(entry.color) < SAME) {
+            known.weight += entry.weight;
+            known.is_painted |= entry.is_painted;
         } else if self.entries.len() < MAX_COLORS {
-            self.entries.push((color, weight));
+            self.entries.push(entry);
         }
     }
 
@@ -52,7 +73,7 @@ impl Palette {
             {
                 palette.add(color, 2.0 + button.score.clamp(0.0, 12.0));
             } else if let Some(color) = item.text_color(canvas.background) {
-                palette.add(color, 1.0);
+                palette.add_text(color, 1.0);
             }
             if let Some(color) = item.border_color(canvas.background) {
                 palette.add(color, 0.5);
@@ -67,17 +88,17 @@ impl Palette {
                 }
                 ItemKind::Link => {
                     if let Some(color) = item.text_color(canvas.background) {
-                        palette.add(color, if item.region == Region::Footer { 0.1 } else { 0.4 });
+                        palette.add_text(color, if item.region == Region::Footer { 0.1 } else { 0.4 });
                     }
                 }
                 ItemKind::H1 | ItemKind::H2 | ItemKind::H3 => {
                     if let Some(color) = item.text_color(canvas.background) {
-                        palette.add(color, 1.5);
+                        palette.add_text(color, 1.5);
                     }
                 }
                 ItemKind::Text | ItemKind::Code => {
                     if let Some(color) = item.text_color(canvas.background) {
-                        palette.add(color, 0.1);
+                        palette.add_text(color, 0.1);
                     }
                 }
                 ItemKind::Root | ItemKind::Button | ItemKind::Input | ItemKind::Status | ItemKind::Box => {}
@@ -88,21 +109,29 @@ impl Palette {
 
     /// Gives a painted color more weight that the page also declares as its own.
     pub(crate) fn support(&mut self, color: Color, weight: f64) {
-        if let Some((_, total)) = self.entries.iter_mut().find(|(known, _)| known.distance(color) < SAME) {
-            *total += weight;
+        if let Some(known) = self.entries.iter_mut().find(|known| known.color.distance(color) < SAME) {
+            known.weight += weight;
         }
     }
 
     /// Returns the colors with a hue that may be those of the brand, the most weighted first.
-    pub(crate) fn brand_colors(&self, scheme: ColorScheme) -> Vec<Color> {
-        let mut colors: Vec<(Color, f64)> = self.entries.clone();
-        colors.retain(|(color, _)| {
-            let is_near_black = scheme == ColorScheme::Light && color.luminance() < NEAR_BLACK;
-            color.is_chromatic() && !is_near_black
+    pub(crate) fn brand_colors(&self, canvas: Canvas, text: Option<Color>) -> Vec<Color> {
+        let default_link = Color::parse(DEFAULT_LINK);
+        let is_only = |entry: &Entry, other: Option<Color>| {
+            !entry.is_painted && other.is_some_and(|other| other.distance(entry.color) < SAME)
+        };
+        let mut colors: Vec<Entry> = self.entries.clone();
+        colors.retain(|entry| {
+            let color = entry.color;
+            let is_near_black = canvas.scheme == ColorScheme::Light && color.luminance() < NEAR_BLACK;
+            // The background itself, running text and links without a style are not those of the brand.
+            let is_background = color.distance(canvas.background) < SAME;
+            let is_plain = is_only(entry, text) || is_only(entry, default_link);
+            color.is_chromatic() && !is_near_black && !is_background && !is_plain
         });
-        colors.sort_by(|one, other| other.1.total_cmp(&one.1));
+        colors.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         let mut distinct: Vec<Color> = Vec::new();
-        for (color, _) in colors {
+        for Entry { color, .. } in colors {
             if distinct.iter().all(|known| known.distance(color) >= DISTINCT) {
                 distinct.push(color);
             }
@@ -158,6 +187,7 @@ pub(crate) fn colors(
     report: &StyleReport,
     canvas: Canvas,
     brand: &[Color],
+    texts: TextColors,
     first_button: Option<&Item>,
 ) -> BrandColors {
     let background = canvas.background;
@@ -166,7 +196,6 @@ pub(crate) fn colors(
     let primary =
         brand.first().copied().or(monochrome.filter(|color| color.distance(background) >= DISTINCT));
     let accent = brand.get(1).copied().or(primary);
-    let texts = text_colors(report, background);
     let hex = |color: Option<Color>| color.map(Color::hex);
     BrandColors {
         primary: hex(primary),
@@ -183,12 +212,14 @@ pub(crate) fn colors(
 }
 
 /// The two most used colors of running text.
-struct TextColors {
-    primary: Option<Color>,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextColors {
+    pub(crate) primary: Option<Color>,
     secondary: Option<Color>,
 }
 
-fn text_colors(report: &StyleReport, background: Color) -> TextColors {
+/// Returns the colors of running text.
+pub(crate) fn text_colors(report: &StyleReport, background: Color) -> TextColors {
     let mut colors: Vec<(Color, f64)> = Vec::new();
     for item in report.of_kind(ItemKind::Text) {
         // Text on another background, such as in a dark section, has another color for that reason.
@@ -272,23 +303,19 @@ fn status_color(report: &StyleReport, background: Color, words: &[&str]) -> Opti
 }
 
 fn declared_status(report: &StyleReport, words: &[&str]) -> Option<Color> {
+    // Libraries put a short prefix of their own in front: `--bs-success`, `--ifm-color-success`.
+    let is_prefix =
+        |part: &str| part.len() <= 4 && !matches!(part, "text" | "fg" | "bg" | "on" | "pale" | "soft");
     let is_plain = |name: &str| {
+        let name = name.trim_start_matches('-');
+        let name = name.split_once('-').filter(|(first, _)| is_prefix(first)).map_or(name, |(_, rest)| rest);
         let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
         parts.clone().any(|part| words.contains(&part))
             && parts.all(|part| {
                 words.contains(&part)
                     || matches!(
                         part,
-                        "color"
-                            | "colors"
-                            | "bs"
-                            | "c"
-                            | "clr"
-                            | "theme"
-                            | "base"
-                            | "main"
-                            | "default"
-                            | "500"
+                        "color" | "colors" | "c" | "clr" | "theme" | "base" | "main" | "default" | "500"
                     )
             })
     };

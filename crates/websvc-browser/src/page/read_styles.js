@@ -247,11 +247,9 @@
 
   // The SVG as text, with the symbols that it uses and the colors that the style sheets of the page give it.
   const svgText = (svg) => {
+    if (svg.querySelectorAll('*').length > 1000) return '';
     const inert = document.implementation.createHTMLDocument('');
     const copy = inert.importNode(svg, true);
-    for (const bad of copy.querySelectorAll('script, foreignObject, iframe, style')) {
-      if (nameOf(bad) !== 'style') bad.remove();
-    }
     const style = getComputedStyle(svg);
     const shapes = svg.querySelectorAll('path, rect, circle, ellipse, polygon, polyline, line, text, g, use');
     const twins = copy.querySelectorAll('path, rect, circle, ellipse, polygon, polyline, line, text, g, use');
@@ -268,9 +266,10 @@
       const href = use.getAttribute('href') ?? use.getAttribute('xlink:href') ?? '';
       if (!href.startsWith('#')) return '';
       const target = byId(document, href.slice(1));
-      if (!target || used++ > 10) return '';
+      if (!target || used++ > 10 || target.querySelectorAll('*').length > 200) return '';
       if (!copy.querySelector(`[id="${CSS.escape(href.slice(1))}"]`)) copy.append(inert.importNode(target, true));
     }
+    for (const bad of copy.querySelectorAll('script, foreignObject, iframe')) bad.remove();
     for (const each of [copy, ...copy.querySelectorAll('*')].slice(0, 2000)) {
       for (const { name } of [...each.attributes]) if (name.toLowerCase().startsWith('on')) each.removeAttribute(name);
     }

@@ -88,7 +88,18 @@ pub(crate) fn page_url(text: &str) -> Result<Url> {
 /// Prints a page.
 pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
     let Page {
-        markdown, html, raw_html, links, images, product, menu, screenshot, actions, metadata, ..
+        markdown,
+        html,
+        raw_html,
+        links,
+        images,
+        product,
+        menu,
+        design,
+        screenshot,
+        actions,
+        metadata,
+        ..
     } = page;
     if as_json {
         let mut object = serde_json::Map::new();
@@ -100,6 +111,7 @@ pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
             ("images", images.map(|list| json!(list))),
             ("product", product.map(|product| json!(product))),
             ("menu", menu.map(|menu| json!(menu))),
+            ("branding", design.map(|design| json!(design.branding))),
             ("screenshot", screenshot.map(|file| json!(file))),
             ("actions", actions.map(|actions| json!(actions))),
         ] {

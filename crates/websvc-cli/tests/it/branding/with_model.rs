@@ -63,7 +63,7 @@ async fn model_chooses_candidates_and_describes_the_page() {
     };
     let document = scrape(&service, json!({ "formats": ["branding"] })).await;
     let design = &document["branding"];
-    assert_eq!(design["components"]["buttonPrimary"]["background"], "#E4858F", "{design}");
+    assert_eq!(design["components"]["buttonPrimary"]["background"], "#DE6E7C", "{design}");
     assert_eq!(design["components"]["buttonSecondary"]["background"], "#C8102E", "{design}");
     assert_eq!(
         design["personality"],

@@ -1,7 +1,7 @@
-//! Designs of the pages of `tests/branding`, which were written with the rules. `truth.json` has what their style sheets
-//! say.
+//! Designs of two sets of pages with what their style sheets say (`truth.json`): `tests/branding`, which the rules were
+//! made with, and `tests/branding_held_out`, which was written after them.
 //!
-//! The test prints the score of each field: `cargo test -p websvc-cli --test it -- branding::development --nocapture`.
+//! The tests print the score of each field: `cargo test -p websvc-cli --test it -- branding::sets --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,17 +13,15 @@ use websvc_testkit::{Page, TestWeb};
 
 use super::{BrandTest, with_images};
 
-/// The percentage of the values of each field that must be found.
-const MIN_PERCENT: usize = 90;
-
 /// The fields of the truth, and their places in a design.
-const FIELDS: [(&str, &str); 24] = [
+const FIELDS: [(&str, &str); 25] = [
     ("colorScheme", "/colorScheme"),
     ("brandName", "/brandName"),
     ("background", "/colors/background"),
     ("primary", "/colors/primary"),
     ("accent", "/colors/accent"),
     ("textPrimary", "/colors/textPrimary"),
+    ("textSecondary", "/colors/textSecondary"),
     ("link", "/colors/link"),
     ("success", "/colors/success"),
     ("warning", "/colors/warning"),
@@ -80,22 +78,33 @@ fn found(design: &Value, pointer: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn designs_of_the_development_set_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/branding");
+    check("designs_of_the_development_set_are_read", "branding", 20, 95).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn designs_of_the_held_out_set_are_read() {
+    check("designs_of_the_held_out_set_are_read", "branding_held_out", 8, 75).await;
+}
+
+/// Reads the pages of a folder, prints the scores and the mistakes, and checks the percentage of the values of each
+/// field that are found.
+async fn check(test: &str, folder: &str, min_pages: usize, min_percent: usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let truth: BTreeMap<String, Value> =
         serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
-    assert!(truth.len() >= 20, "the set has only {} pages", truth.len());
+    assert!(truth.len() >= min_pages, "the set has only {} pages", truth.len());
     let mut world = TestWeb::builder();
     for name in truth.keys() {
         let html = std::fs::read_to_string(folder.join(format!("{name}.html"))).unwrap();
         let url = format!("http://pages.test/{name}");
         world = with_images(world.page(&url, Page::html(html.clone())), &url, &html);
     }
-    let Some(test) = BrandTest::start("designs_of_the_development_set_are_read", world).await else { return };
+    let Some(service) = BrandTest::start(test, world).await else { return };
     let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
     let mut mistakes = Vec::new();
     for (name, expected) in &truth {
         let url = format!("http://pages.test/{name}");
-        let document = test.scrape(json!({ "url": url, "formats": ["branding"] })).await;
+        let document = service.scrape(json!({ "url": url, "formats": ["branding"] })).await;
         let design = &document["branding"];
         super::assert_shape(design, "");
         let values = FIELDS.into_iter().map(|(field, pointer)| (field, found(design, pointer)));
@@ -116,6 +125,6 @@ async fn designs_of_the_development_set_are_read() {
     }
     print(&mistakes.join("\n"));
     for (field, Score { right, all }) in &scores {
-        assert!(right * 100 >= all * MIN_PERCENT, "{field}: {right} of {all}: {mistakes:#?}");
+        assert!(right * 100 >= all * min_percent, "{field}: {right} of {all}: {mistakes:#?}");
     }
 }
