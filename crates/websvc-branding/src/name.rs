@@ -5,7 +5,7 @@ use websvc_extract::DeclaredBrand;
 use websvc_types::limits::BRANDING_TEXT_MAX_CHARS;
 
 /// Parts of titles that name a page, not a brand.
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "home",
     "homepage",
     "home page",
@@ -24,6 +24,7 @@ const PAGES: [&str; 18] = [
     "shop",
     "blog",
     "bienvenue",
+    "menu",
 ];
 
 /// Separators of the parts of a title.

@@ -183,12 +183,7 @@ impl Item {
 
     /// Returns the color behind the element itself.
     pub(crate) fn surroundings(&self, canvas: Color) -> Option<Color> {
-        // A gradient and a color are two layers of the same element.
-        let own = match (self.has_background, self.layers.first(), self.layers.get(1)) {
-            (false, _, _) => 0,
-            (true, Some((first, _)), Some((second, _))) if !is_color(first) && is_color(second) => 1,
-            (true, _, _) => 1,
-        };
+        let own = usize::from(self.has_background);
         blend(self.layers.get(own..).unwrap_or_default(), canvas)
     }
 

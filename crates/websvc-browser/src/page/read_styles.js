@@ -2,6 +2,9 @@
 // the message small. It only reads. It runs in an isolated world and takes all properties from the prototypes there,
 // because a form or an image with a name such as `body` hides the property of its document.
 ((maxVisited, maxStyled, maxMs) => {
+  // The time limit starts to count after a number of elements, so that the result for a small page does not depend on the
+  // load of the machine.
+  const UNTIMED_VISITS = 2048, UNTIMED_ITEMS = 150, UNTIMED_LOGOS = 5;
   const started = performance.now();
   const isLate = () => performance.now() - started > maxMs;
   const getter = (type, name) => {
@@ -29,7 +32,11 @@
   const root = getter(Document, 'documentElement')(document);
   const body = getter(Document, 'body')(document);
   if (!root) return null;
-  const attribute = (element, name) => (attributeOf(element, name) ?? '').slice(0, 2000);
+  // Without half a character at the end, which JSON cannot have.
+  const start = (text, limit) => text.slice(0, limit).toWellFormed();
+  const attribute = (element, name) => start(attributeOf(element, name) ?? '', 2000);
+  const labelOf = (element) =>
+    start(`${attribute(element, 'aria-label')} ${attribute(element, 'title')}`.trim(), 120);
   const absolute = (url) => {
     try { return new URL(url, getter(Node, 'baseURI')(document)).href; } catch { return ''; }
   };
@@ -78,7 +85,7 @@
     const slot = slotOf(element);
     const above = slot ?? parentNode(element);
     const parent = infos.get(above instanceof ShadowRoot ? hostOf(above) : above);
-    const names = `${attribute(element, 'class')} ${attribute(element, 'id')}`.slice(0, 300);
+    const names = start(`${attribute(element, 'class')} ${attribute(element, 'id')}`, 300);
     const role = attribute(element, 'role');
     const info = { element, tag, names, parent, depth: (parent?.depth ?? -1) + 1, images: 0, link: parent?.link };
     info.region = regionOf(element, tag, names, role, parent);
@@ -89,14 +96,16 @@
     }
     if (tag === 'a' && attributeOf(element, 'href') !== null) {
       info.link = { href: absolute(attribute(element, 'href')), info,
-        label: `${attribute(element, 'aria-label')} ${attribute(element, 'title')}`.trim().slice(0, 120) };
+        label: labelOf(element) };
     }
     if (tag === 'img' || tag === 'svg') {
       for (let up = parent, level = 0; up && level < 6; up = up.parent, level++) up.images++;
       if (images.length < 400) images.push(info);
       return false;
     }
-    if (LOGO.test(names) && tag !== 'html' && tag !== 'body' && images.length < 400) {
+    // A logo may be the background of a box with such a name, or of the link in it.
+    const isNamed = LOGO.test(names) || (tag === 'a' && parent && LOGO.test(parent.names));
+    if (isNamed && tag !== 'html' && tag !== 'body' && images.length < 400) {
       info.isBox = true;
       images.push(info);
     }
@@ -118,7 +127,7 @@
   const stack = [root];
   let visited = 0, isCut = false;
   while (stack.length) {
-    if (visited++ >= maxVisited || (visited % 256 === 0 && isLate())) { isCut = true; break; }
+    if (visited++ >= maxVisited || (visited > UNTIMED_VISITS && visited % 256 === 0 && isLate())) { isCut = true; break; }
     const element = stack.pop();
     const next = element === root ? null : nextSibling(element);
     if (next) stack.push(next);
@@ -142,7 +151,7 @@
   const paintOf = (info) => {
     if (info.paint === undefined) {
       const { backgroundColor, backgroundImage } = styleOf(info);
-      const image = backgroundImage.includes('gradient(') ? backgroundImage.slice(0, 400)
+      const image = backgroundImage.includes('gradient(') ? start(backgroundImage, 400)
         : backgroundImage === 'none' ? '' : 'url';
       info.paint = { color: backgroundColor === 'rgba(0, 0, 0, 0)' ? '' : backgroundColor, image };
     }
@@ -168,11 +177,12 @@
     for (let nodes = 0; nodes < 40 && text.length < limit && walker.nextNode(); nodes++) {
       text += `${dataOf(walker.currentNode).slice(0, limit)} `;
     }
-    return text.replace(/\s+/g, ' ').trim().slice(0, limit);
+    return start(text.replace(/\s+/g, ' ').trim(), limit);
   };
   const boxOf = (info) => {
     const { x, y, width, height } = rectOf(info.element);
-    return [x + scrollX, y + scrollY, width, height].map(Math.round);
+    const limit = (value) => Math.max(-1e7, Math.min(1e7, Math.round(value) || 0));
+    return [x + scrollX, y + scrollY, width, height].map(limit);
   };
   const VISIBLE = { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true };
   const isVisible = (info, [x, y, width, height]) =>
@@ -185,11 +195,11 @@
     const { element, tag, names, region } = info;
     const style = styleOf(info);
     const paint = paintOf(info);
-    const item = { k: kind, t: tag, n: names.trim().slice(0, 120), g: region, r: box, o: opacityOf(info),
+    const item = { k: kind, t: tag, n: start(names.trim(), 120), g: region, r: box, o: opacityOf(info),
       l: layersOf(info), own: !!(paint.color || paint.image), c: style.color };
     const isBox = kind === 'box' || kind === 'root';
     if (!isBox || kind === 'root') {
-      Object.assign(item, { f: style.fontFamily.slice(0, 300), z: style.fontSize, w: style.fontWeight,
+      Object.assign(item, { f: start(style.fontFamily, 300), z: style.fontSize, w: style.fontWeight,
         lh: style.lineHeight });
     }
     item.s = [style.paddingTop, style.paddingRight, style.paddingBottom, style.paddingLeft, style.marginTop,
@@ -197,19 +207,19 @@
     item.d = [style.borderTopLeftRadius, style.borderTopRightRadius, style.borderBottomRightRadius,
       style.borderBottomLeftRadius];
     if (parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none') item.b = style.borderTopColor;
-    if (style.boxShadow !== 'none') item.sh = style.boxShadow.slice(0, 200);
+    if (style.boxShadow !== 'none') item.sh = start(style.boxShadow, 200);
     if (!isBox) {
       const value = tag === 'input' ? attribute(element, 'value') || attribute(element, 'placeholder') : '';
-      item.x = value || textOf(element, kind === 'text' ? 200 : 80);
+      item.x = start(value, 80) || textOf(element, kind === 'text' ? 200 : 80);
       if (kind === 'button' || kind === 'link') {
-        item.x ||= attribute(element, 'aria-label').slice(0, 80);
+        item.x ||= start(attribute(element, 'aria-label'), 80);
         item.off = attributeOf(element, 'disabled') !== null || attribute(element, 'aria-disabled') === 'true';
         item.tx = info.parent && TEXTS.has(info.parent.tag);
       }
     }
     items.push(item);
   };
-  const room = (kind) => kind === 'root' || (items.length < maxStyled && !isLate());
+  const room = (kind) => kind === 'root' || items.length < UNTIMED_ITEMS || (items.length < maxStyled && !isLate());
   const sample = (list, kind, limit) => {
     let described = 0;
     for (const info of list) {
@@ -281,12 +291,12 @@
     if (!copy.hasAttribute('fill') && style.fill !== 'rgb(0, 0, 0)') copy.setAttribute('fill', style.fill);
     copy.removeAttribute('class');
     copy.removeAttribute('style');
-    return new XMLSerializer().serializeToString(copy);
+    return new XMLSerializer().serializeToString(copy).toWellFormed();
   };
   const chainOf = (info) => {
     let names = '';
     for (let up = info, level = 0; up && level < 5 && up.tag !== 'body'; up = up.parent, level++) names += `${up.names} | `;
-    return names.slice(0, 400);
+    return start(names, 400);
   };
   const countsOf = (info) => {
     const counts = [];
@@ -306,12 +316,12 @@
   const logos = [];
   let svgs = 0;
   for (const info of images) {
-    if (logos.length >= 40 || isLate()) break;
+    if (logos.length >= 40 || (logos.length >= UNTIMED_LOGOS && isLate())) break;
     const { element, tag, region, link } = info;
     const box = boxOf(info);
     if (!isVisible(info, box)) continue;
-    const alt = tag === 'svg' ? '' : attribute(element, 'alt').slice(0, 120);
-    const own = `${attribute(element, 'aria-label')} ${attribute(element, 'title')}`.trim().slice(0, 120);
+    const alt = tag === 'svg' ? '' : start(attribute(element, 'alt'), 120);
+    const own = labelOf(element);
     const names = chainOf(info);
     const href = link?.href ?? '';
     let url = '';
@@ -330,7 +340,7 @@
       if (!svg || svg.length > 48000) continue;
     } else if (url.length > 64000) continue;
     const title = tag === 'svg' ? textOf(element, 80) : '';
-    logos.push({ t: tag, url, svg, alt: alt || own || title, r: box, g: region, n: names, href, label: link?.label ?? '',
+    logos.push({ t: tag, url: url.toWellFormed(), svg, alt: alt || own || title, r: box, g: region, n: names, href, label: link?.label ?? '',
       i: countsOf(info) });
   }
 
@@ -342,11 +352,11 @@
     if (!name.startsWith('--')) continue;
     if (declared++ > 2000 || Object.keys(variables).length >= 150) break;
     const value = VARIABLE.test(name) ? values.map(String).join(', ').trim() : '';
-    if (value && value.length <= 80 && name.length <= 80) variables[name] = value;
+    if (value && value.length <= 80 && name.length <= 80) variables[start(name, 80)] = start(value, 80);
   }
   const themeOf = (element) => element
     ? ['class', 'data-theme', 'data-bs-theme', 'data-color-mode', 'data-color-scheme', 'data-mode', 'data-mui-color-scheme',
-      'theme'].map((name) => attribute(element, name)).join(' ').slice(0, 600)
+      'theme'].map((name) => attribute(element, name)).join(' ')
     : '';
   return {
     w: innerWidth, h: innerHeight,

@@ -174,7 +174,8 @@ async fn page_that_overrides_prototypes_and_hides_properties_is_read() {
         Element.prototype[name] = () => { throw new Error('hostile') };\
         window.getComputedStyle = () => ({}); Array.prototype.push = () => 0; JSON.stringify = () => '{}';</script>\
         <form name=body><input name=parentNode><input name=localName></form><img name=documentElement>\
-        <img name=createTreeWalker><h1>Still here</h1><p>It has one text and another one.</p>";
+        <img name=createTreeWalker><h1 class='\u{1F375}' style='transform: translateX(1e300px)'>Still here</h1>\
+        <div id=half></div><script>half.className = 'logo \\ud83d'; half.textContent = '\\ud83d'</script><p>It has one text and another one.</p>";
     let Some(test) =
         BrandTest::with_page("page_that_overrides_prototypes_and_hides_properties_is_read", hostile).await
     else {
