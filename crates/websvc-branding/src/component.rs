@@ -59,7 +59,7 @@ const CALLS: [&str; 46] = [
     "inizia",
 ];
 
-/// Words in classes and labels of controls that are no calls to action.
+/// Words in classes and labels of controls that are not calls to action.
 const CONTROLS: [&str; 22] = [
     "close",
     "toggle",

@@ -45,7 +45,7 @@ const OTHERS: [&str; 22] = [
     "cloud",
 ];
 
-/// Words in names and labels of symbols that are no logos.
+/// Words in names and labels of symbols other than logos.
 const SYMBOLS: [&str; 30] = [
     "menu",
     "hamburger",

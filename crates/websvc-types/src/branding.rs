@@ -153,7 +153,7 @@ pub enum FontRole {
     Body,
     /// Code.
     Monospace,
-    /// Large texts that are no headings.
+    /// Large texts other than headings.
     Display,
     /// Other texts.
     Unknown,
