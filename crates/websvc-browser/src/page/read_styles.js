@@ -50,6 +50,9 @@
   const OVERLAY = /cookie|consent|gdpr|onetrust|usercentrics|didomi|cookiebot|cmp-|-cmp|modal|popup|pop-up|lightbox/i;
   const STATUS = /(^|[\s_-])(success|warning|error|danger|invalid)([\s_-]|$)/i;
   const LOGO = /logo|brand/i;
+  // Names of parts of the page, not of parts of cards and sections such as `card-header`.
+  const HEADER = /^(site-|main-|global-)?(header|masthead|navbar|nav-bar|topbar|top-bar|app-?bar)([_-].*)?$/i;
+  const FOOTER = /^(site-|main-|global-)?footer([_-].*)?$/i;
 
   // One record per visited element, and the candidates by kind.
   const infos = new Map();
@@ -70,11 +73,12 @@
     }
     if (outer === 'footer') return outer;
     if (role === 'contentinfo' || (tag === 'footer' && !parent?.sectioned)) return 'footer';
-    if (/(^|[\s_-])(site-)?footer([\s_-]|$)/i.test(names) && !parent?.sectioned && tag !== 'body') return 'footer';
+    const isPart = tag !== 'body' && !parent?.sectioned;
+    const has = (pattern) => isPart && names.split(/\s+/).some((name) => pattern.test(name));
+    if (has(FOOTER)) return 'footer';
     if (outer === 'header') return outer;
     if (role === 'banner' || (tag === 'header' && !parent?.sectioned)) return 'header';
-    const isBar = /(^|[\s_-])(site-header|masthead|navbar|topbar|top-bar|app-?bar|header)([\s_-]|$)/i.test(names);
-    if (isBar && tag !== 'body' && !parent?.sectioned && (parent?.depth ?? 0) < 12) return 'header';
+    if ((parent?.depth ?? 0) < 12 && has(HEADER)) return 'header';
     if (tag === 'nav' || role === 'navigation') return outer === 'main' ? outer : 'nav';
     if (tag === 'main' || role === 'main') return 'main';
     return outer;
