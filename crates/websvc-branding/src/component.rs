@@ -197,7 +197,7 @@ pub(crate) fn choose(buttons: &[RankedButton<'_>], canvas: Canvas) -> (Option<us
 }
 
 /// Returns the best visible field for text.
-pub(crate) fn input<'a>(report: &'a StyleReport) -> Option<&'a Item> {
+pub(crate) fn input(report: &StyleReport) -> Option<&Item> {
     let rank = |item: &Item| {
         let framed = item.has_background || item.border.is_some();
         let region = match item.region {

@@ -102,8 +102,7 @@ fn push(names: &mut [String], c: char) {
 /// fallbacks that they create (`Inter Fallback`).
 fn clean(name: &str) -> Option<String> {
     let mut name = name.trim().trim_start_matches('_').to_owned();
-    loop {
-        let Some((rest, suffix)) = name.rsplit_once(['_', '-']) else { break };
+    while let Some((rest, suffix)) = name.rsplit_once(['_', '-']) {
         if rest.is_empty() || !(is_hash(suffix) || matches!(suffix, "module" | "font" | "subset")) {
             break;
         }
