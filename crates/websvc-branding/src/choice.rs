@@ -211,8 +211,9 @@ mod tests {
             "framework": "custom", "componentLibrary": null,
             "confidence": { "buttons": 0.9, "colors": 0.8, "overall": 1 },
         });
-        for (name, value) in changes.as_object().unwrap() {
-            answer[name] = value.clone();
+        let Value::Object(changes) = changes else { panic!("{changes}") };
+        for (name, value) in changes {
+            answer[name] = value;
         }
         answer
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{branding, button, item, report};
+use crate::report::{branding, button, item, merge, report};
 
 #[track_caller]
 fn check(items: Vec<Value>, primary: Option<&str>, secondary: Option<&str>) {
@@ -21,9 +21,7 @@ fn link(label: &str, changes: Value) -> Value {
         "a",
         json!({ "x": label, "own": true, "l": [["rgb(0, 0, 200)", 1]], "s": ["8px", "16px", "8px", "16px"] }),
     );
-    for (name, value) in changes.as_object().unwrap() {
-        link[name] = value.clone();
-    }
+    merge(&mut link, changes);
     link
 }
 
@@ -89,9 +87,7 @@ fn style_has_colors_radii_border_and_shadow() {
 fn field_of_the_content_is_the_input() {
     let field = |color: &str, changes: Value| {
         let mut field = item("input", "input", json!({ "own": true, "l": [[color, 1]] }));
-        for (name, value) in changes.as_object().unwrap() {
-            field[name] = value.clone();
-        }
+        merge(&mut field, changes);
         field
     };
     let input =

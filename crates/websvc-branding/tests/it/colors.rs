@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_extract::DeclaredBrand;
 
-use crate::report::{branding, branding_with, button, item, report};
+use crate::report::{branding, branding_with, button, item, merge, report};
 
 fn area(color: &str, height: u32) -> Value {
     item("box", "section", json!({ "own": true, "l": [[color, 1]], "r": [0, 0, 1280, height] }))
@@ -15,9 +15,7 @@ fn text(tag: &str, color: &str, length: usize) -> Value {
 
 fn link(color: &str, changes: Value) -> Value {
     let mut link = item("link", "a", json!({ "c": color, "x": "a link", "tx": true }));
-    for (name, value) in changes.as_object().unwrap() {
-        link[name] = value.clone();
-    }
+    merge(&mut link, changes);
     link
 }
 

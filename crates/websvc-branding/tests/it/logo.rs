@@ -14,7 +14,9 @@ fn declared() -> DeclaredBrand {
 }
 
 fn logo_of(images: Vec<Value>, declared: &DeclaredBrand) -> Option<String> {
-    let found = branding_with(report(Vec::new(), json!({ "logos": images })), declared);
+    let mut report = report(Vec::new(), json!({}));
+    report["logos"] = images.into();
+    let found = branding_with(report, declared);
     assert_eq!(found.logo, found.images.logo);
     found.logo
 }

@@ -10,21 +10,25 @@ pub(crate) fn page_url() -> Url {
     Url::parse("https://tea.test/").unwrap()
 }
 
+/// Replaces fields of an object.
+pub(crate) fn merge(object: &mut Value, changes: Value) {
+    let Value::Object(changes) = changes else { panic!("{changes}") };
+    for (name, value) in changes {
+        object[name] = value;
+    }
+}
+
 /// Returns an element of a kind, with changes to its defaults.
 pub(crate) fn item(kind: &str, tag: &str, changes: Value) -> Value {
     let mut item = json!({ "k": kind, "t": tag, "r": [0, 100, 200, 40], "c": "rgb(0, 0, 0)", "f": "Inter", "z": "16px" });
-    for (name, value) in changes.as_object().unwrap() {
-        item[name] = value.clone();
-    }
+    merge(&mut item, changes);
     item
 }
 
 /// Returns a button with this label and background.
 pub(crate) fn button(label: &str, background: &str, changes: Value) -> Value {
     let mut item = item("button", "button", json!({ "x": label, "own": true, "l": [[background, 1]] }));
-    for (name, value) in changes.as_object().unwrap() {
-        item[name] = value.clone();
-    }
+    merge(&mut item, changes);
     item
 }
 
@@ -32,9 +36,7 @@ pub(crate) fn button(label: &str, background: &str, changes: Value) -> Value {
 pub(crate) fn image(url: &str, changes: Value) -> Value {
     let mut image =
         json!({ "t": "img", "url": format!("https://tea.test{url}"), "r": [20, 20, 120, 40], "n": "" });
-    for (name, value) in changes.as_object().unwrap() {
-        image[name] = value.clone();
-    }
+    merge(&mut image, changes);
     image
 }
 
@@ -47,9 +49,7 @@ pub(crate) fn report(items: Vec<Value>, changes: Value) -> Value {
         json!({ "own": true, "l": [["rgb(255, 255, 255)", 1]], "r": [0, 0, 1280, 1600] }),
     );
     report["items"] = std::iter::once(body).chain(items).collect();
-    for (name, value) in changes.as_object().unwrap() {
-        report[name] = value.clone();
-    }
+    merge(&mut report, changes);
     report
 }
 

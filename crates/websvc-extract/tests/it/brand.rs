@@ -11,25 +11,25 @@ fn declared(html: &str) -> DeclaredBrand {
 }
 
 #[track_caller]
-fn check_logo(data: Value, expected: Option<&str>) {
+fn check_logo(data: &Value, expected: Option<&str>) {
     let html = format!("<title>Tea</title><script type='application/ld+json'>{data}</script>");
     assert_eq!(declared(&html).logo.as_deref(), expected, "{data}");
 }
 
 #[test]
 fn logo_is_that_of_the_organization_of_the_site() {
-    check_logo(json!({ "@type": "Organization", "logo": "/l.png" }), Some("https://tea.test/l.png"));
+    check_logo(&json!({ "@type": "Organization", "logo": "/l.png" }), Some("https://tea.test/l.png"));
     check_logo(
-        json!({ "@type": ["Store", "LocalBusiness"], "logo": { "@type": "ImageObject", "contentUrl": "l.png" } }),
+        &json!({ "@type": ["Store", "LocalBusiness"], "logo": { "@type": "ImageObject", "contentUrl": "l.png" } }),
         Some("https://tea.test/a/l.png"),
     );
     check_logo(
-        json!({ "@type": "NewsArticle", "publisher": { "@type": "Organization", "logo": { "url": "/p.png" } } }),
+        &json!({ "@type": "NewsArticle", "publisher": { "@type": "Organization", "logo": { "url": "/p.png" } } }),
         Some("https://tea.test/p.png"),
     );
     // Of several organizations, the one with the address of the site.
     check_logo(
-        json!([
+        &json!([
             { "@type": "Organization", "url": "https://other.test/", "logo": "/other.png" },
             { "@type": "Corporation", "url": "https://tea.test", "logo": "/own.png" },
         ]),
@@ -51,7 +51,7 @@ fn logos_of_products_brands_people_and_reviews_are_ignored() {
         ] }),
         json!({ "@type": "Organization", "logo": "javascript:alert(1)" }),
     ] {
-        check_logo(data, None);
+        check_logo(&data, None);
     }
 }
 

@@ -17,8 +17,9 @@ fn answer(changes: Value) -> Value {
         "framework": "custom", "componentLibrary": null,
         "confidence": { "buttons": 0.9, "colors": 0.8, "overall": 0.85 },
     });
-    for (name, value) in changes.as_object().unwrap() {
-        answer[name] = value.clone();
+    let Value::Object(changes) = changes else { panic!("{changes}") };
+    for (name, value) in changes {
+        answer[name] = value;
     }
     answer
 }
