@@ -34,6 +34,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-types", "websvc-selector"]),
+    layer("websvc-branding", &["websvc-types", "websvc-extract"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-diff", &[]),
@@ -59,6 +60,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-extract",
+            "websvc-branding",
             "websvc-documents",
             "websvc-redact",
             "websvc-stage",
@@ -81,6 +83,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-index",
             "websvc-sitemap",
+            "websvc-branding",
             "websvc-diff",
             "websvc-redact",
             "websvc-scrape",
@@ -151,6 +154,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-branding",
     "websvc-sandbox",
     "websvc-diff",
     "websvc-notify",
@@ -181,7 +185,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 32] = [
+const EVERYTHING: [&str; 33] = [
+    "websvc-branding",
     "websvc-sandbox",
     "websvc-session",
     "websvc-notify",
@@ -241,6 +246,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-extract",
     "websvc-documents",
     "websvc-redact",
+    "websvc-branding",
     "websvc-diff",
     "websvc-index",
     "websvc-blocklist",

@@ -21,6 +21,8 @@ pub struct RenderedPage {
     pub html: String,
     /// All cookies of the browser context.
     pub cookies: Vec<SetCookie>,
+    /// The computed styles of the final document, if the request wants them: the value of `read_styles.js`.
+    pub styles: Option<Value>,
     /// The screenshot of the request.
     pub screenshot: Option<Image>,
     /// The results of the actions `screenshot`.

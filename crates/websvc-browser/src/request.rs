@@ -48,6 +48,8 @@ pub struct RenderRequest {
     pub deadline: Instant,
     /// The actions to run, in this order, before the content is read.
     pub steps: Vec<Step>,
+    /// True to read the computed styles of the final document.
+    pub reads_styles: bool,
     /// The screenshot to take at the end.
     pub screenshot: Option<Screenshot>,
     /// The initial cookies and storage of the page, in addition to `cookies`. Without it, they are empty.
@@ -75,6 +77,7 @@ impl RenderRequest {
             wait_for: Duration::ZERO,
             deadline,
             steps: Vec::new(),
+            reads_styles: false,
             screenshot: None,
             session: None,
         }

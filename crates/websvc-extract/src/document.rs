@@ -1,6 +1,7 @@
 //! A parsed page and its accessors.
 
 use crate::attributes::{self, AttributesOfPage};
+use crate::brand::{self, DeclaredBrand};
 use crate::content::Content;
 use crate::content_kind::ContentKind;
 use crate::content_view::ContentView;
@@ -137,6 +138,11 @@ impl Document {
     /// [`ExtractError::Selector`] for a selector that cannot be parsed.
     pub fn attributes(&self, selectors: &[AttributeSelector]) -> Result<AttributesOfPage, ExtractError> {
         attributes::read(self, selectors)
+    }
+
+    /// Returns the brand that the page declares in its structured data, meta tags and links.
+    pub fn declared_brand(&self) -> DeclaredBrand {
+        brand::read(self)
     }
 
     /// Returns the part of the page that `options` select.

@@ -243,13 +243,16 @@ fn link_hrefs<'a>(dom: &'a Dom, relation: &'a str) -> impl Iterator<Item = &'a s
 
 /// Returns the title of the page: `<title>`, else `og:title`, else the first `<h1>`.
 pub(crate) fn title(dom: &Dom) -> Option<String> {
-    let in_head = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Title) && dom.is_html(id));
-    in_head
-        .map(|id| text_of(dom, id))
-        .find(|title| !title.is_empty())
+    head_title(dom)
         .or_else(|| property(dom, "og:title"))
         .or_else(|| dom.first_element(Tag::H1).map(|id| text_of(dom, id)))
         .filter(|title| !title.is_empty())
+}
+
+/// Returns the text of `<title>`.
+pub(crate) fn head_title(dom: &Dom) -> Option<String> {
+    let in_head = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Title) && dom.is_html(id));
+    in_head.map(|id| text_of(dom, id)).find(|title| !title.is_empty())
 }
 
 /// Returns the language of the page: of `<html>`, else of meta tags.
@@ -289,14 +292,20 @@ pub(crate) fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
     tags
 }
 
-/// Returns the URL of the page's icon.
+/// Returns the URL of the page's icon, or of one for other purposes.
 fn favicon(document: &Document) -> Option<String> {
-    ["icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"].iter().find_map(|relation| {
-        let mut hrefs = link_hrefs(&document.dom, relation);
-        hrefs.find_map(|href| {
-            links::resolve_image(&document.base, href).filter(|url| !url.starts_with("data:"))
-        })
-    })
+    let others = ["apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"];
+    icon(document).or_else(|| others.iter().find_map(|relation| icon_of(document, relation)))
+}
+
+/// Returns the URL of the page's icon.
+pub(crate) fn icon(document: &Document) -> Option<String> {
+    icon_of(document, "icon")
+}
+
+fn icon_of(document: &Document, relation: &str) -> Option<String> {
+    let mut hrefs = link_hrefs(&document.dom, relation);
+    hrefs.find_map(|href| links::resolve_image(&document.base, href).filter(|url| !url.starts_with("data:")))
 }
 
 /// Returns the date of the first `<time>` that is the publication date, or else is in an article.
@@ -315,7 +324,8 @@ fn time_element(dom: &Dom) -> Option<String> {
     dom.attribute(time, "datetime").map(|date| date.trim().to_owned()).filter(|date| !date.is_empty())
 }
 
-fn text_of(dom: &Dom, id: NodeId) -> String {
+/// Returns the text of an element with collapsed white space.
+pub(crate) fn text_of(dom: &Dom, id: NodeId) -> String {
     let mut out = String::new();
     for child in dom.descendants(id) {
         crate::text::push_collapsed(&mut out, dom.text(child));

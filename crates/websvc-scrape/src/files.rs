@@ -45,7 +45,8 @@ impl FilePublisher {
     /// Publishes the files of a page and sets their URLs. A file that cannot be stored adds a warning to the page.
     pub async fn publish(&self, page: &mut Page) {
         let Some(artifacts) = page.artifacts.take() else { return };
-        let RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs } = *artifacts;
+        let RenderArtifacts { styles: _written_before, screenshot, screenshots, scrapes, returns, pdfs } =
+            *artifacts;
         let mut results = ActionResults {
             scrapes: scrapes.into_iter().map(scrape).collect(),
             javascript_returns: returns.into_iter().map(javascript_return).collect(),

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 use websvc_blocklist::banner_selectors;
+use websvc_branding::{StyleReport, design};
 use websvc_documents::DocumentKind;
 use websvc_extract::{
     AttributesOfPage, Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue,
@@ -45,6 +46,11 @@ const NO_PRODUCT: &str = "No product found: the data of the page does not descri
 const NO_MENU: &str = "No menu found: the page has no sections with dishes in its data or text. Menus in PDF files \
                        and images are not read";
 
+/// The warnings about the design of a page.
+const NO_DESIGN: &str = "no branding: the URL is a file, not a page";
+const PARTIAL_DESIGN: &str =
+    "format branding: the page is large, and only a part of its elements was examined";
+
 /// Writes the formats of `plan`. Takes the page by value, so that its bytes are freed after parsing: large pages would
 /// be in memory twice.
 ///
@@ -63,6 +69,7 @@ pub(crate) fn format_page(
         // A document has no navigation around its content, and its headers and footers are removed already.
         options.scope = ContentScope::Full;
     }
+    let styles = take_styles(&mut raw);
     let banners = banners(&raw, converted.as_ref())?;
     if plan.block_ads() {
         options.banners = banners.clone();
@@ -84,6 +91,10 @@ pub(crate) fn format_page(
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
     read_product_and_menu(&mut page, plan, converted.is_none().then_some(&document));
+    if let Some(styles) = styles {
+        let document = converted.is_none().then_some(&document);
+        read_design(&mut page, styles, document, &raw.url);
+    }
     // Warnings about the choice of the content do not concern a caller that requests only a screenshot or the source.
     if plan.formats().iter().any(shows_content) {
         page.warnings.extend(content.warnings());
@@ -247,6 +258,36 @@ fn read_product_and_menu(page: &mut Page, plan: &ScrapePlan, document: Option<&D
         page.menu = document.and_then(Document::menu).map(Box::new);
         if page.menu.is_none() {
             page.warnings.push(NO_MENU.to_owned());
+        }
+    }
+}
+
+/// Takes the computed styles out of the results of the browser, of which the page has a copy.
+fn take_styles(raw: &mut RawPage) -> Option<Value> {
+    let styles = raw.artifacts.as_mut()?.styles.take();
+    raw.artifacts.take_if(|artifacts| artifacts.is_empty());
+    styles
+}
+
+/// Reads the design of a page from its computed styles. A file has none.
+fn read_design(page: &mut Page, styles: Value, document: Option<&Document>, url: &Url) {
+    let Some(document) = document.filter(|document| document.kind().is_html()) else {
+        page.warnings.push(NO_DESIGN.to_owned());
+        return;
+    };
+    match StyleReport::parse(styles) {
+        Ok(report) => {
+            if report.is_cut() {
+                page.warnings.push(PARTIAL_DESIGN.to_owned());
+            }
+            page.design = Some(Box::new(design(&report, &document.declared_brand(), url)));
+        }
+        Err(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the computed styles have another form"
+            );
+            page.warnings.push("no branding: the styles of the page could not be read".to_owned());
         }
     }
 }

@@ -110,7 +110,10 @@ impl OutputCache {
     /// Inserts a page that was formatted from a copy in the page cache, unless it is too large.
     pub(crate) fn insert(&self, copy: StoredCopy, output_key: OutputKey, page: &Page) {
         let StoredCopy { key, fetched_at_ms } = copy;
-        debug_assert!(page.artifacts.is_none(), "files of the browser are never cached");
+        debug_assert!(
+            page.artifacts.is_none() && page.design.is_none(),
+            "files and styles of the browser are never cached"
+        );
         if weight(&key, page) > self.max_page_bytes {
             // The output of an older copy must not outlive that copy.
             self.cache.remove(&key);

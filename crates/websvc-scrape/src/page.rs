@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use websvc_branding::PageDesign;
 use websvc_store::PreparedSnapshot;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
@@ -35,6 +36,8 @@ pub struct Page {
     pub product: Option<Box<PageProduct>>,
     /// The menu of the page, if requested and found.
     pub menu: Option<Box<PageMenu>>,
+    /// The design of the page, if requested and the browser rendered it.
+    pub design: Option<Box<PageDesign>>,
     /// True if personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
     /// Formats generated from the content by a language model or by the words of a query.

@@ -103,6 +103,9 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         let is_author = AUTHORS.iter().any(|author| author.eq_ignore_ascii_case(name));
         redactor.value(value, is_author && redactor.options.kinds.has(Kind::Person));
     }
+    if let Some(design) = &mut page.design {
+        design.choices.redact_texts(|text| redactor.plain(text));
+    }
     let unredacted = [
         ("html", page.html.is_some()),
         ("rawHtml", page.raw_html.is_some()),
@@ -111,6 +114,7 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         ("attributes", page.attributes.is_some()),
         ("product", page.product.is_some()),
         ("menu", page.menu.is_some()),
+        ("branding", page.design.is_some()),
     ];
     let unredacted: Vec<&str> =
         unredacted.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();

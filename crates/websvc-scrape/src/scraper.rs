@@ -14,7 +14,7 @@ use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
 use crate::background_limits::{BackgroundPermits, BackgroundPool};
-use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_screenshot};
+use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_branding, wants_screenshot};
 use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
 use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus};
 use crate::cache_writer::CacheWriter;
@@ -200,6 +200,9 @@ impl Scraper {
                     self.scrape_cached(url, plan, freshness, RenderMode::IfShell, deadline).await?;
                 if wants_screenshot(plan) {
                     page.warnings.push("no screenshot: cached pages have none".to_owned());
+                }
+                if wants_branding(plan) {
+                    page.warnings.push("no branding: cached pages have no computed styles".to_owned());
                 }
                 Ok(page)
             }

@@ -90,6 +90,7 @@
 pub mod action;
 pub mod activity;
 mod bare_name;
+pub mod branding;
 pub mod changes;
 pub mod compat;
 pub mod country;

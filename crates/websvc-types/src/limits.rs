@@ -321,6 +321,12 @@ pub const PRODUCT_VARIANTS_MAX: usize = 250;
 pub const PRODUCT_IMAGES_MAX: usize = 20;
 /// Maximum length of the description of a product, in Unicode scalar values (not specified).
 pub const PRODUCT_DESCRIPTION_MAX_CHARS: usize = 10_000;
+/// Maximum number of font families of the format branding (operations.md, section 7.1).
+pub const BRANDING_FONTS_MAX: usize = 10;
+/// Maximum length of a logo as a data URI (not specified).
+pub const BRANDING_LOGO_MAX_BYTES: usize = 64 << 10;
+/// Maximum length of a text of the format branding, in Unicode scalar values (not specified).
+pub const BRANDING_TEXT_MAX_CHARS: usize = 200;
 /// Maximum number of sections of a menu (not specified).
 pub const MENU_SECTIONS_MAX: usize = 200;
 /// Maximum number of items of a menu (not specified).

@@ -18,6 +18,7 @@ mod page_state;
 mod script;
 mod setup;
 mod storage;
+mod styles;
 mod virtual_time;
 pub(crate) mod visit;
 mod wait_idle;

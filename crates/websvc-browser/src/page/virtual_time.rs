@@ -36,8 +36,11 @@ pub(super) struct VirtualTime {
 impl VirtualTime {
     /// Returns the virtual time for a request; `None` if the request needs more than the content of the page.
     pub(super) fn for_request(request: &RenderRequest) -> Option<Self> {
-        let is_content_only =
-            request.steps.is_empty() && request.wait_for.is_zero() && request.screenshot.is_none();
+        // Styles are those of a page whose transitions have ended, as in a screenshot.
+        let is_content_only = request.steps.is_empty()
+            && request.wait_for.is_zero()
+            && request.screenshot.is_none()
+            && !request.reads_styles;
         // Capturing the state navigates to the origins of the page, which a stopped clock would block.
         let captures = request.session.as_ref().is_some_and(|session| session.changes == Changes::Captured);
         (is_content_only && !captures).then(Self::default)

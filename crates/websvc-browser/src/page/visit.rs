@@ -113,6 +113,9 @@ impl Page<'_> {
         }
         let snapshot = self.scrape().await?;
         (rendered.url, rendered.html) = (snapshot.url, snapshot.html);
+        if request.reads_styles {
+            rendered.styles = self.read_styles().await?;
+        }
         if let Some(screenshot) = &request.screenshot {
             rendered.screenshot = Some(screenshot::take(self, screenshot).await?);
         }

@@ -96,6 +96,7 @@ pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
         attributes,
         product,
         menu,
+        design,
         screenshot,
         actions,
         metadata,
@@ -112,6 +113,7 @@ pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
             ("attributes", attributes.map(|list| json!(list))),
             ("product", product.map(|product| json!(product))),
             ("menu", menu.map(|menu| json!(menu))),
+            ("branding", design.map(|design| json!(design.branding))),
             ("screenshot", screenshot.map(|file| json!(file))),
             ("actions", actions.map(|actions| json!(actions))),
         ] {

@@ -253,7 +253,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "browser": {"args": ["--no-proxy-server"], "cdp_url": internal, "path": internal}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "skipTlsVerification": true}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"], "headers": {"Host": "127.0.0.1"}}}),
-            json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot", "branding"], "waitFor": 1}}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["screenshot", {"type": "branding", "logo": internal}], "waitFor": 1}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown"],
                 "actions": [{"type": "executeJavascript", "script": format!("fetch('{internal}')")}]}}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["markdown", {"type": "changeTracking", "webhook": internal}]}}),

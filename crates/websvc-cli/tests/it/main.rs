@@ -19,6 +19,7 @@ mod batch_command;
 mod blocklists;
 #[cfg(target_os = "linux")]
 mod bombs;
+mod branding;
 mod browser;
 mod browser_sessions;
 mod cache;

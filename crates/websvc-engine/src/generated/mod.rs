@@ -4,6 +4,7 @@
 //! checked where possible: data is validated against the schema, and for passages it returns only numbers. Nothing here
 //! holds a permit of the scraper, and nothing is stored.
 
+mod branding;
 mod changes;
 mod clean;
 mod highlights;
@@ -77,6 +78,9 @@ pub(crate) async fn write(
         page.markdown = Some(clean::clean(&mut session, markdown).await);
     }
     personal_data::redact(&mut session, plan, page).await?;
+    if let Some(design) = page.design.as_deref_mut() {
+        branding::refine(&mut session, design).await;
+    }
     if has_generated && let Some(markdown) = page.markdown.take() {
         page.generated = formats(&mut session, plan, page, &markdown).await;
         page.markdown = has_markdown.then_some(markdown);

@@ -99,6 +99,7 @@ pub fn page_content(page: Page) -> PageContent {
         attributes,
         product,
         menu,
+        design,
         generated:
             GeneratedContent { summary, json, answer, highlights, change_tracking, by_model: _for_charge },
         metadata,
@@ -123,6 +124,7 @@ pub fn page_content(page: Page) -> PageContent {
         attributes,
         product: product.map(|product| *product),
         menu: menu.map(|menu| *menu),
+        branding: design.map(|design| design.branding),
         screenshot,
         summary,
         json,

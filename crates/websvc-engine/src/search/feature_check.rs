@@ -13,6 +13,10 @@ use crate::error::EngineError;
 /// The warning about mode json of the format changeTracking without a language model.
 const NO_MODEL_FOR_JSON_MODE: &str = "no language model is configured for mode json";
 
+/// The warning about the format branding without a language model.
+const NO_MODEL_FOR_BRANDING: &str = "no language model is configured; rules chose the buttons, the colors and the logo, and personality and \
+     confidence are left out";
+
 /// The optional features of a plan that are not available, as warnings.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureCheck {
@@ -105,9 +109,10 @@ impl FeatureCheck {
 /// Returns whether a plan needs a browser and there is none. The browser is looked up only for such a plan, because the
 /// lookup accesses the file system.
 fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
-    let has_screenshots = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
+    let is_rendered = |format: &Format| matches!(format, Format::Screenshot(_) | Format::Branding(_));
+    let has_rendered = plan.formats().iter().any(is_rendered);
     let is_interactive = !plan.actions().is_empty() || plan.profile().is_some();
-    (has_screenshots || is_interactive || !plan.wait_for().is_zero()) && scraper.browser().is_none()
+    (has_rendered || is_interactive || !plan.wait_for().is_zero()) && scraper.browser().is_none()
 }
 
 /// Returns the reason why a format is not available, or `None` if it is.
@@ -127,7 +132,8 @@ fn reason_missing(
         | Format::Menu(_)
         | Format::Attributes(_) => None,
         Format::Screenshot(_) => lacks_browser.then_some("no browser is installed"),
-        Format::Branding(_) => Some("this version does not read the design of pages yet"),
+        Format::Branding(_) if lacks_browser => Some("no browser is installed"),
+        Format::Branding(_) => model.is_none().then_some(NO_MODEL_FOR_BRANDING),
         Format::Summary(_) | Format::Json(_) | Format::Question(_) => {
             model.is_none().then_some("no language model is configured")
         }

@@ -35,12 +35,13 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         Format::Highlights(_) => generated.highlights.is_some(),
         Format::Attributes(_) => page.attributes.is_some(),
         Format::ChangeTracking(_) => generated.change_tracking.is_some(),
+        Format::Branding(_) => page.design.is_some(),
         // This version does not produce these formats.
-        Format::Branding(_) | Format::Audio(_) | Format::Video(_) => false,
+        Format::Audio(_) | Format::Video(_) => false,
     }
 }
 
 fn has_action_results(artifacts: &RenderArtifacts) -> bool {
-    let RenderArtifacts { screenshot: _, screenshots, scrapes, returns, pdfs } = artifacts;
+    let RenderArtifacts { styles: _, screenshot: _, screenshots, scrapes, returns, pdfs } = artifacts;
     !(screenshots.is_empty() && scrapes.is_empty() && returns.is_empty() && pdfs.is_empty())
 }

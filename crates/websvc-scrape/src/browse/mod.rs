@@ -9,16 +9,19 @@ mod renderer;
 mod to_raw_page;
 
 pub(crate) use country_profile::CountryProfile;
-pub(crate) use render_mode::{RenderMode, wants_screenshot};
+pub(crate) use render_mode::{RenderMode, wants_branding, wants_screenshot};
 pub(crate) use render_request::cache_variant;
 pub(crate) use renderer::{FetchContext, PageRenderer};
 pub(crate) use to_raw_page::shortened;
 
+use serde_json::Value;
 use websvc_browser::{Image, PageSnapshot, ScriptValue};
 
 /// The results of rendering a page other than its content: files, and the results of its actions.
 #[derive(Debug, Clone, Default)]
 pub struct RenderArtifacts {
+    /// The computed styles for the format `branding`, until it is written.
+    pub styles: Option<Value>,
     /// The screenshot of the format `screenshot`.
     pub screenshot: Option<Image>,
     /// The screenshots of the actions `screenshot`, in their order.
@@ -35,8 +38,9 @@ impl RenderArtifacts {
     /// Returns whether there are no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { screenshot, screenshots, scrapes, returns, pdfs } = self;
-        screenshot.is_none()
+        let Self { styles, screenshot, screenshots, scrapes, returns, pdfs } = self;
+        styles.is_none()
+            && screenshot.is_none()
             && screenshots.is_empty()
             && scrapes.is_empty()
             && returns.is_empty()

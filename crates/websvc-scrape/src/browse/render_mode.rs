@@ -11,13 +11,17 @@ pub(crate) enum RenderMode {
     IfShell,
     /// Render the page; a cached rendered page may be served.
     Render,
-    /// Render the page now, for a screenshot, actions or a profile; a cached page does not suffice.
+    /// Render the page now, for a screenshot, its design, actions or a profile; a cached page does not suffice.
     RenderUncached,
 }
 
 impl RenderMode {
     pub(crate) fn of(plan: &ScrapePlan) -> Self {
-        if wants_screenshot(plan) || !plan.actions().is_empty() || plan.profile().is_some() {
+        if wants_screenshot(plan)
+            || wants_branding(plan)
+            || !plan.actions().is_empty()
+            || plan.profile().is_some()
+        {
             return Self::RenderUncached;
         }
         let location = plan.location();
@@ -32,6 +36,11 @@ impl RenderMode {
 /// Returns whether a plan requests a screenshot of the page.
 pub(crate) fn wants_screenshot(plan: &ScrapePlan) -> bool {
     plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)))
+}
+
+/// Returns whether a plan requests the design of the page.
+pub(crate) fn wants_branding(plan: &ScrapePlan) -> bool {
+    plan.formats().iter().any(|format| matches!(format, Format::Branding(_)))
 }
 
 #[cfg(test)]
@@ -54,6 +63,7 @@ mod tests {
             (json!({"location": {"languages": ["de"]}}), RenderMode::Render),
             (json!({"waitFor": 1}), RenderMode::Render),
             (json!({"formats": ["screenshot"]}), RenderMode::RenderUncached),
+            (json!({"formats": ["branding"], "maxAge": 60_000}), RenderMode::RenderUncached),
             (json!({"actions": [{"type": "scrape"}]}), RenderMode::RenderUncached),
             (json!({"profile": {"name": "a"}}), RenderMode::RenderUncached),
         ] {

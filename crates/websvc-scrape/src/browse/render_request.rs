@@ -16,6 +16,7 @@ use websvc_types::{Action, Format, format};
 use websvc_validate::{LocationPlan, ScrapePlan};
 
 use super::country_profile::CountryProfile;
+use super::render_mode::wants_branding;
 use crate::error::ScrapeError;
 use crate::request::{bad_header, tls_policy};
 
@@ -35,6 +36,7 @@ pub(crate) fn render_request(
     request.proxy = proxy;
     request.wait_for = plan.wait_for();
     request.steps = plan.actions().iter().map(step).collect();
+    request.reads_styles = wants_branding(plan);
     request.screenshot = plan.formats().iter().find_map(|format| match format {
         Format::Screenshot(options) => Some(screenshot(options)),
         _ => None,

@@ -11,8 +11,9 @@ use websvc_transport::{FetchRequest, Proxy, UrlPolicy};
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
+use super::RenderArtifacts;
 use super::ads::Ads;
-use super::render_mode::{RenderMode, wants_screenshot};
+use super::render_mode::{RenderMode, wants_branding, wants_screenshot};
 use super::render_request::render_request;
 use super::to_raw_page::{RawRenderedPage, to_raw_page};
 use crate::error::ScrapeError;
@@ -147,7 +148,8 @@ impl PageRenderer {
                     return Ok(page);
                 }
                 update_profile();
-                page.artifacts
+                // The styles are those of the markup that the browser puts around the file.
+                page.artifacts.map(|artifacts| Box::new(RenderArtifacts { styles: None, ..*artifacts }))
             }
             Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
             Err(error) => return Err(error),
@@ -160,6 +162,9 @@ impl PageRenderer {
         let mut served = context.stages.run(Stage::Fetch, fetching).await?;
         if artifacts.is_none() && wants_screenshot(plan) {
             served.warnings.push("no screenshot: the URL is a file, not a page".to_owned());
+        }
+        if wants_branding(plan) {
+            served.warnings.push("no branding: the URL is a file, not a page".to_owned());
         }
         Ok(RawPage { artifacts, ..served })
     }

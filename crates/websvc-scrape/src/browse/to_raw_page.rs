@@ -42,6 +42,7 @@ pub(crate) fn to_raw_page(
         headers,
         html,
         cookies: _,
+        styles,
         screenshot,
         screenshots,
         scrapes,
@@ -60,7 +61,7 @@ pub(crate) fn to_raw_page(
         format!("the page started a download of {:?}, which was blocked", shortened(&download.name))
     }));
     let is_markup = is_markup(&headers);
-    let artifacts = RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs };
+    let artifacts = RenderArtifacts { styles, screenshot, screenshots, scrapes, returns, pdfs };
     // A page may end at `about:blank` or at a URL that its scripts created.
     let url = Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone());
     let page = RawPage {

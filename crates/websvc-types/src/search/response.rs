@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Category;
 use crate::action::ActionResults;
+use crate::branding::PageBranding;
 use crate::changes::PageChanges;
 use crate::format::AttributeValues;
 use crate::menu::PageMenu;
@@ -189,7 +190,8 @@ pub struct PageContent {
     pub change_tracking: Option<PageChanges>,
     /// Colors, fonts and logos of the site.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branding: Option<Value>,
+    #[schemars(with = "PageBranding")]
+    pub branding: Option<PageBranding>,
     /// Product that the page offers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageProduct")]

@@ -20,7 +20,8 @@ pub(super) fn rows() -> Vec<Row> {
         json_format().tested("websvc-cli", "json_format_extracts_data_by_its_schema"),
         change_tracking(),
         bare("2.2.1 branding", "branding")
-            .planned("the design of pages is not extracted yet; a warning says so"),
+            .tested("websvc-cli", "design_has_the_colors_fonts_sizes_and_buttons_of_the_page")
+            .tested("websvc-cli", "missing_browser_leaves_branding_out_with_a_warning"),
         bare("2.2.1 product", "product").tested("websvc-cli", "product_of_json_ld_has_its_price_and_stock"),
         bare("2.2.1 menu", "menu").tested("websvc-cli", "menu_with_nested_sections_has_unique_ids"),
         bare("2.2.1 audio", "audio").planned(media),
