@@ -42,7 +42,7 @@ pub(crate) use llm::model;
 pub(crate) use mail::mail_settings;
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
-pub(crate) use sessions::sessions_config;
+pub(crate) use sessions::{interpreters_of, sessions_config};
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
     unused_sources,

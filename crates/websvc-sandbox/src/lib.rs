@@ -17,6 +17,8 @@ mod guest;
 mod guest_settings;
 mod interpreter;
 mod methods;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod no_guest;
 mod output;
 mod process;
 mod program;
@@ -30,6 +32,8 @@ pub use interpreter::{
     DEFAULT_INTERPRETER_MEMORY_BYTES, Interpreter, InterpreterConfig, InterpreterError, SandboxConfig,
 };
 pub use methods::METHODS;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub use no_guest::{agent_browser, run_guest};
 pub use program::{
     Language, MAX_OUTPUT_BYTES, Outcome, PROCESSOR_SECONDS, PageTarget, Program, TIMEOUT_EXIT_CODE,
     WorkerConfig,

@@ -43,24 +43,23 @@ pub(super) fn command(
     if user.is_none() {
         command.args(["--unshare-user", "--cap-drop", "ALL"]);
     }
+    // Before the directories of interpreters, which may be in them.
+    for directory in [HOME, TEMPORARY_FILES] {
+        add_memory_files(&mut command, directory);
+    }
     add_directories(&mut command, exposure);
     command.arg("--ro-bind").arg(&sandbox.program).arg(GUEST_PROGRAM);
     command.arg("--symlink").arg(GUEST_PROGRAM).arg(agent_browser_link());
     command.args(["--proc", "/proc", "--dev", "/dev"]);
-    // The kernel does not count the memory of these files for any process, so each file system has a limit.
-    for directory in [HOME, TEMPORARY_FILES, "/dev/shm"] {
-        command.args([
-            "--size",
-            &MAX_MEMORY_FILES_BYTES.to_string(),
-            "--perms",
-            "1777",
-            "--tmpfs",
-            directory,
-        ]);
-    }
+    add_memory_files(&mut command, "/dev/shm");
     command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]);
     command.arg(GUEST_PROGRAM).args(&sandbox.guest_arguments).arg(settings(config, sandbox, task, user));
     command
+}
+
+/// Adds a directory that programs may write to. The kernel does not count its memory for any process, so it has a limit.
+fn add_memory_files(command: &mut Command, directory: &str) {
+    command.args(["--size", &MAX_MEMORY_FILES_BYTES.to_string(), "--perms", "1777", "--tmpfs", directory]);
 }
 
 fn add_directories(command: &mut Command, exposure: &Exposure) {

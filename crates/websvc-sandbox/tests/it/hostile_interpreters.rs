@@ -10,9 +10,9 @@ use crate::channels::program;
 use crate::interpreters::{prepare, run_shell, sandbox};
 
 /// A shell, and the sandbox that it runs in.
-async fn shell(test: &str) -> Option<(Interpreter, SandboxConfig)> {
-    let sandbox = sandbox(test)?;
-    Some((prepare(Language::Bash, test).await?, sandbox))
+async fn shell() -> Option<(Interpreter, SandboxConfig)> {
+    let sandbox = sandbox()?;
+    Some((prepare(Language::Bash).await?, sandbox))
 }
 
 /// Returns whether a process of this machine has a word among its arguments.
@@ -25,7 +25,7 @@ fn is_running(word: &str) -> bool {
 
 #[tokio::test]
 async fn machine_is_out_of_reach() {
-    let Some((shell, _)) = shell("machine_is_out_of_reach").await else { return };
+    let Some((shell, _)) = shell().await else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let secret = tempfile::NamedTempFile::new().unwrap();
@@ -64,7 +64,7 @@ async fn machine_is_out_of_reach() {
 
 #[tokio::test]
 async fn endless_programs_are_killed_with_all_their_processes() {
-    let Some((shell, _)) = shell("endless_programs_are_killed_with_all_their_processes").await else {
+    let Some((shell, _)) = shell().await else {
         return;
     };
     for (seconds, code) in [
@@ -90,7 +90,7 @@ async fn endless_programs_are_killed_with_all_their_processes() {
 
 #[tokio::test]
 async fn files_and_outputs_are_bounded() {
-    let Some((shell, _)) = shell("files_and_outputs_are_bounded").await else { return };
+    let Some((shell, _)) = shell().await else { return };
     for directory in ["/home", "/tmp", "/dev/shm"] {
         let code = format!(
             "cd {directory}; for n in 1 2 3; do head -c 40M /dev/zero > f$n 2> /dev/null; done; \
@@ -109,9 +109,7 @@ async fn files_and_outputs_are_bounded() {
 
 #[tokio::test]
 async fn session_that_ends_and_programs_that_end_the_guest_are_reported() {
-    let Some((shell, sandbox)) =
-        shell("session_that_ends_and_programs_that_end_the_guest_are_reported").await
-    else {
+    let Some((shell, sandbox)) = shell().await else {
         return;
     };
     let outcome = run_shell(&shell, "kill -9 $PPID; sleep 60", 20).await;
@@ -133,12 +131,12 @@ async fn session_that_ends_and_programs_that_end_the_guest_are_reported() {
 }
 
 /// Python with a page, for attacks that a shell cannot express.
-async fn python(test: &str) -> Option<(Interpreter, Browser, Page)> {
+async fn python() -> Option<(Interpreter, Browser, Page)> {
     let Some(chromium) = chromium() else {
-        skip(&format!("{test}: WEBSVC_TEST_CHROMIUM is not set"));
+        skip("no Chromium (WEBSVC_TEST_CHROMIUM)");
         return None;
     };
-    let python = prepare(Language::Python, test).await?;
+    let python = prepare(Language::Python).await?;
     let browser = Browser::start(chromium).await;
     let page = browser.first_page().await;
     Some((python, browser, page))
@@ -146,7 +144,7 @@ async fn python(test: &str) -> Option<(Interpreter, Browser, Page)> {
 
 #[tokio::test]
 async fn memory_and_processes_are_bounded() {
-    let Some((python, _browser, mut page)) = python("memory_and_processes_are_bounded").await else { return };
+    let Some((python, _browser, mut page)) = python().await else { return };
     let forks = r"
 import os, time
 count = 0

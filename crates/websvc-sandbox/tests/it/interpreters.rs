@@ -16,9 +16,9 @@ use crate::site;
 const BUBBLEWRAP: &str = "WEBSVC_TEST_BUBBLEWRAP";
 
 /// Returns the sandbox of the tests, with a hidden directory.
-pub(crate) fn sandbox(test: &str) -> Option<SandboxConfig> {
+pub(crate) fn sandbox() -> Option<SandboxConfig> {
     let Some(bubblewrap) = std::env::var_os(BUBBLEWRAP).map(PathBuf::from) else {
-        skip(&format!("{test}: {BUBBLEWRAP} is not set"));
+        skip(&format!("no bubblewrap ({BUBBLEWRAP})"));
         return None;
     };
     Some(SandboxConfig {
@@ -32,11 +32,11 @@ pub(crate) fn sandbox(test: &str) -> Option<SandboxConfig> {
 }
 
 /// Returns the configuration of an interpreter of this machine.
-fn config(language: Language, test: &str) -> Option<InterpreterConfig> {
+fn config(language: Language) -> Option<InterpreterConfig> {
     let variable = |name: &str| {
         let value = std::env::var_os(name).map(PathBuf::from);
         if value.is_none() {
-            skip(&format!("{test}: {name} is not set"));
+            skip(&format!("{name} is not set"));
         }
         value
     };
@@ -54,9 +54,9 @@ fn find_program(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns an interpreter that has passed its check, if this machine has it.
-pub(crate) async fn prepare(language: Language, test: &str) -> Option<Interpreter> {
-    let sandbox = sandbox(test)?;
-    let config = config(language, test)?;
+pub(crate) async fn prepare(language: Language) -> Option<Interpreter> {
+    let sandbox = sandbox()?;
+    let config = config(language)?;
     Some(Interpreter::prepare(config, sandbox).await.unwrap())
 }
 
@@ -68,9 +68,8 @@ pub(crate) async fn run_shell(shell: &Interpreter, code: &str, seconds: u64) -> 
 
 #[tokio::test]
 async fn python_drives_the_page_and_chooses_another() {
-    let test = "python_drives_the_page_and_chooses_another";
-    let Some(chromium) = chromium() else { return skip(&format!("{test}: WEBSVC_TEST_CHROMIUM is not set")) };
-    let Some(python) = prepare(Language::Python, test).await else { return };
+    let Some(chromium) = chromium() else { return skip("no Chromium (WEBSVC_TEST_CHROMIUM)") };
+    let Some(python) = prepare(Language::Python).await else { return };
     assert!(python.version().starts_with("Python 3"), "{}", python.version());
     let web = site::start().await;
     let browser = Browser::start(chromium).await;
@@ -113,9 +112,8 @@ async fn python_drives_the_page_and_chooses_another() {
 
 #[tokio::test]
 async fn node_returns_the_value_of_the_last_expression() {
-    let test = "node_returns_the_value_of_the_last_expression";
-    let Some(chromium) = chromium() else { return skip(&format!("{test}: WEBSVC_TEST_CHROMIUM is not set")) };
-    let Some(node) = prepare(Language::Node, test).await else { return };
+    let Some(chromium) = chromium() else { return skip("no Chromium (WEBSVC_TEST_CHROMIUM)") };
+    let Some(node) = prepare(Language::Node).await else { return };
     let browser = Browser::start(chromium).await;
     let mut page = browser.first_page().await;
     for (code, result, exit_code) in [
@@ -145,9 +143,8 @@ async fn node_returns_the_value_of_the_last_expression() {
 
 #[tokio::test]
 async fn shell_has_agent_browser_and_the_tools_of_the_system() {
-    let test = "shell_has_agent_browser_and_the_tools_of_the_system";
-    let Some(chromium) = chromium() else { return skip(&format!("{test}: WEBSVC_TEST_CHROMIUM is not set")) };
-    let Some(shell) = prepare(Language::Bash, test).await else { return };
+    let Some(chromium) = chromium() else { return skip("no Chromium (WEBSVC_TEST_CHROMIUM)") };
+    let Some(shell) = prepare(Language::Bash).await else { return };
     let web = site::start().await;
     let browser = Browser::start(chromium).await;
     let mut page = browser.first_page().await;
@@ -178,8 +175,7 @@ async fn shell_has_agent_browser_and_the_tools_of_the_system() {
 
 #[tokio::test]
 async fn configuration_that_cannot_work_is_refused_with_its_reason() {
-    let test = "configuration_that_cannot_work_is_refused_with_its_reason";
-    let Some(sandbox) = sandbox(test) else { return };
+    let Some(sandbox) = sandbox() else { return };
     let bash = find_program("bash").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let interpreter =

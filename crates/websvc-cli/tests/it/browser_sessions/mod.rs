@@ -4,6 +4,7 @@
 mod cdp;
 mod code;
 mod end;
+mod interpreters;
 mod live;
 
 use http::Method;
