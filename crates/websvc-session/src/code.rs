@@ -27,6 +27,17 @@ pub trait CodeRunner: fmt::Debug + Send + Sync {
     /// Runs code with the current page of a session. It returns soon after the time limit of the program.
     fn run(&self, program: Program, page: PageTarget, channel: Box<dyn CdpChannel>)
     -> BoxFuture<'_, Outcome>;
+
+    /// Runs lines of `agent-browser` commands that no client wrote, such as those of a language model. They never run in
+    /// a shell, even if code in [`Language::Bash`] does.
+    fn run_commands(
+        &self,
+        program: Program,
+        page: PageTarget,
+        channel: Box<dyn CdpChannel>,
+    ) -> BoxFuture<'_, Outcome> {
+        self.run(program, page, channel)
+    }
 }
 
 /// The sandboxes of the service: the interpreters of the operator run code in bubblewrap, and worker processes with an
@@ -73,5 +84,14 @@ impl CodeRunner for Sandbox {
             Some(interpreter) => Box::pin(interpreter.run(program, page, channel)),
             None => Box::pin(websvc_sandbox::run(program, page, channel, &self.worker)),
         }
+    }
+
+    fn run_commands(
+        &self,
+        program: Program,
+        page: PageTarget,
+        channel: Box<dyn CdpChannel>,
+    ) -> BoxFuture<'_, Outcome> {
+        Box::pin(websvc_sandbox::run(program, page, channel, &self.worker))
     }
 }

@@ -81,7 +81,11 @@ impl Interpreter {
             }
             Language::Bash => prepare_shell(&mut command, settings, start)?,
         }
-        command.env("PATH", format!("{COMMANDS}:{PATH}")).env("HOME", HOME).env("LANG", "C.UTF-8");
+        command
+            .env_clear()
+            .env("PATH", format!("{COMMANDS}:{PATH}"))
+            .env("HOME", HOME)
+            .env("LANG", "C.UTF-8");
         command.current_dir(HOME).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {

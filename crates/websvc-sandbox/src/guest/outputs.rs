@@ -59,7 +59,10 @@ pub(super) async fn pass(mut output: impl AsyncRead + Unpin, kind: Kind, frames:
     let mut part = vec![0; BUFFER];
     loop {
         let length = output.read(&mut part).await.unwrap_or(0);
-        if sent.is_cut() && length > 0 {
+        if sent.is_cut() {
+            if length == 0 {
+                return;
+            }
             continue;
         }
         waiting.extend_from_slice(&part[..length]);
