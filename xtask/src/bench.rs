@@ -58,12 +58,10 @@ pub(crate) fn run_memory() -> Result {
 pub(crate) fn run_sessions() -> Result {
     build_service()?;
     let mut environment = vec![(chromium::VARIABLE, chromium::prepare()?)];
-    let parts: [(&str, fn() -> Result<PathBuf>); 2] = [
-        (interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap),
-        (interpreters::PYTHON_VARIABLE, python::prepare_playwright),
-    ];
-    for (variable, prepare) in parts {
-        match prepare() {
+    let bubblewrap = (interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap());
+    let python = (interpreters::PYTHON_VARIABLE, python::prepare_playwright());
+    for (variable, prepared) in [bubblewrap, python] {
+        match prepared {
             Ok(path) => environment.push((variable, path)),
             Err(error) => println!("{variable} is not available: {error}"),
         }

@@ -69,6 +69,9 @@ pub enum InterpreterError {
     /// The system has no namespaces of Linux, or its processor is not supported.
     #[error("interpreters need Linux on x86-64 or ARM64")]
     System,
+    /// The kernel does not list the children of processes, so their memory cannot be measured.
+    #[error("the kernel does not list the children of processes (CONFIG_PROC_CHILDREN)")]
+    Kernel,
     /// A configured path is not absolute, or does not exist.
     #[error("{} is not the absolute path of {expected}", path.display())]
     Path {
@@ -109,6 +112,9 @@ impl Interpreter {
     ) -> Result<Self, InterpreterError> {
         if cfg!(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))) {
             return Err(InterpreterError::System);
+        }
+        if !Path::new("/proc/thread-self/children").exists() {
+            return Err(InterpreterError::Kernel);
         }
         check_path(&sandbox.bubblewrap, "the program bwrap (Debian package bubblewrap)", Path::is_file)?;
         check_path(&config.program, "an interpreter", Path::is_file)?;
