@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::cargo::cargo;
-use crate::{Result, chromium, corpus, postgres, root};
+use crate::{Result, chromium, corpus, interpreters, postgres, python, root};
 
 /// Environment variable with the path of the program that measures htmd and dom_smoothie.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
@@ -52,6 +52,21 @@ pub(crate) fn run_memory() -> Result {
         Err(error) => println!("Chromium is not available: {error}"),
     }
     measure(&["memory"], environment)
+}
+
+/// Measures browser sessions: their start, clicks and memory, and Python where its parts are available.
+pub(crate) fn run_sessions() -> Result {
+    build_service()?;
+    let mut environment = vec![(chromium::VARIABLE, chromium::prepare()?)];
+    let bubblewrap = (interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap());
+    let python = (interpreters::PYTHON_VARIABLE, python::prepare_playwright());
+    for (variable, prepared) in [bubblewrap, python] {
+        match prepared {
+            Ok(path) => environment.push((variable, path)),
+            Err(error) => println!("{variable} is not available: {error}"),
+        }
+    }
+    measure(&["sessions"], environment)
 }
 
 /// Measures authentication and admission in process with 10,000 teams, then the service under overload.

@@ -13,6 +13,7 @@ mod cluster;
 mod conformance;
 mod corpus;
 mod debian;
+mod interpreters;
 mod layers;
 mod npm;
 mod playwright;
@@ -43,6 +44,7 @@ const USAGE: &str = "usage: cargo xtask TASK
                access: authentication and admission, 10,000 teams, overload;
                crawl: crawls, against wget and bare fetches;
                memory: resident memory after many searches, scrapes and rendered pages;
+               sessions: browser sessions, their start, clicks and memory;
                monitors: 100 checks per minute with 100 and with 10,000 monitors;
                extraction: on pages with known main content, against dom_smoothie;
                browser: JavaScript rendering, against Chromium alone and Playwright)
@@ -80,6 +82,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "access"] => bench::run_access(),
         ["bench", "crawl"] => bench::run_crawl(),
         ["bench", "memory"] => bench::run_memory(),
+        ["bench", "sessions"] => bench::run_sessions(),
         ["bench", part @ ("monitors" | "relevance" | "scale")] => bench::run_part(part),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),

@@ -28,6 +28,9 @@ const RELAXED_REQUIREMENTS: &[&str] = &[
     "websockets",
 ];
 
+/// Playwright, with the version of Node that it drives browsers with, for tests of interpreters.
+const PLAYWRIGHT: &str = "playwright==1.65.2";
+
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
@@ -36,6 +39,13 @@ pub(crate) fn prepare() -> Result<PathBuf> {
     environment(SDK, "import aiosmtpd, firecrawl", |pip| {
         install_sdk(pip)?;
         pip.install(&[MAIL_SERVER]).map_err(|error| pip_failed(MAIL_SERVER, error.as_ref()))
+    })
+}
+
+/// Returns the interpreter of a virtual environment with Playwright. Creates it if it is missing.
+pub(crate) fn prepare_playwright() -> Result<PathBuf> {
+    environment(PLAYWRIGHT, "import playwright", |pip| {
+        pip.install(&[PLAYWRIGHT]).map_err(|error| pip_failed(PLAYWRIGHT, error.as_ref()))
     })
 }
 

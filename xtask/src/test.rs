@@ -16,7 +16,10 @@ use crate::bench::extraction;
 use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
-use crate::{Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, playwright, python, root};
+use crate::{
+    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, playwright, python,
+    root,
+};
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
 ///
@@ -187,6 +190,8 @@ impl TestDependencies {
         provide("apps", apps::VARIABLE, apps::prepare);
         provide("axe", axe::VARIABLE, axe::prepare);
         provide("playwright", playwright::VARIABLE, playwright::prepare);
+        provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
+        provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

@@ -110,10 +110,19 @@ pub(crate) enum Command {
     /// Run one program of a browser session from stdin; started by the service
     #[command(name = RUN_PROGRAM, hide = true)]
     RunProgram,
+    /// Run one program of a browser session with an interpreter, inside a sandbox; started by the service
+    #[command(name = RUN_INTERPRETER, hide = true)]
+    RunInterpreter {
+        /// The settings, as JSON
+        settings: String,
+    },
 }
 
 /// The name of the command that runs one program of a browser session.
 pub(crate) const RUN_PROGRAM: &str = "run-program";
+
+/// The name of the command that runs one program of a browser session with an interpreter.
+pub(crate) const RUN_INTERPRETER: &str = "run-interpreter";
 
 /// The name of the command that parses one document.
 pub(crate) const PARSE_DOCUMENT: &str = "parse-document";

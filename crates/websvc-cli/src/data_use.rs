@@ -36,9 +36,11 @@ impl DataUse {
     fn on_this_machine(command: &Command, config: &Config) -> Self {
         match command {
             _ if server_of(command).is_some_and(|remote| remote.server.is_some()) => Self::Unused,
-            Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) | Command::RunProgram => {
-                Self::Unused
-            }
+            Command::Demo(_)
+            | Command::Doctor(_)
+            | Command::ParseDocument(_)
+            | Command::RunProgram
+            | Command::RunInterpreter { .. } => Self::Unused,
             // It names its data directory itself.
             Command::Store(StoreCommand::Migrate(_)) => Self::Unused,
             Command::Serve(_) | Command::Scrape(_) | Command::Map(_) | Command::Parse(_) | Command::Mcp => {

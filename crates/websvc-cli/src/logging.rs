@@ -51,7 +51,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Blocklists(_)
         | Command::Doctor(_)
         | Command::ParseDocument(_)
-        | Command::RunProgram => "error",
+        | Command::RunProgram
+        | Command::RunInterpreter { .. } => "error",
     };
     let is_terminal = std::io::stderr().is_terminal();
     let chosen = format_of(log, variable(FORMAT_VARIABLE).as_deref())?;

@@ -31,6 +31,10 @@ use crate::data_use::{DataUse, server_of};
 
 fn main() -> ExitCode {
     allocator::configure();
+    // In the sandbox of a shell, this program is also a command of it.
+    if let Some(exit_code) = websvc_sandbox::agent_browser() {
+        return exit_code;
+    }
     let Cli { command, common } = Cli::parse_from(args::options_first(std::env::args_os()));
     let common = common.with_variables();
     // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
@@ -40,6 +44,9 @@ fn main() -> ExitCode {
     // The same holds for the process that runs a program of a client.
     if let Command::RunProgram = &command {
         return websvc_sandbox::run_worker();
+    }
+    if let Command::RunInterpreter { settings } = &command {
+        return websvc_sandbox::run_guest(settings);
     }
     match run(command, &common) {
         Ok(()) => ExitCode::SUCCESS,
@@ -158,7 +165,11 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Batch(batch) => block_on(command::batch(context, batch)),
         Command::Parse(parse) => block_on(command::parse(context, parse)),
         Command::Index(index) => block_on(command::index(context, index)),
-        Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) | Command::RunProgram => {
+        Command::Demo(_)
+        | Command::Doctor(_)
+        | Command::ParseDocument(_)
+        | Command::RunProgram
+        | Command::RunInterpreter { .. } => {
             unreachable!("these commands need no context and ran above")
         }
     }

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::program::{PageTarget, Program};
+
 /// The maximum content of a frame to a worker, in bytes. A screenshot of a long page is one message.
 pub(crate) const MAX_TO_WORKER: usize = 32 * 1024 * 1024;
 /// The maximum content of a frame from a worker, in bytes.
@@ -61,13 +63,28 @@ pub(crate) struct Frame {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {
-    /// `node` or `bash`.
+    /// `node`, `python` or `bash`.
     pub(crate) language: String,
     pub(crate) code: String,
     pub(crate) timeout_ms: u64,
     pub(crate) target_id: String,
     pub(crate) session_id: String,
     pub(crate) memory_bytes: u64,
+}
+
+impl Start {
+    pub(crate) fn new(program: &Program, page: &PageTarget, memory_bytes: u64) -> Self {
+        let Program { language, code, timeout } = program;
+        let PageTarget { target_id, session_id } = page;
+        Self {
+            language: language.name().to_owned(),
+            code: code.clone(),
+            timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            target_id: target_id.clone(),
+            session_id: session_id.clone(),
+            memory_bytes,
+        }
+    }
 }
 
 /// The end of a program, as a worker reports it.

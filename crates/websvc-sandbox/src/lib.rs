@@ -4,12 +4,21 @@
 //! (QuickJS) inside a worker process without files, network and environment. All it can do is send messages of the
 //! DevTools protocol over its pipes. [`run`] starts the worker, passes the messages on, and kills it at the deadline.
 //!
+//! Where the operator configured them, an [`Interpreter`] runs programs instead: real Python, Node or a shell, in a sandbox
+//! of bubblewrap.
+//!
 //! The Playwright API is a library in `src/library`, which the worker loads before the program. The files in
 //! `src/library/page` run in the pages.
 
 mod channel;
 mod frame;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod guest;
+mod guest_settings;
+mod interpreter;
 mod methods;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod no_guest;
 mod output;
 mod process;
 mod program;
@@ -17,7 +26,14 @@ mod run;
 mod worker;
 
 pub use channel::{BoxFuture, CdpChannel, ChannelClosed};
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use guest::{agent_browser, run_guest};
+pub use interpreter::{
+    DEFAULT_INTERPRETER_MEMORY_BYTES, Interpreter, InterpreterConfig, InterpreterError, SandboxConfig,
+};
 pub use methods::METHODS;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub use no_guest::{agent_browser, run_guest};
 pub use program::{
     Language, MAX_OUTPUT_BYTES, Outcome, PROCESSOR_SECONDS, PageTarget, Program, TIMEOUT_EXIT_CODE,
     WorkerConfig,

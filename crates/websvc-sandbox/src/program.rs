@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The maximum size of each of standard output, standard error and the result of a program, in bytes.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
@@ -13,12 +15,27 @@ pub const PROCESSOR_SECONDS: u32 = 310;
 pub const TIMEOUT_EXIT_CODE: i32 = 124;
 
 /// The language of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Language {
     /// JavaScript with the Playwright API.
     Node,
-    /// Lines of `agent-browser` commands.
+    /// Python with the asynchronous API of Playwright. The embedded engine does not run it.
+    Python,
+    /// Lines of `agent-browser` commands, or a program of a shell that has this command.
     Bash,
+}
+
+impl Language {
+    /// Returns the name of the language in requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Python => "python",
+            Self::Bash => "bash",
+        }
+    }
 }
 
 /// A program of a client.

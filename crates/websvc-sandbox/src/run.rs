@@ -1,13 +1,17 @@
 //! Runs a program: starts a worker, passes messages between it and the browser, and kills it at the deadline.
 
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::channel::CdpChannel;
 use crate::frame::{Finish, Frame, Kind, MAX_TO_WORKER, Start, encode};
 use crate::output::Output;
-use crate::process::{Worker, reason};
-use crate::program::{Language, Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
+use crate::process::{Pipes, Worker, reason};
+use crate::program::{Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
 
 /// Runs a program in a worker process of its own and returns its outcome.
 ///
@@ -19,42 +23,46 @@ pub async fn run(
     mut channel: Box<dyn CdpChannel>,
     worker: &WorkerConfig,
 ) -> Outcome {
-    let mut process = match Worker::start(worker) {
+    let mut command = Command::new(&worker.program);
+    command.args(&worker.arguments);
+    let mut process = match Worker::start(command, Pipes::Frames) {
         Ok(process) => process,
         Err(error) => return failure(format!("cannot start the worker of programs: {error}")),
     };
-    let Program { language, code, timeout: time } = program;
-    let PageTarget { target_id, session_id } = page;
-    let start = Start {
-        language: name(language).to_owned(),
-        code,
-        timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        target_id: target_id.clone(),
-        session_id,
-        memory_bytes: worker.memory_bytes,
-    };
+    let start = Start::new(&program, &page, worker.memory_bytes);
+    supervise(&mut process, &start, &mut *channel, Box::pin(std::future::pending())).await
+}
+
+/// Returns the outcome of a program that did not start.
+pub(crate) fn failure(message: String) -> Outcome {
+    Outcome { stderr: message.clone(), error: Some(message), exit_code: 1, ..Outcome::default() }
+}
+
+/// Runs a program in a started worker, and kills it at the deadline, or when `watch` returns a reason to do so.
+pub(crate) async fn supervise(
+    process: &mut Worker,
+    start: &Start,
+    channel: &mut dyn CdpChannel,
+    watch: Watch<'_>,
+) -> Outcome {
+    let time = Duration::from_millis(start.timeout_ms);
     let mut run = Run::default();
-    let end = timeout(time, run.converse(&start, &mut process, &mut *channel)).await;
+    let end = timeout(time, run.converse(start, process, channel, watch)).await;
     let status = process.kill().await;
     let end = match end {
         // A killed worker has no status of its own.
         Err(_) => End::Timeout,
-        Ok(End::Crash(_)) => End::Crash(status.map_or_else(|error| error.to_string(), reason)),
+        Ok(End::Crash(_)) => {
+            let reason = status.map_or_else(|error| error.to_string(), reason);
+            End::Crash(process.errors().await.unwrap_or(reason))
+        }
         Ok(end) => end,
     };
-    run.outcome(end, time.as_secs_f64(), &target_id)
+    run.outcome(end, time.as_secs_f64(), &start.target_id)
 }
 
-fn name(language: Language) -> &'static str {
-    match language {
-        Language::Node => "node",
-        Language::Bash => "bash",
-    }
-}
-
-fn failure(message: String) -> Outcome {
-    Outcome { stderr: message.clone(), error: Some(message), exit_code: 1, ..Outcome::default() }
-}
+/// Waits for a reason to end a program.
+pub(crate) type Watch<'a> = Pin<Box<dyn Future<Output = String> + Send + 'a>>;
 
 /// The way in which a program ended.
 enum End {
@@ -75,7 +83,13 @@ struct Run {
 
 impl Run {
     /// Passes messages on until the program ends.
-    async fn converse(&mut self, start: &Start, worker: &mut Worker, channel: &mut dyn CdpChannel) -> End {
+    async fn converse(
+        &mut self,
+        start: &Start,
+        worker: &mut Worker,
+        channel: &mut dyn CdpChannel,
+        mut watch: Watch<'_>,
+    ) -> End {
         let start = serde_json::to_string(start).expect("a program is strings and numbers");
         // A message of the browser that the worker has not accepted yet.
         let mut waiting = Some(encode(Kind::Start, &start));
@@ -90,6 +104,7 @@ impl Run {
                         return end;
                     }
                 }
+                reason = &mut watch => return End::Abort(reason),
                 permit = worker.input.reserve(), if waiting.is_some() => {
                     if !pass(permit, &mut waiting) {
                         // The worker is ending. Its last frames say how.

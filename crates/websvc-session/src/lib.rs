@@ -24,7 +24,8 @@ mod token;
 
 pub use active::{ClientConnection, SessionUrls};
 pub use code::{
-    CdpChannel, ChannelClosed, CodeRunner, Language, Outcome, PageTarget, Program, Sandbox, WorkerConfig,
+    CdpChannel, ChannelClosed, CodeRunner, DEFAULT_INTERPRETER_MEMORY_BYTES, Interpreter, InterpreterConfig,
+    InterpreterError, Language, Outcome, PageTarget, Program, Sandbox, SandboxConfig, WorkerConfig,
 };
 pub use config::SessionsConfig;
 pub use error::SessionError;

@@ -17,7 +17,7 @@ use crate::code::{CodeRunner, Language, Outcome, Program};
 use crate::error::SessionError;
 use crate::model::{Execution, SessionView};
 use crate::prompt_metrics::PromptMetrics;
-use crate::sessions::{Sessions, run_program};
+use crate::sessions::{Author, Sessions, run_program};
 
 /// The time limit of a prompt without one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(INTERACT_PROMPT_TIMEOUT_DEFAULT_S as u64);
@@ -123,7 +123,7 @@ impl PageCommands for SessionPage<'_> {
     fn run(&self, commands: String, timeout: Duration) -> BoxFuture<'_, Result<CommandOutput, SessionError>> {
         Box::pin(async move {
             let program = Program { language: self.language, code: commands, timeout };
-            let outcome = run_program(self.active, self.runner, program, None).await?;
+            let outcome = run_program(self.active, self.runner, program, Author::Model).await?;
             let Outcome { stdout, stderr, exit_code, killed, result: _, error: _, truncated: _, page: _ } =
                 outcome;
             Ok(CommandOutput { stdout, stderr, exit_code, killed })

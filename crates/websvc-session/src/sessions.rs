@@ -237,7 +237,8 @@ impl Sessions {
         let active = self.active(session)?;
         let turn = active.take_turn().await?;
         let program = Program { language: program_language, code, timeout: limit };
-        let outcome = run_program(&active, runner, program, self.files(&active, base_url)).await?;
+        let outcome =
+            run_program(&active, runner, program, Author::Client(self.files(&active, base_url))).await?;
         self.0.counters.count_program(language, &outcome);
         drop(turn);
         self.record_use(&active).await;
@@ -477,6 +478,14 @@ impl Inner {
     }
 }
 
+/// The author of a program.
+pub(crate) enum Author {
+    /// The client, with the store of the files of the program.
+    Client(ProgramFiles),
+    /// A language model, whose commands run in no shell and store no files.
+    Model,
+}
+
 /// Runs a program with the current page of a session, whose turn the caller has.
 ///
 /// # Errors
@@ -485,12 +494,14 @@ pub(crate) async fn run_program(
     active: &Arc<ActiveSession>,
     runner: &dyn CodeRunner,
     program: Program,
-    files: ProgramFiles,
+    author: Author,
 ) -> Result<Outcome, SessionError> {
     let limit = program.timeout;
     let (connection, page) = active.connect_to_page().await?;
-    let channel = ProgramChannel::new(connection, files);
-    let running = runner.run(program, page, Box::new(channel));
+    let running = match author {
+        Author::Client(files) => runner.run(program, page, Box::new(ProgramChannel::new(connection, files))),
+        Author::Model => runner.run_commands(program, page, Box::new(ProgramChannel::new(connection, None))),
+    };
     let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
         stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
         exit_code: TIMEOUT_EXIT_CODE,

@@ -45,6 +45,14 @@ impl Request {
     }
 }
 
+impl Request {
+    /// Replaces the method of a request without a body.
+    pub(crate) fn with_method(self, method: &str) -> Self {
+        let rest = self.0.strip_prefix(b"GET").expect("the request has no body");
+        Self([method.as_bytes(), rest].concat())
+    }
+}
+
 impl Load {
     /// Sends the requests in turn over `connections` connections for `duration`, after a short warm-up. The connections
     /// start at different requests, so that they do not send the same request at the same time.

@@ -1,5 +1,5 @@
 //! Benchmarks of the service. `cargo xtask bench` compares the service with its parts. The arguments `relevance`, `scale`,
-//! `access`, `crawl`, `memory`, `monitors` and `cluster` select other benchmarks.
+//! `access`, `crawl`, `memory`, `monitors`, `sessions` and `cluster` select other benchmarks.
 //!
 //! Machines are shared and noisy, so compare ratios between rows of one run. With two cores, the process under test is
 //! pinned to the first core, and the load to the second.
@@ -28,6 +28,7 @@ mod relevance;
 mod report;
 mod scale;
 mod scrapes;
+mod sessions;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,6 +69,11 @@ async fn main() {
             report.print();
         }
         Some("memory") => memory_after_work().await,
+        Some("sessions") => {
+            let mut report = Report::default();
+            sessions::run(&mut report).await;
+            report.print();
+        }
         Some("monitors") => {
             let mut report = Report::default();
             monitors::run(&mut report).await;

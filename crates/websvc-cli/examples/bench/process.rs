@@ -192,6 +192,29 @@ fn configure(command: &mut Command, world: &TestWeb, data_dir: &Path) {
         .env("WEBSVC__FETCH__CONNECT_TO", format!("{{ {} }}", rules.join(", ")));
 }
 
+/// Returns the path of a program of this build.
+pub(crate) fn program_path(name: &str) -> PathBuf {
+    release_dir().join(name)
+}
+
+/// Returns the memory of a process and its descendants. Each has its share of the pages that several have (PSS).
+pub(crate) fn tree_memory_mb(root: u32) -> f64 {
+    let mut processes = vec![root];
+    let mut kilobytes = 0.0;
+    while let Some(process) = processes.pop() {
+        let summary = std::fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+        let pss = summary.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let pss =
+            pss.and_then(|line| line.split_whitespace().next()).and_then(|value| value.parse::<f64>().ok());
+        kilobytes += pss.unwrap_or_default();
+        for thread in std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten() {
+            let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            processes.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+        }
+    }
+    kilobytes / 1024.0
+}
+
 /// Returns the directory with the programs of this build.
 fn release_dir() -> PathBuf {
     let program = std::env::current_exe().unwrap();

@@ -34,6 +34,11 @@ impl Report {
         self.push(name, value, text, "");
     }
 
+    /// Adds a value with its own text and a goal.
+    pub(crate) fn text_with_goal(&mut self, name: &str, value: f64, text: String, goal: &str) {
+        self.push(name, value, text, goal);
+    }
+
     /// Adds a ratio of two rows.
     pub(crate) fn ratio(&mut self, name: &str, value: f64, goal: &str) {
         self.push(name, value, format!("{value:.2}"), goal);

@@ -1,24 +1,97 @@
-//! The configured limits of browser sessions.
+//! The configured limits of browser sessions, and the programs that run their code.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use websvc_server::SessionsConfig;
-use websvc_server::session::{Sandbox, WorkerConfig};
+use websvc_server::session::{
+    Interpreter, InterpreterConfig, InterpreterError, Language, Sandbox, SandboxConfig, WorkerConfig,
+};
 
-use crate::args::RUN_PROGRAM;
+use crate::args::{RUN_INTERPRETER, RUN_PROGRAM};
 use crate::config::{self, Config};
 
-/// Returns the limits of browser sessions, whose code this program runs. Without a browser, there are none.
-pub(crate) fn sessions_config(config: &Config) -> Result<SessionsConfig> {
-    let program = std::env::current_exe().context("cannot find the program of this process")?;
-    let worker = WorkerConfig::new(program, vec![RUN_PROGRAM.to_owned()]);
-    let config::Interact { max_sessions, max_sessions_per_team, open_timeout_s } = config.interact;
+/// Returns the limits of browser sessions, whose code this program and the configured interpreters run. Without a browser,
+/// there are none.
+pub(crate) async fn sessions_config(config: &Config, data_dir: &Path) -> Result<SessionsConfig> {
+    let worker = worker_config()?;
+    let config::Interact {
+        max_sessions,
+        max_sessions_per_team,
+        open_timeout_s,
+        bubblewrap: _,
+        interpreters: _,
+    } = &config.interact;
+    let mut interpreters = Vec::new();
+    for (key, prepared) in interpreters_of(config, data_dir).await? {
+        let interpreter = prepared.with_context(|| format!("{key} cannot be used"))?;
+        tracing::info!(key, %interpreter, "code of browser sessions has an interpreter");
+        interpreters.push(interpreter);
+    }
     Ok(SessionsConfig {
-        max_sessions: if config.browser.concurrency == 0 { 0 } else { max_sessions },
+        max_sessions: if config.browser.concurrency == 0 { 0 } else { *max_sessions },
         max_sessions_per_team: max_sessions_per_team.get(),
         open_timeout: Duration::from_secs(open_timeout_s.get()),
-        runner: Some(Arc::new(Sandbox::new(worker))),
+        runner: Some(Arc::new(Sandbox::new(worker, interpreters))),
     })
+}
+
+/// Returns the command of the worker processes with the embedded engine.
+pub(crate) fn worker_config() -> Result<WorkerConfig> {
+    Ok(WorkerConfig::new(this_program()?, vec![RUN_PROGRAM.to_owned()]))
+}
+
+/// Prepares the configured interpreters, and returns each with the name of its key.
+///
+/// # Errors
+/// The configuration is incomplete.
+pub(crate) async fn interpreters_of(
+    config: &Config,
+    data_dir: &Path,
+) -> Result<Vec<(&'static str, Result<Interpreter, InterpreterError>)>> {
+    let config::Interact { bubblewrap, interpreters, .. } = &config.interact;
+    let config::Interpreters { python, node, node_library, bash, max_memory_bytes } = interpreters;
+    let configured = [
+        ("interact.interpreters.python", Language::Python, python, None),
+        ("interact.interpreters.node", Language::Node, node, node_library.clone()),
+        ("interact.interpreters.bash", Language::Bash, bash, None),
+    ];
+    if node.is_some() != node_library.is_some() {
+        bail!(
+            "interact.interpreters.node and interact.interpreters.node_library, the folder of the npm package \
+             playwright-core, are set together or not at all"
+        );
+    }
+    let mut prepared = Vec::new();
+    for (key, language, program, library) in configured {
+        let Some(program) = program.clone() else { continue };
+        let Some(bubblewrap) = bubblewrap else {
+            bail!(
+                "{key} needs a sandbox: set interact.bubblewrap to the path of bwrap (Debian package bubblewrap)"
+            );
+        };
+        let sandbox = SandboxConfig {
+            bubblewrap: bubblewrap.clone(),
+            program: this_program()?,
+            guest_arguments: vec![RUN_INTERPRETER.to_owned()],
+            worker_arguments: vec![RUN_PROGRAM.to_owned()],
+            memory_bytes: max_memory_bytes.get(),
+            hidden: hidden(config, data_dir),
+        };
+        let interpreter = InterpreterConfig { language, program, library };
+        prepared.push((key, Interpreter::prepare(interpreter, sandbox).await));
+    }
+    Ok(prepared)
+}
+
+/// Returns the directories that no program may see.
+fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
+    let tls = config.server.tls.as_ref().map(|tls| tls.key.clone());
+    std::iter::once(data_dir.to_owned()).chain(config.artifacts.path.clone()).chain(tls).collect()
+}
+
+fn this_program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot find the program of this process")
 }

@@ -72,7 +72,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.extend(audit::check(config, store.as_ref()).await);
     }
     findings.extend(machine::check(config));
-    findings.extend(programs::check(config).await);
+    findings.extend(programs::check(common, config).await);
     if let Some(config) = config {
         findings.extend(sessions::check(config).await);
     }

@@ -117,7 +117,7 @@ pub(crate) async fn start(
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: app::monitors_config(config)?,
-        browser_sessions: app::sessions_config(config)?,
+        browser_sessions: app::sessions_config(config, data_dir.path()).await?,
         replica: Some(app::replica_config(config, server.local_addr())?),
         engine: app.engine.clone(),
         store: app.store.clone(),

@@ -31,7 +31,7 @@ use websvc_store::UsageLimits;
 
 pub(crate) use audit::Audit;
 pub(crate) use change_tracking::ChangeTracking;
-pub(crate) use interact::Interact;
+pub(crate) use interact::{Interact, Interpreters};
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
 pub(crate) use mail::Mail;

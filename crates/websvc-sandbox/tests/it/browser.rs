@@ -83,7 +83,50 @@ pub(crate) struct Page {
     _owner: Socket,
 }
 
+impl Browser {
+    /// Attaches to the first page, in the only context that a connection without a filter has.
+    pub(crate) async fn first_page(&self) -> Page {
+        let owner = Socket::connect(&self.endpoint).await;
+        let mut socket = Socket::connect(&self.endpoint).await;
+        let targets = socket.call("Target.getTargets", json!({})).await;
+        let mut targets = targets["targetInfos"].as_array().unwrap().iter();
+        let page = targets.find(|target| target["type"] == "page").unwrap();
+        let target_id = page["targetId"].as_str().unwrap().to_owned();
+        let mut page = Page {
+            target: PageTarget { target_id, session_id: String::new() },
+            socket: Some(socket),
+            _owner: owner,
+        };
+        page.attach().await;
+        page
+    }
+}
+
 impl Page {
+    /// Attaches again, as a session does for each program.
+    async fn attach(&mut self) {
+        let params = json!({ "targetId": self.target.target_id, "flatten": true });
+        let attached = self.socket.as_mut().unwrap().call("Target.attachToTarget", params).await;
+        self.target.session_id = attached["sessionId"].as_str().unwrap().to_owned();
+    }
+
+    /// Runs a program of an interpreter on the page, and makes the page that it chose the current one.
+    pub(crate) async fn interpret(
+        &mut self,
+        interpreter: &websvc_sandbox::Interpreter,
+        program: websvc_sandbox::Program,
+    ) -> websvc_sandbox::Outcome {
+        let (back, returned) = std::sync::mpsc::channel();
+        let channel = BorrowedSocket { socket: self.socket.take(), back };
+        let outcome = interpreter.run(program, self.target.clone(), Box::new(channel)).await;
+        self.socket = returned.recv().ok();
+        if let Some(page) = &outcome.page {
+            self.target.target_id = page.clone();
+        }
+        self.attach().await;
+        outcome
+    }
+
     /// Runs a program on the page. The connection serves the next one too.
     pub(crate) async fn run(&mut self, program: websvc_sandbox::Program) -> websvc_sandbox::Outcome {
         let (back, returned) = std::sync::mpsc::channel();

@@ -6,6 +6,8 @@ mod browser;
 mod channels;
 mod commands;
 mod hostile;
+mod hostile_interpreters;
+mod interpreters;
 mod parity;
 mod programs;
 mod site;

@@ -9,13 +9,16 @@ use websvc_scrape::{DocumentReader, ReadOptions};
 
 use super::finding::Finding;
 use crate::app;
+use crate::args::Common;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::output;
 
 const DOCUMENTS: &str = "documents";
 const OCR: &str = "ocr";
 const BROWSER: &str = "browser";
 const BROWSER_SECURITY: &str = "browser security";
+const INTERPRETERS: &str = "interpreters";
 
 /// The language of OCR.
 const LANGUAGE: &str = "eng";
@@ -35,12 +38,16 @@ pub(super) const INSTALL_BROWSER: &str = "Debian, Ubuntu: apt install chromium-h
 const INSTALL_CERTUTIL: &str =
     "Debian, Ubuntu: apt install libnss3-tools; Fedora: dnf install nss-tools; Alpine: apk add nss-tools";
 
+/// Advice for an interpreter that cannot be used.
+const SET_INTERPRETERS: &str = "see \"Real interpreters\" in docs/interact-code.md; without `[interact.interpreters]`, \
+    node and bash run in the embedded engine";
+
 /// Advice for a browser without a sandbox.
 const ALLOW_SANDBOX: &str = "run websvc as a separate user, not as root, on a system that allows user namespaces \
     (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0)";
 
 /// Checks the document workers, the OCR programs and the browser.
-pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
+pub(super) async fn check(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     let documents = documents().await;
     let ocr = tokio::task::spawn_blocking(|| {
         let programs = Programs { tesseract: tesseract(), pdftoppm: first_line("pdftoppm", &["-v"]) };
@@ -52,6 +59,7 @@ pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
     let mut findings = vec![documents, ocr];
     if let Some(config) = config {
         findings.extend(browser(config).await);
+        findings.extend(interpreters(common, config).await);
     }
     findings
 }
@@ -155,6 +163,21 @@ async fn browser(config: &Config) -> Vec<Finding> {
         }
         Err(error) => vec![Finding::warning(BROWSER, format!("{error}: {consequence}"), INSTALL_BROWSER)],
     }
+}
+
+/// Runs a first program with each configured interpreter, as the service does at its start.
+async fn interpreters(common: &Common, config: &Config) -> Vec<Finding> {
+    // A directory that cannot be located is a finding of its own.
+    let data_dir = DataDir::locate(common.data_dir.as_deref()).unwrap_or_default();
+    let prepared = match app::interpreters_of(config, &data_dir).await {
+        Ok(prepared) => prepared,
+        Err(error) => return vec![Finding::problem(INTERPRETERS, error.to_string(), SET_INTERPRETERS)],
+    };
+    let findings = prepared.into_iter().map(|(key, interpreter)| match interpreter {
+        Ok(interpreter) => Finding::ok(INTERPRETERS, interpreter.to_string()),
+        Err(error) => Finding::problem(INTERPRETERS, format!("{key}: {error}"), SET_INTERPRETERS),
+    });
+    findings.collect()
 }
 
 /// Connects to a remote browser as the service does, and disconnects.

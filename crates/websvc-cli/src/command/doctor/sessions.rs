@@ -8,9 +8,7 @@ use websvc_browser::{
     Browser, BrowserConfig, BrowserError, ClientRole, InteractiveBrowser, InteractiveRequest, RenderRequest,
     StartPage,
 };
-use websvc_server::session::{
-    CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, SessionsConfig,
-};
+use websvc_server::session::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, Sandbox};
 use websvc_transport::BoxFuture;
 
 use super::finding::Finding;
@@ -54,7 +52,7 @@ async fn try_session(browser: &Browser, config: &Config) -> Vec<Finding> {
     let page = RenderRequest::new(blank, Instant::now() + limit);
     match browser.start_interactive(InteractiveRequest { page, start: StartPage::Blank }).await {
         Ok(session) => {
-            let code = code(&session, config).await;
+            let code = code(&session).await;
             session.close().await;
             vec![Finding::ok(SESSIONS, "a Chromium of their own starts and opens a page"), code]
         }
@@ -84,12 +82,9 @@ fn start_failure(error: &BrowserError, limit: Duration) -> Finding {
 }
 
 /// Runs a program in a session, as the service does.
-async fn code(session: &InteractiveBrowser, config: &Config) -> Finding {
-    let runner = match app::sessions_config(config) {
-        Ok(SessionsConfig { runner: Some(runner), .. }) => runner,
-        Ok(SessionsConfig { runner: None, .. }) => {
-            return Finding::ok(CODE, "this installation has no program that runs code");
-        }
+async fn code(session: &InteractiveBrowser) -> Finding {
+    let runner = match app::worker_config() {
+        Ok(worker) => Sandbox::new(worker, Vec::new()),
         Err(error) => {
             return Finding::problem(CODE, output::causes(error.as_ref()), "report this bug of websvc");
         }

@@ -8,6 +8,7 @@ mod command;
 mod downloads;
 mod egress;
 mod end;
+mod interpreters;
 pub(crate) mod live;
 mod live_page;
 mod metrics;

@@ -1,0 +1,175 @@
+//! The connection of an interpreter to the browser: a WebSocket of the DevTools protocol on the loopback interface of the
+//! sandbox, which passes messages on to the service.
+//!
+//! It serves one client after another. Each one finds the browser as a new connection would: the relay gives its commands
+//! IDs of their own, and detaches it from all targets at its end.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::{WebSocketStream, accept_async_with_config};
+
+use crate::frame::{Frame, Kind, MAX_FROM_WORKER};
+
+/// The commands after which a connection has no effect any more.
+const RESET: [(&str, &str); 2] = [
+    ("Target.setAutoAttach", r#"{"autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true}"#),
+    ("Target.setDiscoverTargets", r#"{"discover": false}"#),
+];
+
+/// The relay between the clients in the sandbox and the service.
+pub(super) struct Relay {
+    to_service: mpsc::Sender<Frame>,
+    from_browser: mpsc::Receiver<String>,
+    last_id: u64,
+    /// The IDs of the client by those of the relay, of commands that are not yet answered.
+    waiting: HashMap<u64, Value>,
+    /// The protocol sessions of the client.
+    sessions: HashSet<String>,
+}
+
+impl Relay {
+    pub(super) fn new(to_service: mpsc::Sender<Frame>, from_browser: mpsc::Receiver<String>) -> Self {
+        Self { to_service, from_browser, last_id: 0, waiting: HashMap::new(), sessions: HashSet::new() }
+    }
+
+    /// Serves clients until the session ends. Detaches from `session` before, because each client attaches on its own.
+    pub(super) async fn serve(mut self, listener: TcpListener, session: String) {
+        self.sessions.insert(session);
+        let limits = WebSocketConfig::default()
+            .max_message_size(Some(MAX_FROM_WORKER))
+            .max_frame_size(Some(MAX_FROM_WORKER));
+        while self.reset().await.is_some() {
+            let Ok((stream, _)) = listener.accept().await else { return };
+            if let Ok(client) = accept_async_with_config(stream, Some(limits)).await {
+                self.serve_client(client).await;
+            }
+        }
+    }
+
+    async fn serve_client(&mut self, mut client: WebSocketStream<TcpStream>) {
+        loop {
+            tokio::select! {
+                message = client.next() => match message {
+                    Some(Ok(Message::Text(text))) => {
+                        if self.forward(text.as_str()).await.is_none() {
+                            return;
+                        }
+                    }
+                    Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {}
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                },
+                message = self.from_browser.recv() => {
+                    let Some(message) = message else { return };
+                    if let Some(text) = self.translate(&message)
+                        && client.send(Message::text(text)).await.is_err()
+                    {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends a command of the client on. Returns `None` if it is not one, or the session has ended.
+    async fn forward(&mut self, text: &str) -> Option<()> {
+        let mut message: Value = serde_json::from_str(text).ok()?;
+        let id = message.get_mut("id")?.take();
+        self.last_id += 1;
+        self.waiting.insert(self.last_id, id);
+        message["id"] = self.last_id.into();
+        self.send(&message).await
+    }
+
+    async fn send(&self, message: &Value) -> Option<()> {
+        self.to_service.send(Frame { kind: Kind::Message, content: message.to_string() }).await.ok()
+    }
+
+    /// Returns a message of the browser as the client gets it; `None` if it is for a client before.
+    fn translate(&mut self, text: &str) -> Option<String> {
+        let mut message: Value = serde_json::from_str(text).ok()?;
+        if let Some(id) = message["id"].as_u64() {
+            message["id"] = self.waiting.remove(&id)?;
+            return Some(message.to_string());
+        }
+        if let Some(session) = message["sessionId"].as_str()
+            && !self.sessions.contains(session)
+        {
+            return None;
+        }
+        let session = message["params"]["sessionId"].as_str();
+        match (message["method"].as_str(), session) {
+            (Some("Target.attachedToTarget"), Some(session)) => {
+                self.sessions.insert(session.to_owned());
+            }
+            (Some("Target.detachedFromTarget"), Some(session)) => {
+                self.sessions.remove(session);
+            }
+            (_, _) => {}
+        }
+        Some(message.to_string())
+    }
+
+    /// Undoes the effects of the client before. Returns `None` if the session has ended.
+    async fn reset(&mut self) -> Option<()> {
+        self.waiting.clear();
+        let mut commands = Vec::new();
+        for session in self.sessions.drain() {
+            commands.push(("Target.detachFromTarget", json!({"sessionId": session})));
+        }
+        for (method, params) in RESET {
+            commands.push((method, serde_json::from_str(params).ok()?));
+        }
+        let mut unanswered = HashSet::new();
+        for (method, params) in commands {
+            self.last_id += 1;
+            unanswered.insert(self.last_id);
+            self.send(&json!({"id": self.last_id, "method": method, "params": params})).await?;
+        }
+        while !unanswered.is_empty() {
+            let message: Value = serde_json::from_str(&self.from_browser.recv().await?).ok()?;
+            if let Some(id) = message["id"].as_u64() {
+                unanswered.remove(&id);
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relay() -> (Relay, mpsc::Receiver<Frame>, mpsc::Sender<String>) {
+        let (to_service, frames) = mpsc::channel(16);
+        let (browser, from_browser) = mpsc::channel(16);
+        (Relay::new(to_service, from_browser), frames, browser)
+    }
+
+    #[tokio::test]
+    async fn next_client_gets_no_messages_of_the_one_before() {
+        let (mut relay, mut frames, browser) = relay();
+        relay.forward(r#"{"id": 1, "method": "Target.attachToTarget"}"#).await.unwrap();
+        let attached = r#"{"method": "Target.attachedToTarget", "params": {"sessionId": "S"}}"#;
+        assert!(relay.translate(attached).is_some());
+        let event = r#"{"method": "Page.loadEventFired", "sessionId": "S", "params": {}}"#;
+        assert!(relay.translate(event).is_some());
+        for id in 2..5 {
+            browser.send(format!(r#"{{"id": {id}, "result": {{}}}}"#)).await.unwrap();
+        }
+        relay.reset().await.unwrap();
+        assert!(relay.translate(event).is_none(), "the session is no longer one of the client");
+        relay.forward(r#"{"id": 1, "method": "Browser.getVersion"}"#).await.unwrap();
+        assert!(relay.translate(r#"{"id": 1, "result": {}}"#).is_none(), "a late answer");
+        assert_eq!(relay.translate(r#"{"id": 5, "result": {}}"#).unwrap(), r#"{"id":1,"result":{}}"#);
+        let sent: Vec<String> =
+            std::iter::from_fn(|| frames.try_recv().ok()).map(|frame| frame.content).collect();
+        assert_eq!(sent.len(), 5, "{sent:?}");
+        assert!(sent[1].contains("Target.detachFromTarget") && sent[1].contains("\"S\""), "{sent:?}");
+    }
+}
