@@ -66,13 +66,14 @@ fn authority(address: &str, listener_port: u16) -> Option<String> {
     }
     let authority: Authority = address.parse().ok()?;
     let host = authority.host();
-    // A user before the host does not match, and `Authority::port` is `None` for an invalid port, too.
-    let port = match authority.as_str().strip_prefix(host)?.strip_prefix(':') {
-        None => listener_port,
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            digits.parse::<NonZeroU16>().ok()?.get()
-        }
-        Some(_) => return None,
+    // `Authority::port` is `None` for an invalid port, too.
+    let rest = authority.as_str().strip_prefix(host)?;
+    let port = if rest.is_empty() {
+        listener_port
+    } else {
+        let digits = rest.strip_prefix(':')?;
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse::<NonZeroU16>().ok().filter(|_| is_number)?.get()
     };
     Some(format!("{host}:{port}"))
 }
@@ -122,7 +123,8 @@ mod tests {
 
     #[test]
     fn invalid_address_is_an_error_that_names_it() {
-        let invalid = ["", "http://10.0.0.5", "a b", "a/b", "user@a", "a:0", "a:", "a:x", "a:99999", "a:+1"];
+        let invalid =
+            ["", "http://10.0.0.5", "a b", "a/b", "user@a", "a@a", "a:0", "a:", "a:x", "a:99999", "a:+1"];
         for address in invalid {
             let error = announced(Some(address), "0.0.0.0:3002", false).unwrap_err().to_string();
             assert!(error.contains("replica.address") && error.contains(&format!("{address:?}")), "{error}");
