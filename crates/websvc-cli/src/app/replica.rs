@@ -1,6 +1,7 @@
 //! The address of this process for the other replicas, which pass on the requests that only this one can answer.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU16;
 
 use anyhow::{Context, Result};
 use http::uri::Authority;
@@ -64,13 +65,17 @@ fn authority(address: &str, listener_port: u16) -> Option<String> {
         return Some(SocketAddr::new(ip, listener_port).to_string());
     }
     let authority: Authority = address.parse().ok()?;
-    let has_user = authority.as_str().contains('@');
-    let port = match (authority.port(), authority.port_u16()) {
-        (None, _) if !address.ends_with(':') => listener_port,
-        (Some(_), Some(port)) if port > 0 => port,
-        (None | Some(_), _) => return None,
+    let host = authority.host();
+    // `Authority::port` is `None` for an invalid port, too.
+    let rest = authority.as_str().strip_prefix(host)?;
+    let port = if rest.is_empty() {
+        listener_port
+    } else {
+        let digits = rest.strip_prefix(':')?;
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse::<NonZeroU16>().ok().filter(|_| is_number)?.get()
     };
-    (!has_user).then(|| format!("{}:{port}", authority.host()))
+    Some(format!("{host}:{port}"))
 }
 
 #[cfg(test)]
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn invalid_address_is_an_error_that_names_it() {
-        let invalid = ["", "http://10.0.0.5", "a b", "a/b", "user@a", "a:0", "a:", "a:x", "a:99999"];
+        let invalid =
+            ["", "http://10.0.0.5", "a b", "a/b", "user@a", "a@a", "a:0", "a:", "a:x", "a:99999", "a:+1"];
         for address in invalid {
             let error = announced(Some(address), "0.0.0.0:3002", false).unwrap_err().to_string();
             assert!(error.contains("replica.address") && error.contains(&format!("{address:?}")), "{error}");
