@@ -56,16 +56,21 @@ impl Tabs {
         self.open.iter().any(|tab| tab.target == target)
     }
 
-    /// Records that the tabs that were open before are listed: those that follow are new. The tab in view may have been
-    /// closed meanwhile.
+    /// Records that the tabs that were open before are listed: those that follow are new. Chromium lists them in any order,
+    /// so the tab in view becomes the first one. It may have been closed meanwhile.
     pub(super) fn set_listed(&mut self) -> TabChange {
         self.is_listed = true;
+        if let Some(index) = self.open.iter().position(|tab| tab.target == self.current) {
+            let tab = self.open.remove(index);
+            self.open.insert(0, tab);
+            return TabChange::List;
+        }
         match self.open.first() {
-            Some(first) if !self.is_open(&self.current) => {
-                self.current = first.target.clone();
+            Some(first) => {
+                self.current.clone_from(&first.target);
                 TabChange::Current
             }
-            Some(_) | None => TabChange::Nothing,
+            None => TabChange::Nothing,
         }
     }
 
@@ -166,9 +171,21 @@ mod tests {
         let mut tabs = Tabs::new("A".to_owned());
         assert_eq!(tabs.on_created(&info("A", None)), TabChange::List);
         assert_eq!(tabs.on_created(&info("B", None)), TabChange::List);
-        assert_eq!(tabs.set_listed(), TabChange::Nothing);
-        assert_eq!(tabs.current(), "A");
+        assert_eq!((tabs.set_listed(), tabs.current()), (TabChange::List, "A"));
         tabs
+    }
+
+    #[test]
+    fn tab_in_view_is_listed_first() {
+        let mut tabs = Tabs::new("B".to_owned());
+        tabs.on_created(&info("A", None));
+        tabs.on_created(&info("B", None));
+        tabs.set_listed();
+        tabs.on_created(&info("C", None));
+        let listed = tabs.to_message();
+        let ids: Vec<&str> =
+            listed["tabs"].as_array().unwrap().iter().filter_map(|tab| tab["id"].as_str()).collect();
+        assert_eq!(ids, ["B", "A", "C"]);
     }
 
     #[test]
