@@ -25,8 +25,6 @@ pub(super) enum DirectAttack {
     Script(&'static str),
     /// A command of the protocol in a new tab, with its parameters as JSON.
     Command(&'static str, &'static str),
-    /// A command of the protocol that has an effect on the next document of a tab, with its parameters as JSON.
-    NewDocument(&'static str, &'static str),
     /// A request of a page that the client answers with another address: the command and its parameters.
     Interception(&'static str, &'static str),
     /// A click on a link to the address.
@@ -38,11 +36,9 @@ pub(super) enum DirectAttack {
 impl DirectAttack {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Code(text)
-            | Self::Script(text)
-            | Self::Command(text, _)
-            | Self::NewDocument(text, _)
-            | Self::Interception(text, _) => text,
+            Self::Code(text) | Self::Script(text) | Self::Command(text, _) | Self::Interception(text, _) => {
+                text
+            }
             Self::Click => "click",
             Self::Typing => "typing",
         }
@@ -58,7 +54,7 @@ impl DirectAttack {
                 assert_eq!(ran["exitCode"], 0, "{ran}");
             }
             (Self::Code(code), Way::Bash) => {
-                drop(test.test.execute(&test.session, "bash", &fill(code)).await)
+                drop(test.test.execute(&test.session, "bash", &fill(code)).await);
             }
             (Self::Code(code), Way::Playwright(playwright)) => playwright.run(&fill(code)).await,
             (Self::Script(script), Way::Client(client) | Way::Popup(client)) => {
@@ -72,13 +68,6 @@ impl DirectAttack {
                 let params = serde_json::from_str(&fill(params).replace("FRAME", &frame)).unwrap();
                 let sent = client.cdp.call(Some(&tab), method, params).await;
                 assert!(!sent["result"].is_null(), "{method} is forwarded: {sent}");
-            }
-            (Self::NewDocument(method, params), Way::Client(client)) => {
-                let tab = client.open_tab("about:blank").await;
-                client.cdp.call(Some(&tab), "Page.enable", json!({})).await;
-                let params = serde_json::from_str(&fill(params)).unwrap();
-                client.cdp.call(Some(&tab), method, params).await;
-                client.cdp.call(Some(&tab), "Page.navigate", json!({"url": "http://a.localhost/end"})).await;
             }
             (Self::Interception(method, params), Way::Client(client)) => {
                 intercept(client, method, &fill(params)).await;
@@ -156,10 +145,6 @@ pub(super) fn protocol() -> Vec<DirectAttack> {
     .map(|(method, params)| DirectAttack::Command(method, params))
     .into();
     attacks.extend([
-        DirectAttack::NewDocument(
-            "Page.addScriptToEvaluateOnNewDocument",
-            r#"{"source": "fetch('URL', {mode: 'no-cors'})"}"#,
-        ),
         DirectAttack::Interception("Fetch.continueRequest", r#"{"url": "URL"}"#),
         DirectAttack::Interception(
             "Fetch.fulfillRequest",

@@ -30,7 +30,7 @@ pub(super) enum Way {
     /// Mouse and keyboard of a viewer. The client shows the page that the viewer uses.
     LiveView(Box<Client>, Box<Viewer>),
     /// The library Playwright.
-    Playwright(Playwright),
+    Playwright(Box<Playwright>),
 }
 
 impl Client {
@@ -78,7 +78,9 @@ impl Way {
     }
 
     pub(super) async fn playwright(test: &EgressTest, package: &Path) -> Self {
-        Self::Playwright(Playwright::connect(package, test.session["cdpUrl"].as_str().unwrap()).await)
+        Self::Playwright(Box::new(
+            Playwright::connect(package, test.session["cdpUrl"].as_str().unwrap()).await,
+        ))
     }
 
     /// Opens a page.
