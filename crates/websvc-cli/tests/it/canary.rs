@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use self::extras::{feedback_attacks, llms_txt_attacks};
+use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -235,9 +235,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
         "post /v2/index/progress" => {
             vec![json!({"id": internal, "hosts": [internal, "bait.test"], "url": internal})]
         }
-        "post /v2/crawl/params-preview" => {
-            vec![json!({"url": internal, "prompt": "the docs", "base_url": internal})]
-        }
+        "post /v2/crawl/params-preview" => prompt_attacks(internal),
         job if is_job(job) => job_attacks(job, internal),
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),

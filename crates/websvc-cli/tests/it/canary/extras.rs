@@ -1,4 +1,4 @@
-//! Feedback and requests for an llms.txt that might connect to an internal address.
+//! Feedback, prompts of crawls and requests for an llms.txt that might connect to an internal address.
 
 use serde_json::{Value, json};
 
@@ -21,4 +21,9 @@ pub(super) fn llms_txt_attacks(internal: &str) -> Vec<Value> {
         json!({"url": "http://bait.test/moved", "cache": false}),
         json!({"url": "http://bait.test/leads", "cache": false}),
     ]
+}
+
+/// Returns prompts of crawls whose preview might connect to `internal`.
+pub(super) fn prompt_attacks(internal: &str) -> Vec<Value> {
+    vec![json!({"url": internal, "prompt": "the docs", "base_url": internal})]
 }
