@@ -3,6 +3,9 @@
 //!
 //! It serves one client after another. Each one finds the browser as a new connection would: the relay gives its commands
 //! IDs of their own, and detaches it from all targets at its end.
+//!
+//! Playwright opens protocol sessions of its own (`newCDPSession`) through a second session of the browser
+//! (`Target.attachToBrowserTarget`), which the service refuses. The relay stands for it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,20 +25,51 @@ const RESET: [(&str, &str); 2] = [
     ("Target.setDiscoverTargets", r#"{"discover": false}"#),
 ];
 
+/// The second session of the browser, and the command that asks for it.
+const BROWSER_SESSION: &str = "browser";
+const ATTACH_TO_BROWSER: &str = "Target.attachToBrowserTarget";
+
 /// The relay between the clients in the sandbox and the service.
 pub(super) struct Relay {
     to_service: mpsc::Sender<Frame>,
     from_browser: mpsc::Receiver<String>,
     last_id: u64,
-    /// The IDs of the client by those of the relay, of commands that are not yet answered.
-    waiting: HashMap<u64, Value>,
+    /// The commands that are not yet answered, by the IDs of the relay.
+    waiting: HashMap<u64, Command>,
     /// The protocol sessions of the client.
     sessions: HashSet<String>,
+    /// Those of them that the client opened through the second session of the browser.
+    of_browser_session: HashSet<String>,
+    /// The targets to which the client is attaching through it.
+    attaching: Vec<String>,
+}
+
+/// A command of the client.
+struct Command {
+    /// Its ID, as the client knows it.
+    id: Value,
+    is_of_browser_session: bool,
+}
+
+/// The way of a command.
+enum Forwarded {
+    /// It was sent on.
+    Sent,
+    /// The relay answers it.
+    Answered(String),
 }
 
 impl Relay {
     pub(super) fn new(to_service: mpsc::Sender<Frame>, from_browser: mpsc::Receiver<String>) -> Self {
-        Self { to_service, from_browser, last_id: 0, waiting: HashMap::new(), sessions: HashSet::new() }
+        Self {
+            to_service,
+            from_browser,
+            last_id: 0,
+            waiting: HashMap::new(),
+            sessions: HashSet::new(),
+            of_browser_session: HashSet::new(),
+            attaching: Vec::new(),
+        }
     }
 
     /// Serves clients until the session ends. Detaches from `session` before, because each client attaches on its own.
@@ -56,11 +90,15 @@ impl Relay {
         loop {
             tokio::select! {
                 message = client.next() => match message {
-                    Some(Ok(Message::Text(text))) => {
-                        if self.forward(text.as_str()).await.is_none() {
-                            return;
+                    Some(Ok(Message::Text(text))) => match self.forward(text.as_str()).await {
+                        Some(Forwarded::Sent) => {}
+                        Some(Forwarded::Answered(answer)) => {
+                            if client.send(Message::text(answer)).await.is_err() {
+                                return;
+                            }
                         }
-                    }
+                        None => return,
+                    },
                     Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {}
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 },
@@ -77,13 +115,25 @@ impl Relay {
     }
 
     /// Sends a command of the client on. Returns `None` if it is not one, or the session has ended.
-    async fn forward(&mut self, text: &str) -> Option<()> {
+    async fn forward(&mut self, text: &str) -> Option<Forwarded> {
         let mut message: Value = serde_json::from_str(text).ok()?;
         let id = message.get_mut("id")?.take();
+        let is_of_browser_session = message["sessionId"] == BROWSER_SESSION;
+        if message["method"] == ATTACH_TO_BROWSER {
+            let answer = json!({"id": id, "result": {"sessionId": BROWSER_SESSION}});
+            return Some(Forwarded::Answered(answer.to_string()));
+        }
+        if is_of_browser_session {
+            message.as_object_mut()?.remove("sessionId");
+            if message["method"] == "Target.attachToTarget" {
+                self.attaching.extend(message["params"]["targetId"].as_str().map(str::to_owned));
+            }
+        }
         self.last_id += 1;
-        self.waiting.insert(self.last_id, id);
+        self.waiting.insert(self.last_id, Command { id, is_of_browser_session });
         message["id"] = self.last_id.into();
-        self.send(&message).await
+        self.send(&message).await?;
+        Some(Forwarded::Sent)
     }
 
     async fn send(&self, message: &Value) -> Option<()> {
@@ -94,7 +144,11 @@ impl Relay {
     fn translate(&mut self, text: &str) -> Option<String> {
         let mut message: Value = serde_json::from_str(text).ok()?;
         if let Some(id) = message["id"].as_u64() {
-            message["id"] = self.waiting.remove(&id)?;
+            let Command { id, is_of_browser_session } = self.waiting.remove(&id)?;
+            message["id"] = id;
+            if is_of_browser_session {
+                message["sessionId"] = BROWSER_SESSION.into();
+            }
             return Some(message.to_string());
         }
         if let Some(session) = message["sessionId"].as_str()
@@ -102,22 +156,39 @@ impl Relay {
         {
             return None;
         }
-        let session = message["params"]["sessionId"].as_str();
-        match (message["method"].as_str(), session) {
-            (Some("Target.attachedToTarget"), Some(session)) => {
-                self.sessions.insert(session.to_owned());
-            }
-            (Some("Target.detachedFromTarget"), Some(session)) => {
-                self.sessions.remove(session);
-            }
-            (_, _) => {}
+        if self.record_session(&message["method"], &message["params"]) {
+            message["sessionId"] = BROWSER_SESSION.into();
         }
         Some(message.to_string())
+    }
+
+    /// Records the start or the end of a protocol session. Returns whether the event belongs to the second session of the
+    /// browser.
+    fn record_session(&mut self, method: &Value, params: &Value) -> bool {
+        let Some(session) = params["sessionId"].as_str() else { return false };
+        match method.as_str() {
+            Some("Target.attachedToTarget") => {
+                self.sessions.insert(session.to_owned());
+                let target = params["targetInfo"]["targetId"].as_str().unwrap_or_default();
+                let Some(index) = self.attaching.iter().position(|attaching| attaching == target) else {
+                    return false;
+                };
+                self.attaching.swap_remove(index);
+                self.of_browser_session.insert(session.to_owned())
+            }
+            Some("Target.detachedFromTarget") => {
+                self.sessions.remove(session);
+                self.of_browser_session.remove(session)
+            }
+            _ => false,
+        }
     }
 
     /// Undoes the effects of the client before. Returns `None` if the session has ended.
     async fn reset(&mut self) -> Option<()> {
         self.waiting.clear();
+        self.attaching.clear();
+        self.of_browser_session.clear();
         let mut commands = Vec::new();
         for session in self.sessions.drain() {
             commands.push(("Target.detachFromTarget", json!({"sessionId": session})));
@@ -171,5 +242,32 @@ mod tests {
             std::iter::from_fn(|| frames.try_recv().ok()).map(|frame| frame.content).collect();
         assert_eq!(sent.len(), 5, "{sent:?}");
         assert!(sent[1].contains("Target.detachFromTarget") && sent[1].contains("\"S\""), "{sent:?}");
+    }
+
+    #[tokio::test]
+    async fn second_session_of_the_browser_has_its_own_targets() {
+        let (mut relay, mut frames, _browser) = relay();
+        let attach = r#"{"id": 1, "method": "Target.attachToBrowserTarget", "params": {}}"#;
+        let Some(Forwarded::Answered(answer)) = relay.forward(attach).await else { panic!("it is sent on") };
+        assert_eq!(answer, r#"{"id":1,"result":{"sessionId":"browser"}}"#);
+        let attach = r#"{"id": 2, "method": "Target.attachToTarget", "sessionId": "browser", "params": {"targetId": "T"}}"#;
+        assert!(matches!(relay.forward(attach).await, Some(Forwarded::Sent)));
+        let sent: Value = serde_json::from_str(&frames.try_recv().unwrap().content).unwrap();
+        assert!(sent["sessionId"].is_null(), "{sent}");
+        let event = |method: &str, session: &str| {
+            json!({"method": method, "params": {"sessionId": session, "targetInfo": {"targetId": "T"}}})
+                .to_string()
+        };
+        for (message, session) in [
+            (event("Target.attachedToTarget", "S"), json!("browser")),
+            (r#"{"id": 1, "result": {"sessionId": "S"}}"#.to_owned(), json!("browser")),
+            (r#"{"method": "Page.frameNavigated", "sessionId": "S", "params": {}}"#.to_owned(), json!("S")),
+            (event("Target.attachedToTarget", "Q"), Value::Null),
+            (event("Target.detachedFromTarget", "S"), json!("browser")),
+            (event("Target.detachedFromTarget", "Q"), Value::Null),
+        ] {
+            let translated: Value = serde_json::from_str(&relay.translate(&message).unwrap()).unwrap();
+            assert_eq!(translated["sessionId"], session, "{message}");
+        }
     }
 }

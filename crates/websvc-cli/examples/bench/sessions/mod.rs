@@ -133,7 +133,7 @@ async fn clicks(process: &Process, report: &mut Report) {
     let mut connection = Connection::open(process);
     let session = Session::create(&mut connection);
     session.execute(&mut connection, "node", BUTTON);
-    let mut client = Client::connect(&session.cdp_url).await;
+    let mut client = Client::connect(&process.address, &session.cdp_url).await;
     client.click().await;
     let mut bare = Vec::new();
     for _ in 0..CLICKS {
@@ -194,8 +194,10 @@ struct Client {
 }
 
 impl Client {
-    async fn connect(url: &str) -> Self {
-        let (socket, _) = connect_async(url).await.unwrap();
+    /// Connects to the path of `url` at an address: the host of the URL is that of the requests of the benchmark.
+    async fn connect(address: &str, url: &str) -> Self {
+        let path = url.split('/').skip(3).collect::<Vec<_>>().join("/");
+        let (socket, _) = connect_async(format!("ws://{address}/{path}")).await.unwrap();
         let mut client = Self { socket, page: Value::Null, last_id: 0 };
         let targets = client.call("Target.getTargets", json!({})).await;
         let target = &targets["targetInfos"][0]["targetId"];
