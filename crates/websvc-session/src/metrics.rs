@@ -127,6 +127,7 @@ impl StartFailureKind {
             | SessionError::Busy { .. }
             | SessionError::TooManyClients { .. }
             | SessionError::Language { .. }
+            | SessionError::NoModel
             | SessionError::Engine(_)
             | SessionError::Browser(_)
             | SessionError::Store(_)
