@@ -111,6 +111,7 @@ fn usage() -> Usage {
     Usage {
         key: None,
         request: "bench".to_owned(),
+        result: None,
         operation: "scrape",
         status: 200,
         elapsed: Duration::from_millis(1),

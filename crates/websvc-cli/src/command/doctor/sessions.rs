@@ -8,7 +8,9 @@ use websvc_browser::{
     Browser, BrowserConfig, BrowserError, ClientRole, InteractiveBrowser, InteractiveRequest, RenderRequest,
     StartPage,
 };
-use websvc_server::session::{CdpChannel, ChannelClosed, Language, Outcome, PageTarget, Program, Sandbox};
+use websvc_server::session::{
+    CdpChannel, ChannelClosed, CodeRunner, Language, Outcome, PageTarget, Program, Sandbox,
+};
 use websvc_transport::BoxFuture;
 
 use super::finding::Finding;

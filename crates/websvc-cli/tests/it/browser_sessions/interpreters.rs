@@ -47,7 +47,7 @@ async fn start(test: &str) -> Option<SessionTest> {
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
     let service = Service::start(interpreters.configure(&mut command).env("WEBSVC__BROWSER__PATH", chromium));
-    Some(SessionTest { _world: world, site, service })
+    Some(SessionTest { world, site, service })
 }
 
 async fn execute(test: &SessionTest, session: &Value, language: &str, code: &str) -> Value {
