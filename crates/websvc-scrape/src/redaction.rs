@@ -37,7 +37,7 @@ pub struct PersonalData {
     pub markdown: Vec<NamedPart>,
     /// Texts that it named in the metadata.
     pub metadata: Vec<NamedText>,
-    /// Whether the rules of the mode apply, too.
+    /// True if the rules of the mode apply, too.
     pub with_rules: bool,
 }
 

@@ -15,6 +15,7 @@ mod lifetime;
 mod metrics;
 mod model;
 mod program;
+mod program_run;
 mod prompt;
 mod prompt_metrics;
 mod registry;

@@ -16,8 +16,9 @@ use crate::active::ActiveSession;
 use crate::code::{CodeRunner, Language, Outcome, Program};
 use crate::error::SessionError;
 use crate::model::{Execution, SessionView};
+use crate::program_run::{Author, run_program};
 use crate::prompt_metrics::PromptMetrics;
-use crate::sessions::{Author, Sessions, run_program};
+use crate::sessions::Sessions;
 
 /// The time limit of a prompt without one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(INTERACT_PROMPT_TIMEOUT_DEFAULT_S as u64);

@@ -6,12 +6,10 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
 use uuid::Uuid;
 use websvc_artifacts::{Artifacts, Retention};
 use websvc_browser::BrowserError;
 use websvc_engine::{Engine, EngineError, SessionUse};
-use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_scrape::ScrapeError;
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
@@ -22,18 +20,17 @@ use websvc_types::limits::INTERACT_LIST_MAX;
 use websvc_validate::CodePlan;
 
 use crate::active::{ActiveSession, ClientConnection, SessionUrls};
-use crate::code::{CodeRunner, Language, Outcome, PageTarget, Program};
+use crate::code::{CodeRunner, Language, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
 use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
-use crate::program::{ProgramChannel, ProgramFiles};
+use crate::program::ProgramFiles;
+use crate::program_run::{Author, run_program};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
 use crate::running::RunningSession;
 
-/// The time after the time limit of code in which its program must return.
-const RUN_GRACE: Duration = Duration::from_secs(2);
 /// The maximum time for which a session waits for the start of the service.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between two checks whether the service has started.
@@ -476,42 +473,6 @@ impl Inner {
             tokio::sync::TryAcquireError::Closed => SessionError::Stopping,
         })
     }
-}
-
-/// The author of a program.
-pub(crate) enum Author {
-    /// The client, with the store of the files of the program.
-    Client(ProgramFiles),
-    /// A language model, whose commands run in no shell and store no files.
-    Model,
-}
-
-/// Runs a program with the current page of a session, whose turn the caller has.
-///
-/// # Errors
-/// [`SessionError::Ended`] if the browser has ended before.
-pub(crate) async fn run_program(
-    active: &Arc<ActiveSession>,
-    runner: &dyn CodeRunner,
-    program: Program,
-    author: Author,
-) -> Result<Outcome, SessionError> {
-    let limit = program.timeout;
-    let (connection, page) = active.connect_to_page().await?;
-    let running = match author {
-        Author::Client(files) => runner.run(program, page, Box::new(ProgramChannel::new(connection, files))),
-        Author::Model => runner.run_commands(program, page, Box::new(ProgramChannel::new(connection, None))),
-    };
-    let outcome = timeout(limit + RUN_GRACE, running).await.unwrap_or_else(|_| Outcome {
-        stderr: format!("the code did not end within {} s", limit.as_secs_f64()),
-        exit_code: TIMEOUT_EXIT_CODE,
-        killed: true,
-        ..Outcome::default()
-    });
-    if let Some(target) = &outcome.page {
-        active.choose_page(target.clone());
-    }
-    Ok(outcome)
 }
 
 /// Returns the error of a session whose page was not opened.
