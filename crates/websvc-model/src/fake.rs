@@ -45,6 +45,10 @@ impl Model for FakeModel {
         Semaphore::MAX_PERMITS
     }
 
+    fn max_input_chars(&self) -> usize {
+        usize::MAX
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         let content = (self.respond)(request);
         Box::pin(async move {

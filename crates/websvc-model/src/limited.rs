@@ -55,6 +55,10 @@ impl Model for LimitedModel {
         self.concurrency
     }
 
+    fn max_input_chars(&self) -> usize {
+        self.model.max_input_chars()
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
             let _permit = self.acquire(request.deadline).await?;

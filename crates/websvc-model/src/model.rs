@@ -22,6 +22,9 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Returns the maximum number of concurrent requests. Further requests wait.
     fn concurrency(&self) -> usize;
 
+    /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated.
+    fn max_input_chars(&self) -> usize;
+
     /// Completes a request. The future fails with [`ModelError`].
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 

@@ -161,6 +161,10 @@ pub struct CreateBrowserResponse {
     pub interactive_live_view_url: String,
     /// End of the time to live, ISO 8601.
     pub expires_at: String,
+    /// Problems that did not fail the request, such as unknown fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }
 
 /// Response of `POST /v2/scrape/{id}/interact`.
@@ -202,6 +206,10 @@ pub struct InteractResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
+    /// Problems that did not fail the request, such as unknown fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }
 
 /// Response of `POST /v2/browser/{id}/execute`. The request succeeds even if the code fails: see `exitCode` and `error`.
@@ -230,6 +238,10 @@ pub struct ExecuteResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
+    /// Problems that did not fail the request, such as unknown fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }
 
 /// Response of `DELETE /v2/browser/{id}` and `DELETE /v2/scrape/{id}/interact`.

@@ -109,7 +109,11 @@ async fn run_start(
         live_view_url,
         interactive_live_view_url,
         expires_at,
+        warning,
     } = &session;
+    if let Some(warning) = warning {
+        output::note(&format!("warning: {}", printable(warning)));
+    }
     for (name, value) in [
         ("Session", id),
         ("Ends", expires_at),

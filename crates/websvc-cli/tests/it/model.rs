@@ -22,6 +22,14 @@ fn tea() -> Page {
     ))
 }
 
+/// A page that is longer than the prompts of a small model.
+fn gardens() -> Page {
+    let paragraph = |number: u32| {
+        format!("<p>Garden {number} grows tea on its slopes, which is harvested in spring.</p>")
+    };
+    Page::html(format!("<title>Gardens</title><main>{}</main>", (1..100).map(paragraph).collect::<String>()))
+}
+
 /// A service with a model that returns scripted responses.
 struct ModelTest {
     world: TestWeb,
@@ -43,6 +51,7 @@ impl ModelTest {
         let home = "<main><p>Home.</p><a href=/docs/a>a</a> <a href=/docs/b>b</a> <a href=/blog/c>c</a> <a href=/shop>d</a>";
         let world = TestWeb::builder()
             .page("http://tea.test/", tea())
+            .page("http://long.test/", gardens())
             .page("http://site.test/", Page::html(home))
             .page("http://site.test/docs/a", link("/docs/b"))
             .page("http://site.test/docs/b", link("/blog/c"))
@@ -63,8 +72,12 @@ impl ModelTest {
         Self { world, model, service, site }
     }
 
-    async fn scrape(&self, mut options: Value) -> Value {
-        options["url"] = json!("http://tea.test/");
+    async fn scrape(&self, options: Value) -> Value {
+        self.scrape_url("http://tea.test/", options).await
+    }
+
+    async fn scrape_url(&self, url: &str, mut options: Value) -> Value {
+        options["url"] = json!(url);
         let response = self.service.post("/v2/scrape", options.to_string()).await;
         assert_eq!(response.status, StatusCode::OK, "{}", response.body);
         response.body
@@ -222,6 +235,19 @@ async fn clean_content_omits_boilerplate_passages() {
         "without a model response, the page is unchanged: {body}"
     );
     assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_long_page_is_not_cleaned() {
+    let settings = [("WEBSVC__LLM__MAX_INPUT_CHARS", "4000")];
+    let test = ModelTest::with([FakeModel::json(&json!({ "boilerplate": [1] }))], &settings).await;
+    let body = test
+        .scrape_url("http://long.test/", json!({ "formats": ["markdown"], "onlyCleanContent": true }))
+        .await;
+    let markdown = body["data"]["markdown"].as_str().unwrap();
+    let (length, warning) = (markdown.chars().count(), body["warning"].as_str().unwrap());
+    assert!(markdown.contains("Garden 1 ") && markdown.contains("Garden 99 "), "{markdown}");
+    assert!(warning.contains(&format!("{length} characters")) && warning.contains("4000"), "{warning}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

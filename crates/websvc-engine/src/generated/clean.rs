@@ -55,9 +55,11 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         deadline: session.deadline,
     };
     let skip_reason = match session.stages.run(Stage::Model, model.complete(&request)).await {
-        Ok(completion) if completion.is_content_truncated => {
-            "the markdown is too long for the language model".to_owned()
-        }
+        Ok(completion) if completion.is_content_truncated => format!(
+            "the markdown has {} characters, and a prompt of the language model may have {} (llm.max_input_chars)",
+            markdown.chars().count(),
+            model.max_input_chars()
+        ),
         Ok(completion) => match without(&passages, &completion.content.into_json()) {
             Some(cleaned) => return cleaned,
             None => "the language model named no passages, or all of them".to_owned(),

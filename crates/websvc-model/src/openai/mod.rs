@@ -233,6 +233,10 @@ impl Model for OpenAi {
         self.concurrency
     }
 
+    fn max_input_chars(&self) -> usize {
+        self.max_input_chars
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(self.run_completion(request))
     }

@@ -159,6 +159,10 @@ impl Model for ScriptedModel {
         1
     }
 
+    fn max_input_chars(&self) -> usize {
+        usize::MAX
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         let ResponseFormat::Schema(schema) = request.format else { panic!("a step has a schema") };
         let received = Received {

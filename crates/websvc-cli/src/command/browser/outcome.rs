@@ -25,8 +25,17 @@ pub(super) fn print(response: &ExecuteResponse, language: InteractLanguage, json
     if json {
         return output::json(response);
     }
-    let ExecuteResponse { success: _, stdout, stderr, result, exit_code: _, killed: _, truncated, error: _ } =
-        response;
+    let ExecuteResponse {
+        success: _,
+        stdout,
+        stderr,
+        result,
+        exit_code: _,
+        killed: _,
+        truncated,
+        error: _,
+        warning,
+    } = response;
     write_text(stdout)?;
     // Without a value, the result is the standard output again.
     let value =
@@ -37,6 +46,9 @@ pub(super) fn print(response: &ExecuteResponse, language: InteractLanguage, json
     if !stderr.is_empty() {
         let lines: Vec<String> = stderr.trim_end().lines().map(printable).collect();
         output::note(&lines.join("\n"));
+    }
+    if let Some(warning) = warning {
+        output::note(&format!("warning: {}", printable(warning)));
     }
     if *truncated == Some(true) {
         output::note("warning: an output was cut at 1 MiB");

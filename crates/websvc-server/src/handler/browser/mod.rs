@@ -137,12 +137,12 @@ async fn create(context: &RequestContext<'_>, request: BrowserRequest) -> Result
     let policy = policy(context)?;
     let retention = context.retention(RetentionMode::requested_retention(&policy), false);
     let decoding = context.state.admission.decode_body(body, move |body| read_create_browser(body, &policy));
-    let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &[] });
     let billing = billing(context, plan.ttl, retention).await?;
     let view = start(context, None, plan, billing).await?;
     context.trail.set_target(|| format!("browser session {}", view.record.id));
-    Ok(json(StatusCode::OK, &wire::created(base_url.as_deref(), &view)))
+    Ok(json(StatusCode::OK, &wire::created(base_url.as_deref(), &view, &warnings)))
 }
 
 /// Starts a session, with the page of a scrape or an empty one.
@@ -203,7 +203,7 @@ async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<
 async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
     let BrowserRequest { base_url, path, body, .. } = request;
     let decoding = context.state.admission.decode_body(body, read_execute);
-    let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let id = session_id(&path)?;
     audit_session(context, id);
     let sessions = &context.state.browser_sessions;
@@ -212,7 +212,7 @@ async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Resul
         return Err(SessionError::Ended.into());
     }
     let execution = sessions.execute(&view, plan, base_url.as_deref()).await?;
-    Ok(json(StatusCode::OK, &wire::executed(execution)))
+    Ok(json(StatusCode::OK, &wire::executed(execution, &warnings)))
 }
 
 async fn end(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {

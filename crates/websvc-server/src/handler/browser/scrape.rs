@@ -10,6 +10,7 @@ use websvc_stage::Stage;
 use websvc_store::BrowserSessionStatus;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
+use websvc_types::interact::InteractResponse;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
 use websvc_validate::{BrowserPlan, Checked, InteractPlan, PagePlan, RetentionMode, read_interact};
 
@@ -31,7 +32,7 @@ pub(super) async fn interact(
 ) -> Result<HttpResponse, ApiError> {
     let BrowserRequest { base_url, path, body, query: _, origin: _ } = request;
     let decoding = context.state.admission.decode_body(body, read_interact);
-    let Checked { plan, warnings: _ } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape_id(&path)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
     let Some(replay) = find_replay(context, scrape).await? else {
@@ -52,6 +53,7 @@ pub(super) async fn interact(
             wire::prompted(base_url, &view, sessions.prompt(&view, &prompt, timeout).await?)
         }
     };
+    let response = InteractResponse { warning: wire::warning(&warnings), ..response };
     Ok(json(StatusCode::OK, &response))
 }
 

@@ -28,7 +28,16 @@ fn urls(base_url: Option<&str>, view: &SessionView) -> Urls {
     }
 }
 
-pub(super) fn created(base_url: Option<&str>, view: &SessionView) -> CreateBrowserResponse {
+/// Returns warnings as one text; `None` if there are none.
+pub(super) fn warning(warnings: &[String]) -> Option<String> {
+    (!warnings.is_empty()).then(|| warnings.join("; "))
+}
+
+pub(super) fn created(
+    base_url: Option<&str>,
+    view: &SessionView,
+    warnings: &[String],
+) -> CreateBrowserResponse {
     let Urls { cdp, live, interactive } = urls(base_url, view);
     CreateBrowserResponse {
         success: true,
@@ -37,6 +46,7 @@ pub(super) fn created(base_url: Option<&str>, view: &SessionView) -> CreateBrows
         live_view_url: live,
         interactive_live_view_url: interactive,
         expires_at: time(view.record.expires_at_ms),
+        warning: warning(warnings),
     }
 }
 
@@ -58,10 +68,20 @@ pub(super) fn listed(base_url: Option<&str>, view: &SessionView) -> BrowserSessi
     }
 }
 
-pub(super) fn executed(execution: Execution) -> ExecuteResponse {
+pub(super) fn executed(execution: Execution, warnings: &[String]) -> ExecuteResponse {
     let Ran { stdout, stderr, result, exit_code, killed, truncated, error } = ran(execution);
     // Unlike for a scrape, the request succeeds even if the code fails.
-    ExecuteResponse { success: true, stdout, stderr, result, exit_code, killed, truncated, error }
+    ExecuteResponse {
+        success: true,
+        stdout,
+        stderr,
+        result,
+        exit_code,
+        killed,
+        truncated,
+        error,
+        warning: warning(warnings),
+    }
 }
 
 /// Returns the response to code, which has no `output`.
@@ -95,6 +115,7 @@ pub(super) fn prompted(
         killed,
         truncated,
         error,
+        warning: None,
     }
 }
 

@@ -213,7 +213,9 @@ async fn requests_are_checked_in_order_before_a_session_starts() {
 async fn sessions_are_listed_limited_and_private_to_their_team() {
     let Some(test) = SessionTest::start().await else { return };
     let (first, second) =
-        tokio::join!(test.create(json!({})), test.create(json!({"ttl": 60, "origin": "x"})));
+        tokio::join!(test.create(json!({"tll": 60})), test.create(json!({"ttl": 60, "origin": "x"})));
+    assert!(first["warning"].as_str().unwrap().contains("did you mean ttl?"), "{first}");
+    assert_eq!(second.get("warning"), None, "{second}");
     // The credits of the whole time to live are held: 22 of 50, so 28 are left.
     for (ttl, status, code) in [(3600, 402, "INSUFFICIENT_CREDITS"), (600, 429, "RATE_LIMITED")] {
         let (found, body) = test.send(Method::POST, "/v2/interact", json!({ "ttl": ttl })).await;
