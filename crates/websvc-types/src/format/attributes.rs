@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{ATTRIBUTE_NAME_MAX_CHARS, ATTRIBUTE_SELECTORS_MAX, SELECTOR_MAX_CHARS};
+use crate::pattern::NOT_BLANK;
 
 /// Values of attributes of the elements that CSS selectors match. Official clients send this format; the specification does
 /// not have it.
@@ -18,10 +19,10 @@ pub struct Attributes {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributeSelector {
     /// CSS selector of the elements, at most 2000 characters.
-    #[schemars(length(min = 1, max = SELECTOR_MAX_CHARS))]
+    #[schemars(length(min = 1, max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: String,
     /// Name of the attribute, such as `href`, at most 200 characters.
-    #[schemars(length(min = 1, max = ATTRIBUTE_NAME_MAX_CHARS))]
+    #[schemars(length(min = 1, max = ATTRIBUTE_NAME_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub attribute: String,
 }
 

@@ -89,6 +89,21 @@ impl ClientCompat {
         self.ignored_fields.contains(&name) || (!self.ignored_fields.is_empty() && name.starts_with("__"))
     }
 
+    /// Returns whether a field is an option that is not available, with a warning unless it is turned off.
+    pub(super) fn reports(
+        &self,
+        key: &str,
+        value: &BodyValue<'_>,
+        path: &Path<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let is_unsupported = self.unsupported_fields.contains(&key);
+        if is_unsupported && *value != BodyValue::Bool(false) && !value.is_null() {
+            report.warning(&path.key(key), |name| format!("{name} is not available and was ignored"));
+        }
+        is_unsupported
+    }
+
     /// Returns the name of an item of the list in `field`, if the item is ignored.
     pub(super) fn ignored_item_name<'v>(&self, field: &str, item: &'v BodyValue<'_>) -> Option<&'v str> {
         let has = |lists: &[(&str, &[&str])], name: &str| {
@@ -123,14 +138,7 @@ impl ClientCompat {
                 }
             }
         }
-        fields.retain(|(key, value)| {
-            let is_unsupported = self.unsupported_fields.contains(&key.as_ref());
-            // An option that is turned off needs no warning.
-            if is_unsupported && *value != BodyValue::Bool(false) {
-                report.warning(&path.key(key), |name| format!("{name} is not available and was ignored"));
-            }
-            !is_unsupported
-        });
+        fields.retain(|(key, value)| !self.reports(key, value, path, report));
         if self.accepts_json_options {
             merge_json_options(fields, path, report);
         }

@@ -39,7 +39,7 @@ impl Object {
         let (mut seen, mut present, mut kept) = <(FieldSet, FieldSet, FieldSet)>::default();
         fields.retain_mut(|(key, value)| {
             let Some((index, field)) = self.field(key) else {
-                self.unknown_field(key, path, report);
+                self.unknown_field(key, value, path, report);
                 return false;
             };
             let path = path.key(key);
@@ -107,8 +107,8 @@ impl Object {
         }
     }
 
-    fn unknown_field(&self, key: &str, path: &Path<'_>, report: &mut Report) {
-        if self.client_compat.ignores(key) {
+    fn unknown_field(&self, key: &str, value: &BodyValue<'_>, path: &Path<'_>, report: &mut Report) {
+        if self.client_compat.ignores(key) || self.client_compat.reports(key, value, path, report) {
             return;
         }
         let known = || self.fields.iter().filter(|field| !field.deprecated).map(|field| field.name.as_str());

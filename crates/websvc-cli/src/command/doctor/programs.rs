@@ -39,8 +39,8 @@ const INSTALL_CERTUTIL: &str =
     "Debian, Ubuntu: apt install libnss3-tools; Fedora: dnf install nss-tools; Alpine: apk add nss-tools";
 
 /// Advice for an interpreter that cannot be used.
-const SET_INTERPRETERS: &str = "see \"Real interpreters\" in docs/interact-code.md; without `[interact.interpreters]`, \
-    node and bash run in the embedded engine";
+const SET_INTERPRETERS: &str = "see \"Real interpreters\" on the page \"Code in browser sessions\" of the manual; without \
+    `[interact.interpreters]`, node and bash run in the embedded engine";
 
 /// Advice for a browser without a sandbox.
 const ALLOW_SANDBOX: &str = "run websvc as a separate user, not as root, on a system that allows user namespaces \

@@ -122,7 +122,7 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         wait("input[type=search]"),
         script("until('the focus', () => document.activeElement.type === 'search')"),
     ]);
-    steps.extend(press_and_record("Shift+Tab", 8));
+    steps.extend(press_and_record("Shift+Tab", 9));
     steps.extend([press("Enter"), wait("a.name")]);
     steps.extend(press_and_record("Tab", 5));
     // The focus stays on the button that now does the opposite.

@@ -146,7 +146,7 @@ fn text(name: &str, choices: &mut Choices<'_>) -> String {
         }
         "blockedTlds" => &["zip", "xn--p1ai"],
         "includeTags" | "excludeTags" => &["main", ".ad", "a[href]", "p:not(.x)", "ul > li:nth-child(2)"],
-        "selector" => &["#go", "button:enabled", "a:has(img)"],
+        "selector" => &["#go", "button[name=a]", "li > a:first-child"],
         "tbs" => &["", "qdr:d", "qdr:w,sbd:1", "cdr:1,cd_min:01/02/2024,cd_max:02/29/2024"],
         "country" => &["US", "de", "UK", ""],
         "languages" => &["en", "pt-BR", "zh-Hant-TW", "de_AT"],

@@ -76,8 +76,12 @@ const HOSTS: &[&str] = &[
     "/scrapeOptions/threatProtection/whitelist/*",
     "/scrapeOptions/threatProtection/blockedTlds/*",
 ];
-const SELECTORS: &[&str] =
-    &["/scrapeOptions/includeTags/*", "/scrapeOptions/excludeTags/*", "/scrapeOptions/actions/*/selector"];
+const SELECTORS: &[&str] = &[
+    "/scrapeOptions/includeTags/*",
+    "/scrapeOptions/excludeTags/*",
+    "/scrapeOptions/actions/*/selector",
+    "/scrapeOptions/formats/*/selectors/*/selector",
+];
 const SCHEMAS: &[&str] = &[
     "/scrapeOptions/formats/*/schema",
     "/scrapeOptions/formats/*/schema/**",

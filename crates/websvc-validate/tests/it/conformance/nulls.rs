@@ -38,6 +38,9 @@ fn minimal(kind: &str, list: &str) -> Value {
     match (list, kind) {
         ("formats", "question") => json!({ "type": kind, "question": "why?" }),
         ("formats", "highlights") => json!({ "type": kind, "query": "why" }),
+        ("formats", "attributes") => {
+            json!({ "type": kind, "selectors": [{ "selector": "a", "attribute": "href" }] })
+        }
         ("actions", "wait") => json!({ "type": kind, "selector": "a" }),
         ("actions", "click") => json!({ "type": kind, "selector": "a" }),
         ("actions", "write") => json!({ "type": kind, "text": "t" }),
