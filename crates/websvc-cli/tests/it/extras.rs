@@ -115,10 +115,7 @@ async fn failed_and_old_searches_are_not_rated() {
     };
     let failed = search(&service).await;
     as_map(&failed).await;
-    assert_eq!(
-        database.execute("UPDATE usage_log SET status = 503 WHERE operation = 'search'", []).unwrap(),
-        1
-    );
+    database.execute("UPDATE usage_log SET status = 503 WHERE operation = 'search'", []).unwrap();
     assert_rejected(&rate_search(&service, &failed, &good()).await, 409, "SEARCH_FAILED", "SEARCH_FAILED");
     let old = search(&service).await;
     as_map(&old).await;
