@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
