@@ -25,13 +25,20 @@ pub(super) struct Balancer {
 struct Replicas {
     addresses: Mutex<Vec<String>>,
     next: AtomicUsize,
+    /// The number of requests that were sent to another replica after one had got them.
+    repeated: AtomicUsize,
     client: Client,
 }
 
 impl Balancer {
     pub(super) async fn start() -> Self {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        let replicas = Arc::new(Replicas { addresses: Mutex::default(), next: AtomicUsize::new(0), client });
+        let replicas = Arc::new(Replicas {
+            addresses: Mutex::default(),
+            next: AtomicUsize::new(0),
+            repeated: AtomicUsize::new(0),
+            client,
+        });
         let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.unwrap();
         let address = format!("http://{}", server.local_addr());
         let handled = Arc::clone(&replicas);
@@ -48,6 +55,11 @@ impl Balancer {
 
     pub(super) fn add(&self, address: &str) {
         self.replicas.addresses.lock().push(address.to_owned());
+    }
+
+    /// Returns the number of requests that a removed replica did not answer, and another one did.
+    pub(super) fn repeated(&self) -> usize {
+        self.replicas.repeated.load(Ordering::Relaxed)
     }
 
     pub(super) fn remove(&self, address: &str) {
@@ -94,8 +106,10 @@ impl Replicas {
                 }
                 Err(FetchError::Connect { .. }) => {}
                 // The replica was removed after this request had chosen it, and has closed its idle connection in the
-                // meantime. A replica that stops answers the requests that it has begun.
-                Err(_) if !self.addresses.lock().contains(address) => {}
+                // meantime, or was killed. A replica that stops answers the requests that it has begun.
+                Err(_) if !self.addresses.lock().contains(address) => {
+                    self.repeated.fetch_add(1, Ordering::Relaxed);
+                }
                 Err(error) => return failure(&error.to_string()),
             }
         }
