@@ -107,6 +107,8 @@ pub(crate) fn run() -> Result {
     for warning in &dependencies.warnings {
         println!("warning: {warning}");
     }
+    // Stops the database server now: an exit would leave it running.
+    drop(dependencies);
     let (total, tests) = (started.elapsed().as_secs_f64(), test_time.as_secs_f64());
     if summary.failed > 0 {
         println!("gate FAILED at tests after {total:.1} s; repeat with: {}", TESTS.command_line());
