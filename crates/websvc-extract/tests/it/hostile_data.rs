@@ -131,6 +131,28 @@ fn menu_items_that_share_images_are_bounded() {
     assert!(bytes < 2 * MAX_BYTES, "{bytes}");
 }
 
+/// Each of the items has the same extras, each of these the same options, and each of these the same offers: hours of work.
+#[test]
+fn extras_that_menu_items_share_are_bounded() {
+    let references = |id: &str, count: usize| vec![format!(r#"{{"@id":"{id}"}}"#); count].join(",");
+    let data = format!(
+        r#"[{{"@type":"Menu","hasMenuItem":[{}]}},
+            {{"@id":"i","@type":"MenuItem","name":"Tea","menuAddOn":[{}]}},
+            {{"@id":"x","@type":"MenuSection","hasMenuItem":[{}]}},
+            {{"@id":"o","@type":"MenuItem","offers":[{}]}},
+            {{"@id":"f","@type":"Offer","priceSpecification":[{}]}},
+            {{"@id":"s","@type":"UnitPriceSpecification"}},
+            {{"@type":"Restaurant","name":"Teahouse"}}]"#,
+        references("i", 2_000),
+        references("x", 100),
+        references("o", 100),
+        references("f", 100),
+        references("s", 20),
+    );
+    let menu = parse(&script("ld+json", &data)).menu().unwrap();
+    assert_eq!(menu.sections[0].items[0].name, "Tea");
+}
+
 /// A string that is never closed is read for each name before it.
 #[test]
 fn broken_strings_are_charged() {
