@@ -11,8 +11,10 @@ use crate::images::ImageDetail;
 use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
+use crate::structured::StructuredData;
 use crate::text::collapsed;
 use crate::{charset, images, json_ld_content, links, menu, product};
+use std::sync::OnceLock;
 use url::Url;
 use websvc_types::format::AttributeSelector;
 use websvc_types::menu::PageMenu;
@@ -62,6 +64,8 @@ pub struct Document {
     pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
+    /// The structured data, once a reader has asked for it.
+    structured_data: OnceLock<StructuredData>,
 }
 
 impl Document {
@@ -83,7 +87,23 @@ impl Document {
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, is_truncated, dom, json_ld_content, url, base, content_type })
+        let structured_data = OnceLock::new();
+        Ok(Document {
+            kind,
+            raw,
+            is_truncated,
+            dom,
+            json_ld_content,
+            url,
+            base,
+            content_type,
+            structured_data,
+        })
+    }
+
+    /// Returns the structured data of the page. The readers of products, menus and brands share it.
+    pub(crate) fn structured_data(&self) -> &StructuredData {
+        self.structured_data.get_or_init(|| StructuredData::read(self))
     }
 
     /// Returns the kind of the content.
