@@ -104,7 +104,11 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         redactor.value(value, is_author && redactor.options.kinds.has(Kind::Person));
     }
     if let Some(design) = &mut page.design {
-        design.choices.redact_texts(|text| redactor.plain(text));
+        // The markdown does not have all of these texts, so a model may not have read them.
+        design.choices.redact_texts(|text| {
+            redactor.plain(text);
+            redactor.apply_rules(text, Syntax::Plain);
+        });
     }
     let unredacted = [
         ("html", page.html.is_some()),
@@ -130,7 +134,9 @@ impl Redactor<'_> {
     }
 
     fn plain(&self, text: &mut String) {
-        let part = NamedPart { range: 0..text.len(), texts: self.metadata.clone() };
+        // A search for all of them would be built for each of the texts, of which a page may have thousands.
+        let texts = self.metadata.iter().filter(|named| named.is_in(text)).cloned().collect();
+        let part = NamedPart { range: 0..text.len(), texts };
         self.replace(text, Syntax::Plain, &[part]);
     }
 
@@ -165,10 +171,14 @@ impl Redactor<'_> {
             }
         }
         if self.data.with_rules {
-            let redaction = redact(text, syntax, &self.options);
-            if !redaction.findings.is_empty() {
-                *text = redaction.text.into_owned();
-            }
+            self.apply_rules(text, syntax);
+        }
+    }
+
+    fn apply_rules(&self, text: &mut String, syntax: Syntax) {
+        let redaction = redact(text, syntax, &self.options);
+        if !redaction.findings.is_empty() {
+            *text = redaction.text.into_owned();
         }
     }
 }
