@@ -50,6 +50,7 @@
   const OVERLAY = /cookie|consent|gdpr|onetrust|usercentrics|didomi|cookiebot|cmp-|-cmp|modal|popup|pop-up|lightbox/i;
   const STATUS = /(^|[\s_-])(success|warning|error|danger|invalid)([\s_-]|$)/i;
   const LOGO = /logo|brand/i;
+  const MAX_URL = 64000;
   // Names of parts of the page, not of parts of cards and sections such as `card-header`.
   const HEADER = /^(site-|main-|global-)?(header|masthead|navbar|nav-bar|topbar|top-bar|app-?bar)([_-].*)?$/i;
   const FOOTER = /^(site-|main-|global-)?footer([_-].*)?$/i;
@@ -283,9 +284,16 @@
       if (!target || used++ > 10 || target.querySelectorAll('*').length > 200) return '';
       if (!copy.querySelector(`[id="${CSS.escape(href.slice(1))}"]`)) copy.append(inert.importNode(target, true));
     }
-    for (const bad of copy.querySelectorAll('script, foreignObject, iframe')) bad.remove();
-    for (const each of [copy, ...copy.querySelectorAll('*')].slice(0, 2000)) {
-      for (const { name } of [...each.attributes]) if (name.toLowerCase().startsWith('on')) each.removeAttribute(name);
+    // Nothing in it runs if a reader of the design writes it into a page. Animations may set what is removed here.
+    for (const bad of copy.querySelectorAll('script, foreignObject, iframe, [attributeName$="href" i], [attributeName^="on" i]')) {
+      bad.remove();
+    }
+    for (const each of [copy, ...copy.querySelectorAll('*')]) {
+      for (const { name, value } of [...each.attributes]) {
+        const isHandler = name.toLowerCase().startsWith('on');
+        const isLink = name === 'href' || name.endsWith(':href');
+        if (isHandler || (isLink && !/^(#|data:image\/)/.test(value))) each.removeAttribute(name);
+      }
     }
     const { width, height } = rectOf(svg);
     copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
@@ -313,7 +321,7 @@
     if (!isPlaceholder) return source;
     for (const name of ['data-src', 'data-lazy-src', 'data-original']) {
       const lazy = attributeOf(image, name);
-      if (lazy) return absolute(lazy);
+      if (lazy && lazy.length <= MAX_URL) return absolute(lazy);
     }
     return source;
   };
@@ -342,7 +350,7 @@
       svgs++;
       svg = svgText(element);
       if (!svg || svg.length > 48000) continue;
-    } else if (url.length > 64000) continue;
+    } else if (url.length > MAX_URL) continue;
     const title = tag === 'svg' ? textOf(element, 80) : '';
     logos.push({ t: tag, url: url.toWellFormed(), svg, alt: alt || own || title, r: box, g: region, n: names, href, label: link?.label ?? '',
       i: countsOf(info) });
