@@ -303,7 +303,7 @@ fn report(message: &MessageRecord, error: Option<&str>, counted: CountedOutcome)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notification::{EmailDeliveries, SlackDeliveries};
+    use crate::notification::EmailDeliveries;
 
     fn email(pending: u64, failed: u64, error: Option<&str>) -> EmailDeliveries {
         let recipients = vec!["anna@tea.test".to_owned(), "bea@tea.test".to_owned()];
@@ -317,7 +317,7 @@ mod tests {
         error: Option<&str>,
         expected: &EmailDeliveries,
     ) {
-        let before = Deliveries { email: before, slack: SlackDeliveries::default() };
+        let before = Deliveries { email: before, ..Deliveries::default() };
         let after = Deliveries::decode(&changed(&before.encode(), MessageKind::Email, outcome, error));
         assert_eq!(after.email, *expected);
     }

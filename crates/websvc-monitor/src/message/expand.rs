@@ -87,6 +87,7 @@ fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, Monit
                 is_sent: false,
                 error: error(!slack, TOO_MANY, deliveries.slack.error),
             },
+            is_notable: Some(is_notable),
         };
         deliveries.encode()
     };

@@ -1,11 +1,11 @@
-//! The messages about a check.
+//! The messages about a check, and its entry in the feed.
 
 use uuid::Uuid;
 use websvc_store::{
     BillingStatus, CheckStatus, CheckTrigger, FinishedCheck, MonitorUpdate, NewCheck, StartCheckOutcome,
 };
 
-use crate::schedule::{DAY, Running, to_ms};
+use crate::schedule::{DAY, Running, count, to_ms};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn message_about_a_monitor_of_a_later_version_waits_for_that_version() {
@@ -48,4 +48,25 @@ async fn message_about_a_monitor_of_a_later_version_waits_for_that_version() {
     let checks = running.wait(&monitor, |checks| checks[0].notifications != "{}").await;
     assert!(checks[0].notifications.contains("later version"), "{}", checks[0].notifications);
     assert_eq!(running.store.monitor_metrics(to_ms(running.clock.now())).unwrap().messages, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn end_of_a_check_decides_on_its_entry_in_the_feed() {
+    let running = Running::start().await;
+    let monitor = running.create("daily").await;
+    running.clock.advance(DAY);
+    let checks = running.wait(&monitor, |checks| count(checks, CheckStatus::Completed) == 1).await;
+    let token = running.monitors.feed_token(&monitor).await.unwrap();
+    let entries = async || {
+        let url = "http://websvc.test/feed".parse().unwrap();
+        let feed = running.monitors.feed(&monitor.id, &token, url).await.unwrap().unwrap();
+        feed.matches("<entry>").count()
+    };
+    assert_eq!(entries().await, 1, "the page is new");
+    let set = |json: &str| assert!(running.store.set_check_notifications(checks[0].number, json, 1).unwrap());
+    // The pages are not read again, except those of a check that an older version stored.
+    set(r#"{"isNotable":false}"#);
+    assert_eq!(entries().await, 0);
+    set("{}");
+    assert_eq!(entries().await, 1);
 }
