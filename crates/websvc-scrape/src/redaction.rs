@@ -91,9 +91,8 @@ pub fn metadata_texts(page: &Page, max_bytes: usize) -> MetadataTexts {
     for value in metadata.other.values() {
         push_texts(value, &mut all);
     }
-    let is_url = |text: &str| {
-        text.contains("://") && !text.contains(char::is_whitespace) && Url::parse(text).is_ok()
-    };
+    let is_url =
+        |text: &str| text.contains("://") && !text.contains(char::is_whitespace) && Url::parse(text).is_ok();
     let mut texts = MetadataTexts::default();
     let mut seen = HashSet::new();
     for text in all.into_iter().map(str::trim).filter(|text| !text.is_empty() && !is_url(text)) {
