@@ -142,7 +142,7 @@ pub(crate) fn read(document: &Document) -> DeclaredBrand {
 
 /// Returns the logo of a graph: of the organization whose URL is that of the site, else of the first one.
 fn logo(graph: &Graph, document: &Document) -> Option<String> {
-    // Entities that are no candidates: those of others, and those that were examined before.
+    // Entities that are not candidates: those of others, and those that were examined before.
     let mut excluded: HashSet<_> = graph
         .entities()
         .flat_map(|entity| RELATIONS.iter().flat_map(move |relation| entity.entities(relation)))

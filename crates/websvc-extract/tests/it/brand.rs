@@ -95,7 +95,7 @@ fn long_titles_and_headings_are_cut() {
     assert!(is_cut(brand.title) && is_cut(brand.heading));
 }
 
-/// Each of the articles has the same publisher, whose logos are no images.
+/// Each of the articles has the same publisher, whose logos are not images.
 #[test]
 fn publisher_of_many_articles_is_a_candidate_once() {
     let logos = vec![json!("javascript:alert(1)"); 5_000];
