@@ -117,6 +117,13 @@ impl Sessions {
         self.0.registry.find(&id.to_string()).is_some()
     }
 
+    /// Returns whether the active session that a scrape has opened runs in this process.
+    #[must_use]
+    pub fn contains_session_of(&self, scrape: Uuid) -> bool {
+        let scrape = scrape.to_string();
+        self.0.registry.all_active().iter().any(|session| session.record.scrape.as_ref() == Some(&scrape))
+    }
+
     /// Returns the metrics of the sessions of this process.
     #[must_use]
     pub fn metrics(&self) -> SessionMetrics {
