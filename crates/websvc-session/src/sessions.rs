@@ -366,7 +366,7 @@ impl Sessions {
             if tasks.is_empty() {
                 return;
             }
-            tasks.join_all().await;
+            wait_for_all(tasks).await;
         }
     }
 
@@ -482,6 +482,15 @@ impl Inner {
     }
 }
 
+/// Waits for the ends of tasks. One that panics does not keep the others from saving their profiles and being charged.
+async fn wait_for_all(mut tasks: JoinSet<()>) {
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            tracing::error!(error = &error as &dyn std::error::Error, "a browser session panicked");
+        }
+    }
+}
+
 /// Returns the error of a session whose page was not opened.
 fn open_error(error: EngineError) -> SessionError {
     match error {
@@ -501,4 +510,31 @@ fn open_error(error: EngineError) -> SessionError {
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn task_that_panics_does_not_abort_the_others() {
+        let (panicked, after_panic) = tokio::sync::oneshot::channel::<()>();
+        let (sender, mut ended) = tokio::sync::oneshot::channel();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            // Dropped by the panic.
+            let _panicked = panicked;
+            panic!("a panic of a test");
+        });
+        tasks.spawn(async move {
+            assert!(after_panic.await.is_err());
+            // The panic is noticed before this task goes on.
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            sender.send(()).unwrap();
+        });
+        wait_for_all(tasks).await;
+        assert_eq!(ended.try_recv(), Ok(()));
+    }
 }
