@@ -20,8 +20,9 @@ pub enum SessionError {
     Ended,
     /// The browser of the session runs in another process.
     #[error(
-        "The browser session runs in another process of the service, which announces no address for requests that arrive \
-         here: set replica.address in its configuration, or send the requests of a session to the process that created it"
+        "The browser session runs in another process of the service, and this request is not passed on to it: calls of \
+         MCP tools never are, other requests only if that process has an address (replica.address). Send the requests of \
+         a session to the process that created it"
     )]
     OnOtherReplica,
     /// The team has as many active sessions as it may have.
