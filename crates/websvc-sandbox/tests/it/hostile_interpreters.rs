@@ -1,6 +1,7 @@
 //! Programs of real interpreters that attack the sandbox of bubblewrap.
 
 use std::net::TcpListener;
+use std::os::fd::AsRawFd;
 
 use websvc_sandbox::{Interpreter, Language, MAX_OUTPUT_BYTES, SandboxConfig, TIMEOUT_EXIT_CODE};
 use websvc_testkit::{skip, until};
@@ -60,6 +61,17 @@ async fn machine_is_out_of_reach() {
     }
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "no connection has arrived");
+}
+
+#[tokio::test]
+async fn files_that_the_service_has_inherited_are_out_of_reach() {
+    let Some((shell, _)) = shell().await else { return };
+    // As a program that starts the service leaves it open.
+    let directory = std::fs::File::open("/usr").unwrap();
+    rustix::io::fcntl_setfd(&directory, rustix::io::FdFlags::empty()).unwrap();
+    let code = format!("cat /proc/self/fd/{}/../etc/passwd 2> /dev/null; echo $?", directory.as_raw_fd());
+    let outcome = run_shell(&shell, &code, 20).await;
+    assert_eq!(outcome.stdout, "1\n", "{outcome:?}");
 }
 
 #[tokio::test]
