@@ -184,13 +184,15 @@ def outcome(call):
     except OSError as error:
         return error.errno
 print(outcome(lambda: os.memfd_create('x')), outcome(lambda: socket.socket(40, socket.SOCK_STREAM)),
-      outcome(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)), libc.shmget(0, 4096, 0o1600),
+      outcome(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)),
+      outcome(lambda: socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)),
+      outcome(lambda: socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)), libc.shmget(0, 4096, 0o1600),
       libc.unshare(0x10000000), libc.ptrace(0, 0, 0, 0))";
     for (code, stdout, error) in [
         ("try:\n  bytearray(2 << 30)\nexcept MemoryError:\n  print('none')", "none\n", None),
         (forks, "True\n", None),
         (memory, "", Some("the program was ended: out of memory: a program may use 512 MiB")),
-        (denied, "1 1 1 -1 -1 -1\n", None),
+        (denied, "1 1 1 1 1 -1 -1 -1\n", None),
         ("import os\nprint(sorted(os.environ))", "['HOME', 'LANG', 'PATH']\n", None),
         ("print(await page.title() or 'still there')", "still there\n", None),
     ] {
