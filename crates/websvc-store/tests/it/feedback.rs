@@ -143,3 +143,25 @@ fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
         store.activity_log("tea", ActivityFilter::All, 5_001, ActivityCursor::default(), 10).unwrap();
     assert_eq!(names(&recent), all[..4]);
 }
+
+#[test]
+fn activity_list_skips_no_request_whose_time_is_earlier_than_that_of_the_request_before() {
+    let (dir, store) = fresh();
+    store.create_job(&job("job", &["page"]), &JobLimits::default(), 9_998).unwrap();
+    for result in ["1", "2", "3", "4"] {
+        log(&store, "tea", rated(result));
+    }
+    let whole = page(&store, ActivityFilter::All, ActivityCursor::default(), 10);
+    assert_eq!(names(&whole), ["request-4", "request-3", "request-2", "request-1", "job"]);
+    // Another process writes its usage a second later, with the times of its responses.
+    Rows::of(dir.path()).execute("UPDATE usage_log SET at = 10000 - id");
+    let (mut found, mut cursor) = (Vec::new(), Some(ActivityCursor::default()));
+    while let Some(from) = cursor {
+        let next = page(&store, ActivityFilter::All, from, 2);
+        found.extend(next.records.into_iter().map(|record| record.id));
+        cursor = next.next;
+    }
+    assert_eq!(found.len(), 5, "{found:?}");
+    found.sort();
+    assert_eq!(found, ["job", "request-1", "request-2", "request-3", "request-4"]);
+}
