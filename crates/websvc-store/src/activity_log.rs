@@ -31,14 +31,12 @@ pub struct ActivityCursor {
 }
 
 /// The entries to list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActivityFilter {
-    /// All of them.
-    All,
-    /// Requests of one operation.
-    Requests(&'static str),
-    /// Jobs of one kind.
-    Jobs(JobKind),
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Operations whose requests are listed.
+    pub operations: Vec<&'static str>,
+    /// Kinds of the jobs that are listed.
+    pub kinds: Vec<JobKind>,
 }
 
 /// A page of the list, the newest entries first.
@@ -59,22 +57,23 @@ struct Numbered {
 
 impl Store {
     /// Returns at most `limit` entries of a team's list that are not older than `since_ms` (milliseconds since the Unix
-    /// epoch), from a position on. Pages of jobs and anonymous requests are not in it.
+    /// epoch), from a position on. Anonymous requests are not in it.
     ///
     /// # Errors
     /// Failures of the database.
     pub fn activity_log(
         &self,
         team: &str,
-        filter: ActivityFilter,
+        filter: &ActivityFilter,
         since_ms: u64,
         cursor: ActivityCursor,
         limit: u32,
     ) -> Result<ActivityPage, StoreError> {
         // One more than the page shows whether another page follows.
         let max = limit.saturating_add(1);
-        let requests = self.logged_requests(team, filter, since_ms, cursor.request, max)?;
-        let jobs = self.logged_jobs(team, filter, since_ms, cursor.job, max)?;
+        let ActivityFilter { operations, kinds } = filter;
+        let requests = self.logged_requests(team, operations, since_ms, cursor.request, max)?;
+        let jobs = self.logged_jobs(team, kinds, since_ms, cursor.job, max)?;
         let mut entries = merge(requests, jobs);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let has_more = entries.len() > limit;
@@ -91,49 +90,51 @@ impl Store {
     fn logged_requests(
         &self,
         team: &str,
-        filter: ActivityFilter,
+        operations: &[&str],
         since_ms: u64,
         before: Option<i64>,
         max: u32,
     ) -> Result<Vec<Numbered>, StoreError> {
-        let operation = match filter {
-            ActivityFilter::All => None,
-            ActivityFilter::Requests(operation) => Some(operation),
-            ActivityFilter::Jobs(_) => return Ok(Vec::new()),
-        };
+        if operations.is_empty() {
+            return Ok(Vec::new());
+        }
         self.flush_credits()?;
         let sql = "SELECT id, request, operation, at, query FROM usage_log \
                    WHERE team = ?1 AND request IS NOT NULL AND at >= ?2 AND id < ?3 \
-                   AND operation IN ('search', 'scrape', 'parse', 'map', 'browser') \
-                   AND (operation = ?4 OR ?4 IS NULL) ORDER BY id DESC LIMIT ?5";
-        let before = before.unwrap_or(i64::MAX);
+                   AND ?4 LIKE '%,' || operation || ',%' ORDER BY id DESC LIMIT ?5";
+        let (before, operations) = (before.unwrap_or(i64::MAX), between_commas(operations));
         self.database().read(|connection| {
-            connection.query(sql, params![team, since_ms, before, operation, max], |row| from_row(row, false))
+            connection
+                .query(sql, params![team, since_ms, before, operations, max], |row| from_row(row, false))
         })
     }
 
     fn logged_jobs(
         &self,
         team: &str,
-        filter: ActivityFilter,
+        kinds: &[JobKind],
         since_ms: u64,
         before: Option<i64>,
         max: u32,
     ) -> Result<Vec<Numbered>, StoreError> {
-        let kind = match filter {
-            ActivityFilter::All => None,
-            ActivityFilter::Jobs(kind) => Some(kind.as_str()),
-            ActivityFilter::Requests(_) => return Ok(Vec::new()),
-        };
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         let sql = "SELECT number, id, kind, created_at, \
                    (SELECT url FROM job_urls WHERE job = number ORDER BY place LIMIT 1) FROM jobs \
                    WHERE team = ?1 AND created_at >= ?2 AND number < ?3 \
-                   AND (kind = ?4 OR ?4 IS NULL) ORDER BY number DESC LIMIT ?5";
-        let before = before.unwrap_or(i64::MAX);
+                   AND ?4 LIKE '%,' || kind || ',%' ORDER BY number DESC LIMIT ?5";
+        let (before, kinds) = (before.unwrap_or(i64::MAX), between_commas(&kinds));
         self.database().read(|connection| {
-            connection.query(sql, params![team, since_ms, before, kind, max], |row| from_row(row, true))
+            connection.query(sql, params![team, since_ms, before, kinds, max], |row| from_row(row, true))
         })
     }
+}
+
+/// Returns names between commas, as the queries compare them.
+fn between_commas(names: &[&str]) -> String {
+    format!(",{},", names.join(","))
 }
 
 /// Merges the entries of both tables by time. Those of a table stay in the order of its numbers, even if a process has

@@ -221,6 +221,28 @@ async fn activity_is_listed_page_by_page() {
     assert_eq!(service.get("/v2/team/activity").await.body["data"], json!([]));
 }
 
+#[tokio::test]
+async fn activity_lists_only_what_the_key_may_request() {
+    let (_world, site, mut service, _other) = serve().await;
+    search(&service).await;
+    for (path, body) in
+        [("/v2/scrape", json!({ "url": PAGE })), ("/v2/batch/scrape", json!({ "urls": [PAGE] }))]
+    {
+        assert_eq!(service.post(path, body.to_string()).await.status, 200, "{path}");
+    }
+    for (scope, expected) in [("search", &["search"][..]), ("batch", &["batch_scrape"]), ("index", &[])] {
+        let key = site.succeed(&["keys", "create", "--team", "default", "--scope", scope]);
+        key.trim().clone_into(&mut service.key);
+        let page = service.get("/v2/team/activity").await.body;
+        let mut listed: Vec<&Value> =
+            page["data"].as_array().unwrap().iter().map(|item| &item["endpoint"]).collect();
+        listed.dedup();
+        assert_eq!(listed, expected, "{scope}: {page}");
+        let scrapes = service.get("/v2/team/activity?endpoint=scrape").await.body;
+        assert_eq!(scrapes["data"], json!([]), "{scope}");
+    }
+}
+
 /// A site of five pages.
 async fn five_pages() -> TestWeb {
     let names = ["a", "b", "c", "d"];
