@@ -149,6 +149,7 @@ impl Operation {
             | Self::TokenHistory
             | Self::QueueStatus
             | Self::ConcurrencyCheck
+            // The list has only what the key may request.
             | Self::TeamActivity
             // The scope is that of the rated operation.
             | Self::Feedback

@@ -70,7 +70,8 @@ pub(super) async fn status(
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         expires_at: timestamp(record.expires_at_ms),
     };
-    Ok(json(StatusCode::OK, &response))
+    // The full text may be megabytes.
+    run_blocking(move || json(StatusCode::OK, &response)).await
 }
 
 /// Makes the texts from the documents of a job.
