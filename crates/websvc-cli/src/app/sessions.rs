@@ -100,7 +100,8 @@ fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot find the program of this process")
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
