@@ -181,7 +181,7 @@ async fn session_that_ends_fails_the_calls_of_the_program() {
 
 #[tokio::test]
 async fn missing_worker_is_an_error() {
-    let worker = websvc_sandbox::WorkerConfig::new("/nowhere/worker".into(), Vec::new());
+    let worker = WorkerConfig::new("/nowhere/worker".into(), Vec::new());
     let page = websvc_sandbox::PageTarget { target_id: "T".to_owned(), session_id: "S".to_owned() };
     let channel = Box::new(crate::channels::FakeBrowser::new());
     let outcome = websvc_sandbox::run(program(Language::Node, "1", 5), page, channel, &worker).await;
