@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use websvc_engine::Engine;
 use websvc_scrape::InteractivePage;
-use websvc_store::Usage;
+use websvc_store::{ApiVersion, Usage};
 
 use crate::active::ActiveSession;
 use crate::metrics::EndReason;
@@ -67,6 +67,7 @@ async fn settle(
         request,
         result: None,
         operation: "browser",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: duration,
         items: engine.session_bill(duration, session.usage()).items(),

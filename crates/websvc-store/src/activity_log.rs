@@ -3,6 +3,7 @@
 //! Requests are read from the usage log, jobs from their own table, each in the order of its numbers. So a page of the list
 //! costs two reads from the position of the cursor on, however many entries come before it.
 
+use crate::api_version::ApiVersion;
 use crate::error::StoreError;
 use crate::job::JobKind;
 use crate::sql::{self, Row, params};
@@ -15,6 +16,8 @@ pub struct ActivityRecord {
     pub id: String,
     /// Operation of the request, or kind of the job.
     pub operation: String,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// End of the request or start of the job, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// Query, URL, or first URL; `None` if it may not be stored.
@@ -99,7 +102,7 @@ impl Store {
             return Ok(Vec::new());
         }
         self.flush_credits()?;
-        let sql = "SELECT id, request, operation, at, query FROM usage_log \
+        let sql = "SELECT id, request, operation, at, query, api_version FROM usage_log \
                    WHERE team = ?1 AND request IS NOT NULL AND at >= ?2 AND id < ?3 \
                    AND ?4 LIKE '%,' || operation || ',%' ORDER BY id DESC LIMIT ?5";
         let (before, operations) = (before.unwrap_or(i64::MAX), between_commas(operations));
@@ -122,7 +125,7 @@ impl Store {
         }
         let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         let sql = "SELECT number, id, kind, created_at, \
-                   (SELECT url FROM job_urls WHERE job = number ORDER BY place LIMIT 1) FROM jobs \
+                   (SELECT url FROM job_urls WHERE job = number ORDER BY place LIMIT 1), api_version FROM jobs \
                    WHERE team = ?1 AND created_at >= ?2 AND number < ?3 \
                    AND ?4 LIKE '%,' || kind || ',%' ORDER BY number DESC LIMIT ?5";
         let (before, kinds) = (before.unwrap_or(i64::MAX), between_commas(&kinds));
@@ -153,7 +156,12 @@ fn merge(requests: Vec<Numbered>, jobs: Vec<Numbered>) -> Vec<Numbered> {
 }
 
 fn from_row(row: &Row<'_>, is_job: bool) -> sql::Result<Numbered> {
-    let record =
-        ActivityRecord { id: row.get(1)?, operation: row.get(2)?, at_ms: row.get(3)?, target: row.get(4)? };
+    let record = ActivityRecord {
+        id: row.get(1)?,
+        operation: row.get(2)?,
+        at_ms: row.get(3)?,
+        target: row.get(4)?,
+        api_version: row.get(5)?,
+    };
     Ok(Numbered { number: row.get(0)?, is_job, record })
 }

@@ -222,6 +222,30 @@ async fn activity_is_listed_page_by_page() {
 }
 
 #[tokio::test]
+async fn activity_shows_the_version_that_was_called() {
+    let (_world, _site, service, _other) = serve().await;
+    let page = json!({ "url": PAGE });
+    let site = json!({ "url": "http://tea.test/", "limit": 1 });
+    let search = json!({ "query": "tea" });
+    let list = json!({ "urls": [PAGE] });
+    for (operation, body) in
+        [("scrape", &page), ("map", &site), ("search", &search), ("batch/scrape", &list), ("crawl", &site)]
+    {
+        let endpoint = operation.replace('/', "_");
+        for version in ["v1", "v2"] {
+            let response = service.post(&format!("/{version}/{operation}"), body.to_string()).await;
+            assert_eq!(response.status, 200, "{version} {operation}: {}", response.body);
+            let listed = service.get(&format!("/v2/team/activity?endpoint={endpoint}&limit=1")).await.body;
+            assert_eq!(listed["data"][0]["api_version"], json!(version), "{operation}: {listed}");
+        }
+    }
+    let started = service.post("/v1/llmstxt", json!({ "url": "http://tea.test/" }).to_string()).await;
+    let listed = service.get("/v2/team/activity?endpoint=llmstxt&limit=1").await.body;
+    assert_eq!(listed["data"][0]["id"], started.body["id"]);
+    assert_eq!(listed["data"][0]["api_version"], json!("v1"));
+}
+
+#[tokio::test]
 async fn activity_lists_only_what_the_key_may_request() {
     let (_world, site, mut service, _other) = serve().await;
     search(&service).await;

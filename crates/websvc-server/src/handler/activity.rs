@@ -95,14 +95,14 @@ fn filter(endpoint: Option<&str>, caller: Option<&Caller>) -> ActivityFilter {
 }
 
 fn item(record: ActivityRecord) -> TeamActivityItem {
-    let ActivityRecord { id, operation, at_ms, target } = record;
+    let ActivityRecord { id, operation, api_version, at_ms, target } = record;
     let is_job = [JobKind::Batch, JobKind::Crawl].iter().any(|kind| kind.as_str() == operation);
     // While a job runs, its URLs have the user name and the password that it needs.
     let target = target.map(|target| if is_job { public_url(target) } else { target });
     TeamActivityItem {
         id,
         endpoint: if operation == JobKind::Batch.as_str() { "batch_scrape".to_owned() } else { operation },
-        api_version: "v2".to_owned(),
+        api_version: api_version.as_str().to_owned(),
         created_at: timestamp(at_ms),
         target,
     }
@@ -183,6 +183,8 @@ fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use websvc_store::ApiVersion;
+
     use super::*;
 
     #[test]
@@ -230,6 +232,7 @@ mod tests {
     fn job_is_listed_without_the_credentials_of_its_url() {
         let target = |operation: &str, target: &str| {
             let record = ActivityRecord {
+                api_version: ApiVersion::V2,
                 id: "a".to_owned(),
                 operation: operation.to_owned(),
                 at_ms: 0,

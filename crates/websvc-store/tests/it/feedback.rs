@@ -1,8 +1,9 @@
 //! Feedback on results, and the list of recent requests and jobs.
 
 use websvc_store::{
-    ActivityCursor, ActivityFilter, ActivityPage, FeedbackRating, JobKind, JobLimits, NewFeedback, NewJob,
-    PutFeedbackOutcome, RatedRequest, Store, TeamChange, Usage, UsageLimits, UsageRetention,
+    ActivityCursor, ActivityFilter, ActivityPage, ApiVersion, FeedbackRating, JobKind, JobLimits,
+    NewFeedback, NewJob, PutFeedbackOutcome, RatedRequest, Store, TeamChange, Usage, UsageLimits,
+    UsageRetention,
 };
 
 use crate::credits::{hold_credits, usage};
@@ -113,7 +114,7 @@ fn names(page: &ActivityPage) -> Vec<&str> {
 fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
     let (_dir, store) = fresh();
     let create = |id: &str, kind| {
-        let new = NewJob { kind, ..job(id, &["page"]) };
+        let new = NewJob { kind, api_version: ApiVersion::V1, ..job(id, &["page"]) };
         store.create_job(&new, &JobLimits::default(), 5_000).unwrap();
     };
     create("job-1", JobKind::Batch);
@@ -123,7 +124,16 @@ fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
     }
     log(&store, "tea", Usage { operation: "crawl", ..rated("page of a job") });
     log(&store, "tea", Usage { retention: UsageRetention::Anonymous, ..rated("anonymous") });
-    log(&store, "tea", Usage { operation: "map", retention: UsageRetention::Zero, ..rated("4") });
+    log(
+        &store,
+        "tea",
+        Usage {
+            operation: "map",
+            api_version: ApiVersion::V1,
+            retention: UsageRetention::Zero,
+            ..rated("4")
+        },
+    );
     log(&store, "coffee", rated("of another team"));
     let all = ["request-4", "request-3", "request-2", "request-1", "job-2", "job-1"];
     let whole = page(&store, &all_entries(), ActivityCursor::default(), 6);
@@ -133,6 +143,8 @@ fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
         (None, Some("green tea"))
     );
     assert!(whole.records[5].target.as_deref().is_some_and(|url| url.contains("page")), "{whole:?}");
+    let versions: Vec<&str> = whole.records.iter().map(|record| record.api_version.as_str()).collect();
+    assert_eq!(versions, ["v1", "v2", "v2", "v2", "v1", "v1"]);
     let (mut found, mut cursor) = (Vec::new(), Some(ActivityCursor::default()));
     while let Some(from) = cursor {
         let next = page(&store, &all_entries(), from, 1);
