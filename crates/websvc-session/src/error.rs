@@ -3,6 +3,7 @@
 use thiserror::Error;
 use websvc_browser::BrowserError;
 use websvc_engine::EngineError;
+use websvc_scrape::ScrapeError;
 use websvc_store::StoreError;
 use websvc_types::interact::InteractLanguage;
 
@@ -81,4 +82,20 @@ pub enum SessionError {
     /// The service is shutting down.
     #[error("the service is shutting down")]
     Stopping,
+}
+
+/// Returns the error of a session whose page was not opened.
+pub(crate) fn open_error(error: EngineError) -> SessionError {
+    match error {
+        EngineError::Page(ScrapeError::Browser(
+            error @ (BrowserError::Missing { .. }
+            | BrowserError::Start { .. }
+            | BrowserError::Remote { .. }
+            | BrowserError::Busy { .. }),
+        )) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a browser session did not start");
+            SessionError::Unavailable { reason: error.to_string() }
+        }
+        other => SessionError::Engine(other),
+    }
 }

@@ -8,9 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use uuid::Uuid;
 use websvc_artifacts::{Artifacts, Retention};
-use websvc_browser::BrowserError;
-use websvc_engine::{Engine, EngineError, SessionUse};
-use websvc_scrape::ScrapeError;
+use websvc_engine::{Engine, SessionUse};
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
     StoreError, UsageRetention,
@@ -22,14 +20,14 @@ use websvc_validate::CodePlan;
 use crate::active::{ActiveSession, ClientConnection, SessionUrls};
 use crate::code::{CodeRunner, Language, PageTarget, Program};
 use crate::config::SessionsConfig;
-use crate::error::SessionError;
+use crate::error::{SessionError, open_error};
 use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::program::ProgramFiles;
 use crate::program_run::{Author, run_program};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
-use crate::running::RunningSession;
+use crate::running::{RunningSession, wait_for_all};
 
 /// The maximum time for which a session waits for the start of the service.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -482,59 +480,7 @@ impl Inner {
     }
 }
 
-/// Waits for the ends of tasks. One that panics does not keep the others from saving their profiles and being charged.
-async fn wait_for_all(mut tasks: JoinSet<()>) {
-    while let Some(ended) = tasks.join_next().await {
-        if let Err(error) = ended {
-            tracing::error!(error = &error as &dyn std::error::Error, "a browser session panicked");
-        }
-    }
-}
-
-/// Returns the error of a session whose page was not opened.
-fn open_error(error: EngineError) -> SessionError {
-    match error {
-        EngineError::Page(ScrapeError::Browser(
-            error @ (BrowserError::Missing { .. }
-            | BrowserError::Start { .. }
-            | BrowserError::Remote { .. }
-            | BrowserError::Busy { .. }),
-        )) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a browser session did not start");
-            SessionError::Unavailable { reason: error.to_string() }
-        }
-        other => SessionError::Engine(other),
-    }
-}
-
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn task_that_panics_does_not_abort_the_others() {
-        let (panicked, after_panic) = tokio::sync::oneshot::channel::<()>();
-        let (sender, mut ended) = tokio::sync::oneshot::channel();
-        let mut tasks = JoinSet::new();
-        tasks.spawn(async move {
-            // Dropped by the panic.
-            let _panicked = panicked;
-            panic!("a panic of a test");
-        });
-        tasks.spawn(async move {
-            assert!(after_panic.await.is_err());
-            // The panic is noticed before this task goes on.
-            for _ in 0..10 {
-                tokio::task::yield_now().await;
-            }
-            sender.send(()).unwrap();
-        });
-        wait_for_all(tasks).await;
-        assert_eq!(ended.try_recv(), Ok(()));
-    }
 }
