@@ -194,6 +194,8 @@ impl TestDependencies {
         provide("playwright", playwright::VARIABLE, playwright::prepare);
         provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
+        provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);
+        provide("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

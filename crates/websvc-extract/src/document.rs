@@ -12,11 +12,12 @@ use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::text::collapsed;
-use crate::{charset, images, json_ld_content, links, menu, product};
+use crate::{charset, images, json_ld_content, links, menu, product, videos};
 use url::Url;
 use websvc_types::format::AttributeSelector;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
+use websvc_types::video::PageVideo;
 
 /// The bytes of a page and their origin.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +131,11 @@ impl Document {
     /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
     pub fn menu(&self) -> Option<PageMenu> {
         menu::read(self)
+    }
+
+    /// Returns the videos that the page contains, at most [`VIDEOS_MAX`](websvc_types::limits::VIDEOS_MAX).
+    pub fn videos(&self) -> Vec<PageVideo> {
+        videos::read(self)
     }
 
     /// Returns the values of attributes of the elements that selectors match, in the whole page.

@@ -87,11 +87,11 @@ pub(crate) async fn interpreters_of(
 }
 
 /// Returns the directories that no program may see.
-fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
+pub(super) fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
     let tls = config.server.tls.as_ref().map(|tls| tls.key.clone());
     std::iter::once(data_dir.to_owned()).chain(config.artifacts.path.clone()).chain(tls).collect()
 }
 
-fn this_program() -> Result<PathBuf> {
+pub(super) fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot find the program of this process")
 }

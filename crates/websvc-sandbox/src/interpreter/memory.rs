@@ -9,7 +9,7 @@ use tokio::time::sleep;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Waits until the processes below `root` use more memory than the maximum, and returns the reason to end them.
-pub(super) async fn watch(root: Option<u32>, max_bytes: u64) -> String {
+pub(crate) async fn watch(root: Option<u32>, max_bytes: u64) -> String {
     loop {
         sleep(INTERVAL).await;
         let processes = root.map(tree).unwrap_or_default();

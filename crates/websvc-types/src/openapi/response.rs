@@ -9,6 +9,7 @@ use crate::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     InvalidSearch,
+    InvalidPage,
     InvalidBody,
     InvalidParameter,
     InvalidFile,
@@ -16,6 +17,7 @@ pub(super) enum Failure {
     InsufficientCredits,
     Forbidden,
     PageForbidden,
+    MediumForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
@@ -43,8 +45,9 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 32] = [
+    const ALL: [Failure; 34] = [
         Failure::InvalidSearch,
+        Failure::InvalidPage,
         Failure::InvalidBody,
         Failure::InvalidParameter,
         Failure::InvalidFile,
@@ -52,6 +55,7 @@ impl Failure {
         Failure::InsufficientCredits,
         Failure::Forbidden,
         Failure::PageForbidden,
+        Failure::MediumForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
@@ -86,6 +90,12 @@ impl Failure {
                 ErrorCode::BadRequestInvalidJson,
                 ErrorCode::ScrapeActionsNotSupported,
             ],
+            Failure::InvalidPage => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::ScrapeActionsNotSupported,
+                ErrorCode::ScrapeAudioUnsupportedUrl,
+            ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
             Failure::InvalidFile => &[
@@ -100,6 +110,12 @@ impl Failure {
             Failure::PageForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
+            Failure::MediumForbidden => &[
+                ErrorCode::Forbidden,
+                ErrorCode::UnsafeDomainBlocked,
+                ErrorCode::ScrapeForbiddenUrl,
+                ErrorCode::ScrapeMediaAccessDenied,
+            ],
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
@@ -156,12 +172,14 @@ impl Failure {
             Failure::MethodNotAllowed => Some("Allow"),
             Failure::RateLimited | Failure::DatabaseUnavailable => Some("Retry-After"),
             Failure::InvalidSearch
+            | Failure::InvalidPage
             | Failure::InvalidBody
             | Failure::InvalidParameter
             | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
             | Failure::PageForbidden
+            | Failure::MediumForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
