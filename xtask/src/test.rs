@@ -17,8 +17,8 @@ use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
 use crate::{
-    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, playwright, python,
-    root,
+    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, media, playwright,
+    python, root,
 };
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.

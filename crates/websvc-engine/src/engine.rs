@@ -329,7 +329,8 @@ impl Engine {
     ) -> Result<Page, EngineError> {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
-        let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model(), &self.config.media)?;
+        let FeatureCheck { warnings } =
+            check_page_features(plan, scraper, self.config.completion_model(), &self.config.media)?;
         let parse_plan = plan.for_scraper(self.completion_model().is_some());
         let mut page = scraper.read_file(file, &parse_plan, deadline).await.map_err(EngineError::Page)?;
         let writing = generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline);
@@ -365,8 +366,12 @@ impl Engine {
     ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
         Box::pin(async move {
             let deadline = started + plan.timeout();
-            let FeatureCheck { mut warnings } =
-                check_search_features(plan, &self.config.scraper, self.config.completion_model(), &self.config.media)?;
+            let FeatureCheck { mut warnings } = check_search_features(
+                plan,
+                &self.config.scraper,
+                self.config.completion_model(),
+                &self.config.media,
+            )?;
             let scope = self.scope(team)?;
             let sources = self.config.sources_in(scope).await?;
             let profile = self.open_profile(team, plan.scrape()).await?;

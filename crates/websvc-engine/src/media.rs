@@ -44,9 +44,9 @@ impl MediaTools {
         match self {
             _ if plan.lockdown() => None,
             Self::Off => Some("no media extractor is configured"),
-            Self::Unusable => {
-                Some("the media extractor cannot run safely on this machine; `websvc doctor` tells the operator why")
-            }
+            Self::Unusable => Some(
+                "the media extractor cannot run safely on this machine; `websvc doctor` tells the operator why",
+            ),
             Self::Ready(_) if plan.min_age().is_some() => {
                 Some("not possible with minAge, which allows no requests to the site")
             }

@@ -18,7 +18,8 @@ const STREAMS: [&str; 2] = [".m3u8", ".mpd"];
 /// Extensions of files.
 const FILES: [&str; 8] = [".mp4", ".m4v", ".webm", ".ogv", ".ogg", ".mov", ".mkv", ".mp3"];
 /// Media types of streams.
-const STREAM_TYPES: [&str; 3] = ["application/vnd.apple.mpegurl", "application/x-mpegurl", "application/dash+xml"];
+const STREAM_TYPES: [&str; 3] =
+    ["application/vnd.apple.mpegurl", "application/x-mpegurl", "application/dash+xml"];
 
 /// Providers by the domain of their players and pages.
 const PROVIDERS: [(&str, &str); 10] = [
@@ -136,13 +137,16 @@ impl Videos<'_> {
             .find_map(|name| entity.text(name).and_then(|text| self.url(text)));
         let Some(url) = url else { return };
         let image = |name| {
-            let entity_url = || entity.entities(name).find_map(|image| image.text("url").or(image.text("contentUrl")));
+            let entity_url =
+                || entity.entities(name).find_map(|image| image.text("url").or(image.text("contentUrl")));
             self.image(entity.text(name).or_else(entity_url))
         };
         let video = PageVideo {
             title: entity.text("name").and_then(|name| text(name, VIDEO_TITLE_MAX_CHARS)),
             thumbnail: image("thumbnailUrl").or_else(|| image("thumbnail")).or_else(|| image("image")),
-            description: entity.text("description").and_then(|source| text(source, VIDEO_DESCRIPTION_MAX_CHARS)),
+            description: entity
+                .text("description")
+                .and_then(|source| text(source, VIDEO_DESCRIPTION_MAX_CHARS)),
             duration: entity.text("duration").and_then(short),
             mime_type: entity.text("encodingFormat").and_then(short),
             width: entity.label("width").and_then(pixels),
@@ -154,7 +158,8 @@ impl Videos<'_> {
 
     fn add_meta(&mut self, data: &StructuredData) {
         let names = ["og:video:secure_url", "og:video:url", "og:video"];
-        let Some(url) = names.iter().find_map(|name| data.meta(&[name]).and_then(|text| self.url(text))) else {
+        let Some(url) = names.iter().find_map(|name| data.meta(&[name]).and_then(|text| self.url(text)))
+        else {
             return;
         };
         let video = PageVideo {
@@ -210,9 +215,8 @@ fn complete(known: &mut PageVideo, other: PageVideo) {
 
 fn provider(url: &Url) -> Option<&'static str> {
     let host = url.host_str()?;
-    let is_of = |domain: &str| {
-        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
+    let is_of =
+        |domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     PROVIDERS.iter().find(|(domain, _)| is_of(domain)).map(|(_, provider)| *provider)
 }
 
@@ -250,5 +254,6 @@ fn pixels(text: &str) -> Option<u32> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = text[digits..].trim();
     let value: u32 = text[..digits].parse().ok()?;
-    ((unit.is_empty() || unit.eq_ignore_ascii_case("px")) && (1..=MAX_PIXELS).contains(&value)).then_some(value)
+    ((unit.is_empty() || unit.eq_ignore_ascii_case("px")) && (1..=MAX_PIXELS).contains(&value))
+        .then_some(value)
 }

@@ -91,14 +91,8 @@ const FIXED: &[&str] = &[
 ];
 
 /// The best video and the best sound, in a container that browsers play.
-const VIDEO: &[&str] = &[
-    "--format",
-    "bv*+ba/b",
-    "--merge-output-format",
-    "mp4",
-    "--remux-video",
-    "mp4>mp4/webm>webm/mp4",
-];
+const VIDEO: &[&str] =
+    &["--format", "bv*+ba/b", "--merge-output-format", "mp4", "--remux-video", "mp4>mp4/webm>webm/mp4"];
 const AUDIO: &[&str] = &["--format", "ba/b", "--extract-audio", "--audio-format", "mp3"];
 
 /// Returns the arguments of yt-dlp.

@@ -153,7 +153,8 @@ impl Downloader {
         let output = directory.path().join(OUTPUT_DIRECTORY);
         let traffic_bytes = config.max_bytes.saturating_mul(TRAFFIC_FACTOR).saturating_add(TRAFFIC_OF_PAGES);
         let route = Route { client, proxy, rule, traffic_bytes };
-        let proxy = DownloadProxy::start(directory.path(), SOCKET, route).map_err(|error| internal(&error))?;
+        let proxy =
+            DownloadProxy::start(directory.path(), SOCKET, route).map_err(|error| internal(&error))?;
         let cookies = cookies::file(cookies);
         let values = ArgumentValues {
             kind,
@@ -191,7 +192,9 @@ impl Downloader {
                 None => classify(&outcome.stdout, &outcome.stderr, &proxy.refused()),
             }),
             Err(FileError::TooLarge) => Err(MediaError::TooLarge(too_large(max_bytes))),
-            Err(FileError::Format) => Err(MediaError::Failed("the tool wrote a file of another format".to_owned())),
+            Err(FileError::Format) => {
+                Err(MediaError::Failed("the tool wrote a file of another format".to_owned()))
+            }
             Err(FileError::Io(error)) => Err(internal(&error)),
         }
     }
@@ -203,7 +206,8 @@ fn stopped(error: &str, max_bytes: u64) -> MediaError {
         return MediaError::TooLarge(too_large(max_bytes));
     }
     tracing::warn!(error, "a download was ended");
-    let reason = if error.contains("out of memory") { "it needs too much memory" } else { "its tool was ended" };
+    let reason =
+        if error.contains("out of memory") { "it needs too much memory" } else { "its tool was ended" };
     MediaError::Failed(format!("the download failed: {reason}"))
 }
 

@@ -130,13 +130,11 @@ mod tests {
             (
                 "[download] a does not pass filter (!is_live), skipping ..",
                 "",
-                MediaError::TooLarge("the medium is a live stream, or longer than the maximum duration".into()),
+                MediaError::TooLarge(
+                    "the medium is a live stream, or longer than the maximum duration".into(),
+                ),
             ),
-            (
-                "",
-                "ERROR: broken; please report this issue on https://x",
-                MediaError::Failed("broken".into()),
-            ),
+            ("", "ERROR: broken; please report this issue on https://x", MediaError::Failed("broken".into())),
             ("", "", MediaError::Failed("the tool wrote no file".into())),
         ] {
             assert_eq!(classify(stdout, stderr, &[]), expected, "{stderr}");

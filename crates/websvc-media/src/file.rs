@@ -57,7 +57,9 @@ impl Container {
     fn matches(self, start: &[u8]) -> bool {
         match self {
             // A tag, or the synchronization bits of a frame.
-            Self::Mp3 => start.starts_with(b"ID3") || matches!(start, [0xFF, second, ..] if second & 0xE0 == 0xE0),
+            Self::Mp3 => {
+                start.starts_with(b"ID3") || matches!(start, [0xFF, second, ..] if second & 0xE0 == 0xE0)
+            }
             Self::Mp4 => start.get(4..8) == Some(b"ftyp"),
             Self::Webm => start.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]),
         }

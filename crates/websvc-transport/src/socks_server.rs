@@ -78,10 +78,7 @@ pub async fn reply_success(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result
 ///
 /// # Errors
 /// The stream is closed.
-pub async fn reply_failure(
-    stream: &mut (impl AsyncWrite + Unpin),
-    error: &FetchError,
-) -> io::Result<()> {
+pub async fn reply_failure(stream: &mut (impl AsyncWrite + Unpin), error: &FetchError) -> io::Result<()> {
     let code = match error {
         FetchError::Forbidden => Reply::NotAllowed,
         FetchError::Dns { .. } => Reply::HostUnreachable,

@@ -34,7 +34,10 @@ pub(crate) async fn media_tools(config: &Config, data_dir: &Path) -> Result<Medi
         }
         Err(error) => {
             let error = &error as &dyn std::error::Error;
-            tracing::error!(error, "the formats audio and video are off: their tools cannot run in the sandbox");
+            tracing::error!(
+                error,
+                "the formats audio and video are off: their tools cannot run in the sandbox"
+            );
             Ok(MediaTools::Unusable)
         }
     }

@@ -42,6 +42,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
 }
 
 fn has_action_results(artifacts: &RenderArtifacts) -> bool {
-    let RenderArtifacts { styles: _, screenshot: _, screenshots, scrapes, returns, pdfs, cookies: _ } = artifacts;
+    let RenderArtifacts { styles: _, screenshot: _, screenshots, scrapes, returns, pdfs, cookies: _ } =
+        artifacts;
     !(screenshots.is_empty() && scrapes.is_empty() && returns.is_empty() && pdfs.is_empty())
 }

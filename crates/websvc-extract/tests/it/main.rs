@@ -22,3 +22,4 @@ mod rendered;
 mod scoring;
 mod scripted;
 mod selection;
+mod videos;

@@ -7,7 +7,8 @@ use tokio::process::Command;
 use super::exposure::Exposure;
 use super::{GuestTask, InterpreterConfig, SandboxConfig};
 use crate::guest_settings::{
-    COMMANDS, GUEST_PROGRAM, GuestSettings, HOME, MAX_MEMORY_FILES_BYTES, Settings, TEMPORARY_FILES, agent_browser_link,
+    COMMANDS, GUEST_PROGRAM, GuestSettings, HOME, MAX_MEMORY_FILES_BYTES, Settings, TEMPORARY_FILES,
+    agent_browser_link,
 };
 
 /// The namespaces that are always new. The network namespace has a loopback interface of its own, and nothing else.

@@ -16,7 +16,9 @@ use crate::frame::Start;
 use crate::guest_settings::{GuestSettings, PROXY_SOCKET, TOOL_OUTPUT, ToolSettings};
 use crate::interpreter::command::{next_user_if_root, sandbox_command};
 use crate::interpreter::exposure::Exposure;
-use crate::interpreter::{InterpreterError, NoBrowser, SandboxConfig, check_path, check_system, last_lines, memory};
+use crate::interpreter::{
+    InterpreterError, NoBrowser, SandboxConfig, check_path, check_system, last_lines, memory,
+};
 use crate::process::{Pipes, Worker};
 use crate::program::Outcome;
 use crate::run::{failure, supervise};
@@ -111,7 +113,11 @@ impl Tool {
             .await;
         if outcome.exit_code != 0 {
             let text = outcome.stderr.trim();
-            return Err(InterpreterError::Check(last_lines(if text.is_empty() { "it printed no error" } else { text })));
+            return Err(InterpreterError::Check(last_lines(if text.is_empty() {
+                "it printed no error"
+            } else {
+                text
+            })));
         }
         Ok(outcome.stdout.lines().next().unwrap_or_default().trim().to_owned())
     }
@@ -159,7 +165,9 @@ impl Tool {
     fn command(&self, settings: &ToolSettings, output: Option<&Path>, proxy: Option<&Path>) -> Command {
         let mut command = sandbox_command(&self.sandbox, &self.exposure, settings.user);
         for directory in CERTIFICATES {
-            for ancestor in Path::new(directory).ancestors().skip(1).collect::<Vec<_>>().into_iter().rev().skip(1) {
+            for ancestor in
+                Path::new(directory).ancestors().skip(1).collect::<Vec<_>>().into_iter().rev().skip(1)
+            {
                 command.args(["--perms", "0755", "--dir"]).arg(ancestor);
             }
             command.args(["--ro-bind-try", directory, directory]);

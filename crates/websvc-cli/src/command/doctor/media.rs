@@ -23,7 +23,10 @@ pub(super) async fn check(common: &Common, config: &Config) -> Finding {
         Ok(Some(Ok(downloader))) => Finding::ok(MEDIA, downloader.versions()),
         Ok(Some(Err(error))) => Finding::problem(
             MEDIA,
-            format!("audio and video are off, their tools cannot run in the sandbox: {}", output::causes(&error)),
+            format!(
+                "audio and video are off, their tools cannot run in the sandbox: {}",
+                output::causes(&error)
+            ),
             INSTALL,
         ),
         Err(error) => Finding::problem(MEDIA, output::causes(error.as_ref()), "lower `media.max_bytes`"),

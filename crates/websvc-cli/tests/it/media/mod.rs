@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use websvc_testkit::TestWeb;
 
 use crate::browser::path_or_skip;
 use crate::harness::{KEY, Response, Service, Site};

@@ -103,17 +103,17 @@ async fn downloaded_media_are_served_by_signed_urls_for_an_hour() {
     let data = &response.body["data"];
     assert_eq!(data["metadata"]["creditsUsed"], 9, "{data}");
     assert!(data.get("warning").is_none(), "{data}");
-    for (format, content_type, content) in [
-        ("audio", "audio/mpeg", &b"ID3 sound"[..]),
-        ("video", "video/mp4", &b"\0\0\0\x18ftypisom video"[..]),
-    ] {
+    for (format, content_type, content) in
+        [("audio", "audio/mpeg", &b"ID3 sound"[..]), ("video", "video/mp4", &b"\0\0\0\x18ftypisom video"[..])]
+    {
         let path = path_of(service, &data[format]);
         assert_eq!(service.file(path).await, (content_type.to_owned(), content.to_vec()));
         let (before, signature) = path.rsplit_once('=').unwrap();
         let other = format!("{before}={}", signature.chars().rev().collect::<String>());
         assert_eq!(service.get(&other).await.status, StatusCode::NOT_FOUND, "{other}");
         let url: url::Url = data[format].as_str().unwrap().parse().unwrap();
-        let expires = url.query_pairs().find(|(name, _)| name == "expires").unwrap().1.parse::<u64>().unwrap();
+        let expires =
+            url.query_pairs().find(|(name, _)| name == "expires").unwrap().1.parse::<u64>().unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         assert!((now..=now + 3_601).contains(&expires), "{expires} is within an hour of {now}");
         let later = path.replace(&expires.to_string(), &(expires + 60).to_string());
@@ -175,8 +175,7 @@ async fn hanging_tool_ends_with_the_timeout_of_the_scrape() {
     let StubTest { service, site, .. } = &test;
     let body = json!({ "url": "http://media.test/hang", "formats": ["audio"], "timeout": 4000 });
     let scraping = service.post("/v2/scrape", body.to_string());
-    let (response, ()) =
-        tokio::join!(scraping, until("the tool runs", || is_running("86420.5")));
+    let (response, ()) = tokio::join!(scraping, until("the tool runs", || is_running("86420.5")));
     assert_eq!(response.status, StatusCode::REQUEST_TIMEOUT, "{}", response.body);
     until("no process of the tool is left", || !is_running("86420.5")).await;
     until("no file of the download is left", || leftovers(site) == 0).await;
@@ -191,7 +190,8 @@ async fn tool_sees_only_its_cookies_and_reaches_only_allowed_hosts() {
     let Some(StubTest { service, .. }) = &test else { return };
     let canary = Canary::start().await;
     let url = format!("http://media.test/inspect?port={}", canary.addr().port());
-    let body = json!({ "url": url, "formats": ["audio"], "headers": { "Cookie": "session=s3cret; lang=en" } });
+    let body =
+        json!({ "url": url, "formats": ["audio"], "headers": { "Cookie": "session=s3cret; lang=en" } });
     let response = service.post("/v2/scrape", body.to_string()).await;
     assert_eq!(response.status, StatusCode::OK, "{}", response.body);
     let (_, content) = service.file(path_of(service, &response.body["data"]["audio"])).await;
@@ -230,7 +230,8 @@ async fn batches_crawls_and_searches_have_media() {
     let (documents, _) = read_all(service, &batch).await;
     let sounds: Vec<bool> = documents.iter().map(|document| document["audio"].is_string()).collect();
     assert_eq!(sounds.iter().filter(|has| **has).count(), 2, "{documents:?}");
-    let crawl = json!({ "url": "http://media.test/ok", "limit": 1, "scrapeOptions": { "formats": ["video"] } });
+    let crawl =
+        json!({ "url": "http://media.test/ok", "limit": 1, "scrapeOptions": { "formats": ["video"] } });
     let crawl = start_at(service, "/v2/crawl", crawl).await;
     wait_for_end(service, &crawl).await;
     let (documents, _) = read_all(service, &crawl).await;
@@ -263,10 +264,16 @@ async fn nothing_is_downloaded_where_nothing_may_be_stored() {
     check(json!({ "minAge": 1 }), Some("minAge")).await;
     check(json!({ "lockdown": true }), None).await;
     let store = Store::open(site.data_dir()).unwrap();
-    store.set_team("default", &TeamChange { zdr: Some(Retention::Allowed), ..TeamChange::default() }).unwrap();
+    store
+        .set_team("default", &TeamChange { zdr: Some(Retention::Allowed), ..TeamChange::default() })
+        .unwrap();
     until_zero_retention(service, check).await;
     let metrics = service.text("/metrics").await;
-    assert!(!metrics.lines().any(|line| line.starts_with("websvc_media_downloads_total") && !line.ends_with(" 0")));
+    assert!(
+        !metrics
+            .lines()
+            .any(|line| line.starts_with("websvc_media_downloads_total") && !line.ends_with(" 0"))
+    );
 }
 
 /// Repeats the check with zero data retention until the service has read that the team may use it.
