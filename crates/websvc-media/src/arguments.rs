@@ -7,7 +7,7 @@ use url::Url;
 use websvc_sandbox::{TOOL_OUTPUT_DIRECTORY, TOOL_PROXY_PORT};
 
 /// The file of cookies in the sandbox.
-pub(crate) const COOKIES: &str = "/home/cookies.txt";
+pub(crate) const COOKIES: &str = "/tmp/cookies.txt";
 /// The name of the output without its extension.
 pub(crate) const OUTPUT: &str = "media";
 

@@ -186,11 +186,11 @@ impl Downloader {
         let read = reading.await.map_err(|error| internal(&io::Error::other(error)))?;
         match read {
             _ if outcome.killed => Err(MediaError::Timeout),
-            Ok(file) if outcome.exit_code == 0 => Ok(file),
-            Ok(_) | Err(FileError::Missing) => Err(match outcome.error {
-                Some(error) => stopped(&error, max_bytes),
-                None => classify(&outcome.stdout, &outcome.stderr, &proxy.refused()),
-            }),
+            // What a tool that failed has left is not the medium.
+            _ if outcome.error.is_some() => Err(stopped(&outcome.error.unwrap_or_default(), max_bytes)),
+            _ if outcome.exit_code != 0 => Err(classify(&outcome.stdout, &outcome.stderr, &proxy.refused())),
+            Ok(file) => Ok(file),
+            Err(FileError::Missing) => Err(classify(&outcome.stdout, &outcome.stderr, &proxy.refused())),
             Err(FileError::TooLarge) => Err(MediaError::TooLarge(too_large(max_bytes))),
             Err(FileError::Format) => {
                 Err(MediaError::Failed("the tool wrote a file of another format".to_owned()))

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_told_apart() {
+    fn failures_have_their_kinds() {
         let denied = |text: &str| MediaError::Denied(text.to_owned());
         for (stdout, stderr, expected) in [
             ("", "ERROR: Unsupported URL: http://a.test/", MediaError::Unsupported),

@@ -9,8 +9,8 @@ use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
 use websvc_threat::UrlChecker;
-use websvc_transport::{BoxFuture, Client, Proxy};
-use websvc_types::{ErrorCode, ProxyUsed};
+use websvc_transport::{BoxFuture, Client};
+use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
 use crate::background_limits::{BackgroundPermits, BackgroundPool};
@@ -30,7 +30,7 @@ use crate::image_size;
 use crate::output_cache::OutputCache;
 use crate::page::Page;
 use crate::profile::OpenProfile;
-use crate::proxies::{ProxyConfig, ProxyTier};
+use crate::proxies::ProxyConfig;
 use crate::raw::{RawPage, RevalidatedPage};
 use crate::request::{self, ROBOTS_NAME};
 use crate::single_flight::SingleFlight;
@@ -143,22 +143,6 @@ impl Scraper {
     /// Returns the configured proxies.
     pub fn proxies(&self) -> &ProxyConfig {
         self.inner.fetcher.proxies()
-    }
-
-    /// Returns the proxy through which other files of a page are fetched: one of the tier that it was fetched through.
-    #[must_use]
-    pub fn proxy_of_page(&self, url: &Url, plan: &ScrapePlan, used: Option<ProxyUsed>) -> Option<Proxy> {
-        let tier = match used {
-            Some(ProxyUsed::Stealth) => ProxyTier::Enhanced,
-            Some(ProxyUsed::Basic) | None => self.inner.fetcher.tiers(ProxyRoute::of(plan)).first,
-        };
-        self.inner.fetcher.pick_proxy(tier, plan.location().country(), url)
-    }
-
-    /// Returns the checker of threat protection of this request.
-    #[must_use]
-    pub fn url_checker(&self) -> Option<&UrlChecker> {
-        self.url_checker.as_ref()
     }
 
     /// Returns the metrics of how long the stages take.

@@ -9,6 +9,7 @@ use websvc_validate::{RetentionMode, ScrapePlan, SearchPlan};
 
 use super::find::SearchHits;
 use super::gather::{PageResult, PageResults};
+use super::media_charge::{charge_media, max_media_credits};
 use super::produced;
 use crate::bill::{Bill, ChargeKind};
 use crate::change_tracking::has_json_mode;
@@ -111,10 +112,7 @@ fn max_content_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &Scrape
     let has = |name: &str| scrape.formats().iter().any(|format| needs_model(format) && format.name() == name);
     let requested =
         generated_items(pricing).into_iter().filter(|(formats, ..)| formats.iter().any(|name| has(name)));
-    let is_requested = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
-    let media = media_items(pricing, None).into_iter().filter(|(name, ..)| is_requested(name));
-    let media = if scrape.lockdown() { 0 } else { media.map(|(.., price)| price).sum() };
-    let page = page.saturating_add(media);
+    let page = page.saturating_add(max_media_credits(pricing, scrape));
     requested.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
@@ -177,23 +175,8 @@ fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page:
             credits += bill.add_line(kind, 1, price);
         }
     }
-    for (_, url, kind, price) in media_items(pricing, Some(page)) {
-        if url.is_some() {
-            credits += bill.add_line(kind, 1, price);
-        }
-    }
+    credits += charge_media(bill, pricing, page);
     page.metadata.credits_used = Some(credits);
-}
-
-/// Returns the formats that are downloaded, with their URLs on a page.
-fn media_items<'p>(
-    pricing: &Pricing,
-    page: Option<&'p Page>,
-) -> [(&'static str, Option<&'p String>, ChargeKind, u64); 2] {
-    [
-        ("audio", page.and_then(|page| page.audio.as_ref()), ChargeKind::Audio, pricing.audio),
-        ("video", page.and_then(|page| page.video.as_ref()), ChargeKind::Video, pricing.video),
-    ]
 }
 
 /// Returns the formats that a language model generates for a price of their own. Formats with one price are charged once.

@@ -46,7 +46,7 @@ pub struct ToolRun<'a> {
     pub program: usize,
     /// The arguments of the program.
     pub arguments: Vec<String>,
-    /// Files that exist only in the sandbox, by their absolute paths in its `/tmp` or `/home`.
+    /// Files that exist only in the sandbox, by their absolute paths in its `/tmp`.
     pub files: Vec<(String, String)>,
     /// The directory of the machine that is [`TOOL_OUTPUT_DIRECTORY`] in the sandbox; empty, and not used for anything else.
     pub output: Option<&'a Path>,

@@ -46,7 +46,8 @@ impl RealTools {
         let directory = tempfile::tempdir().unwrap();
         let picture = ["-f", "lavfi", "-i", "testsrc=size=160x120:rate=10"];
         let sound = ["-f", "lavfi", "-i", "sine=frequency=440"];
-        let video = ["-t", "2", "-c:v", "mpeg4", "-c:a", "aac", "tea.mp4"];
+        let video =
+            ["-t", "2", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "10", "-c:a", "aac", "tea.mp4"];
         self.ffmpeg(&[&picture[..], &sound, &video].concat(), directory.path());
         let stream =
             ["-i", "tea.mp4", "-c", "copy", "-f", "hls", "-hls_time", "1", "-hls_list_size", "0", "tea.m3u8"];

@@ -27,7 +27,7 @@ case "$url" in
 *inspect*)
     {
         printf 'ID3'
-        cat /home/cookies.txt
+        cat /tmp/cookies.txt
         echo "arguments: $*"
         echo "environment: $(env | sort | tr '\n' ' ')"
         echo "passwd: $(cat /etc/passwd 2>&1)"
