@@ -76,7 +76,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     findings.extend(programs::check(common, config).await);
     if let Some(config) = config {
         findings.extend(sessions::check(config).await);
-        findings.push(media::check(common, config).await);
+        findings.extend(media::check(common, config).await);
     }
     findings
 }

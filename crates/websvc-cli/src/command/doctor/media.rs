@@ -14,12 +14,12 @@ const INSTALL: &str = "install yt-dlp from PyPI (pipx install yt-dlp) and set `m
     ffmpeg bubblewrap; the system must allow user namespaces, or websvc runs as root. See the page \"Audio and video\" of \
     the manual";
 
-/// Runs the tools once in their sandbox, as the service does at its start.
-pub(super) async fn check(common: &Common, config: &Config) -> Finding {
+/// Runs the tools once in their sandbox, as the service does at its start. Without configured tools, there is no finding.
+pub(super) async fn check(common: &Common, config: &Config) -> Option<Finding> {
     // A directory that cannot be located is a finding of its own.
     let data_dir = DataDir::locate(common.data_dir.as_deref()).unwrap_or_default();
-    match app::downloader(config, &data_dir).await {
-        Ok(None) => Finding::ok(MEDIA, "off (no media.yt_dlp): the formats audio and video return a warning"),
+    Some(match app::downloader(config, &data_dir).await {
+        Ok(None) => return None,
         Ok(Some(Ok(downloader))) => Finding::ok(MEDIA, downloader.versions()),
         Ok(Some(Err(error))) => Finding::problem(
             MEDIA,
@@ -30,5 +30,5 @@ pub(super) async fn check(common: &Common, config: &Config) -> Finding {
             INSTALL,
         ),
         Err(error) => Finding::problem(MEDIA, output::causes(error.as_ref()), "lower `media.max_bytes`"),
-    }
+    })
 }
