@@ -283,9 +283,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeAudioUnsupportedUrl => {
             "no sound can be extracted from https://tea.example/: the page has no supported medium"
         }
-        ErrorCode::ScrapeMediaAccessDenied => {
-            "the site refuses access to the medium: Private video. Sign in if you've been granted access to this video"
-        }
+        ErrorCode::ScrapeMediaAccessDenied => "the site refuses access to the medium: Private video",
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
         ErrorCode::SearchNotFound => "No search of your team has this ID, or it may not be rated",
         ErrorCode::JobNotFound => "No scrape of your team has this ID, or it may not be rated",

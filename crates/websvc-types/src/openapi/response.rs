@@ -44,6 +44,22 @@ pub(super) enum Failure {
     FeedbackConflict,
 }
 
+/// The codes of an invalid scrape of a page.
+const INVALID_PAGE: &[ErrorCode] = &[
+    ErrorCode::BadRequest,
+    ErrorCode::BadRequestInvalidJson,
+    ErrorCode::ScrapeActionsNotSupported,
+    ErrorCode::ScrapeAudioUnsupportedUrl,
+];
+
+/// The codes of a page, or of its medium, that may not be scraped.
+const MEDIUM_FORBIDDEN: &[ErrorCode] = &[
+    ErrorCode::Forbidden,
+    ErrorCode::UnsafeDomainBlocked,
+    ErrorCode::ScrapeForbiddenUrl,
+    ErrorCode::ScrapeMediaAccessDenied,
+];
+
 impl Failure {
     const ALL: [Failure; 34] = [
         Failure::InvalidSearch,
@@ -90,12 +106,7 @@ impl Failure {
                 ErrorCode::BadRequestInvalidJson,
                 ErrorCode::ScrapeActionsNotSupported,
             ],
-            Failure::InvalidPage => &[
-                ErrorCode::BadRequest,
-                ErrorCode::BadRequestInvalidJson,
-                ErrorCode::ScrapeActionsNotSupported,
-                ErrorCode::ScrapeAudioUnsupportedUrl,
-            ],
+            Failure::InvalidPage => INVALID_PAGE,
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
             Failure::InvalidFile => &[
@@ -110,12 +121,7 @@ impl Failure {
             Failure::PageForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
-            Failure::MediumForbidden => &[
-                ErrorCode::Forbidden,
-                ErrorCode::UnsafeDomainBlocked,
-                ErrorCode::ScrapeForbiddenUrl,
-                ErrorCode::ScrapeMediaAccessDenied,
-            ],
+            Failure::MediumForbidden => MEDIUM_FORBIDDEN,
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
