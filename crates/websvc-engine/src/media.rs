@@ -139,6 +139,8 @@ fn cookies(plan: &ScrapePlan, page: &Page, url: &Url) -> Vec<Cookie> {
             value: cookie.value.clone(),
             domain: cookie.domain.clone(),
             path: cookie.path.clone(),
+            // The browser does not tell which of them are for https only.
+            is_secure: url.scheme() == "https",
         })
         .collect();
     // The tool reads a later cookie of the same name over an earlier one.

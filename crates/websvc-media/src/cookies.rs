@@ -20,10 +20,12 @@ pub struct Cookie {
     pub domain: String,
     /// The path prefix.
     pub path: String,
+    /// It is sent over https only.
+    pub is_secure: bool,
 }
 
 impl Cookie {
-    /// Returns the cookies of a header `Cookie`, for the host of this URL.
+    /// Returns the cookies of a header `Cookie`, for the host of this URL and for its scheme or a safer one.
     #[must_use]
     pub fn of_header(header: &str, url: &Url) -> Vec<Self> {
         let host = url.host_str().unwrap_or_default();
@@ -33,6 +35,7 @@ impl Cookie {
             value: value.to_owned(),
             domain: host.to_owned(),
             path: "/".to_owned(),
+            is_secure: url.scheme() == "https",
         };
         pairs.map(cookie).collect()
     }
@@ -41,15 +44,16 @@ impl Cookie {
 /// Returns the file; `None` if there is no cookie. A cookie with characters that would begin another field is left out.
 pub(crate) fn file(cookies: &[Cookie]) -> Option<String> {
     let mut text = HEADER.to_owned();
-    for Cookie { name, value, domain, path } in cookies.iter().take(MAX_COOKIES) {
+    for Cookie { name, value, domain, path, is_secure } in cookies.iter().take(MAX_COOKIES) {
         let fields = [domain, path, name, value];
         let is_clean = fields.iter().all(|field| !field.contains(|c: char| c.is_control()));
         if !is_clean || name.is_empty() || domain.is_empty() {
             continue;
         }
         let subdomains = if domain.starts_with('.') { "TRUE" } else { "FALSE" };
+        let secure = if *is_secure { "TRUE" } else { "FALSE" };
         // Zero is the expiry of a cookie of this session.
-        let line = format!("{domain}\t{subdomains}\t{path}\tFALSE\t0\t{name}\t{value}\n");
+        let line = format!("{domain}\t{subdomains}\t{path}\t{secure}\t0\t{name}\t{value}\n");
         if text.len() + line.len() > MAX_BYTES {
             break;
         }
@@ -71,11 +75,12 @@ mod tests {
             value: "v".into(),
             domain: ".tea.test".into(),
             path: "/p".into(),
+            is_secure: false,
         });
         assert_eq!(
             file(&cookies).unwrap(),
-            "# Netscape HTTP Cookie File\ntea.test\tFALSE\t/\tFALSE\t0\ta\t1\n\
-             tea.test\tFALSE\t/\tFALSE\t0\tb\tx=y\n.tea.test\tTRUE\t/p\tFALSE\t0\ts\tv\n"
+            "# Netscape HTTP Cookie File\ntea.test\tFALSE\t/\tTRUE\t0\ta\t1\n\
+             tea.test\tFALSE\t/\tTRUE\t0\tb\tx=y\n.tea.test\tTRUE\t/p\tFALSE\t0\ts\tv\n"
         );
         assert_eq!(file(&[]), None);
     }

@@ -19,6 +19,10 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// The maximum number of concurrent connections.
 const MAX_CONNECTIONS: usize = 64;
+/// The ports of the web below 1024. The others are those of mail, shells, shared files and the like.
+const WEB_PORTS: [u16; 2] = [80, 443];
+/// The first port that any user may listen on.
+const FIRST_USER_PORT: u16 = 1024;
 /// The maximum number of refused destinations that are recorded.
 const MAX_REFUSED: usize = 20;
 
@@ -149,7 +153,8 @@ impl Shared {
 
     async fn connect(&self, host: &Host, port: u16) -> Result<websvc_transport::Tunnel, FetchError> {
         let Route { client, proxy, rule, traffic_bytes: _ } = &self.route;
-        if rule.as_ref().is_some_and(|rule| !rule.allows(host, port)) {
+        let is_web = port >= FIRST_USER_PORT || WEB_PORTS.contains(&port);
+        if !is_web || rule.as_ref().is_some_and(|rule| !rule.allows(host, port)) {
             return Err(FetchError::Forbidden);
         }
         client.tunnel(host, port, proxy.as_ref(), CONNECT_TIMEOUT).await

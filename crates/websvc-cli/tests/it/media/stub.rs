@@ -206,6 +206,7 @@ async fn tool_sees_only_its_cookies_and_reaches_only_allowed_hosts() {
         // Not allowed by the rules of the proxy (RFC 1928, section 6).
         "loopback by proxy: 2\n",
         "metadata service by proxy: 2\n",
+        "mail by proxy: 2\n",
         // The positive control.
         "allowed by proxy: 0\n",
     ] {

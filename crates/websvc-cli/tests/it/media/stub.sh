@@ -37,6 +37,7 @@ case "$url" in
         (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && echo "direct: connected" || echo "direct: refused"
         echo "loopback by proxy: $(reply "\x01\x7f\x00\x00\x01$ports")"
         echo "metadata service by proxy: $(reply '\x01\xa9\xfe\xa9\xfe\x00\x50')"
+        echo "mail by proxy: $(reply '\x03\x0amedia.test\x00\x19')"
         echo "allowed by proxy: $(reply '\x03\x0amedia.test\x00\x50')"
     } >/output/media.mp3 2>&1
     exit 0
