@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::browser::path_or_skip;
 use crate::harness::{KEY, Response, Service, Site};
 
+/// The timeout of scrapes that should succeed, also on slow machines.
+const TIMEOUT_MS: u32 = 120_000;
+
 /// The programs for a service.
 struct Tools<'a> {
     bubblewrap: &'a Path,
@@ -36,7 +39,8 @@ impl Tools<'_> {
 }
 
 async fn scrape(service: &Service, url: &str, formats: &Value) -> Response {
-    service.post("/v2/scrape", json!({ "url": url, "formats": formats, "maxAge": 0 }).to_string()).await
+    let body = json!({ "url": url, "formats": formats, "maxAge": 0, "timeout": TIMEOUT_MS });
+    service.post("/v2/scrape", body.to_string()).await
 }
 
 /// Returns the path and query of a URL of the service.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use super::{Tools, leftovers, path_of, path_or_skip, scrape, warning};
+use super::{TIMEOUT_MS, Tools, leftovers, path_of, path_or_skip, scrape, warning};
 use crate::harness::{Service, Site};
 
 /// The programs of this machine.
@@ -126,7 +126,8 @@ async fn real_tools_download_the_media_of_pages() {
     let service = test.tools.serve(&test.site, &[]);
     let original = std::fs::read(test.media.path().join("tea.mp4")).unwrap();
     for url in ["http://media.test/page", "http://media.test/stream", "https://media.test/page"] {
-        let body = json!({ "url": url, "formats": ["audio", "video"], "skipTlsVerification": true });
+        let body = json!({ "url": url, "formats": ["audio", "video"], "skipTlsVerification": true,
+            "timeout": TIMEOUT_MS });
         let response = service.post("/v2/scrape", body.to_string()).await;
         assert_eq!(response.status, StatusCode::OK, "{}", response.body);
         let data = &response.body["data"];
@@ -214,7 +215,7 @@ async fn cookies_of_the_rendered_page_reach_the_tool() {
     let variables = [("WEBSVC__BROWSER__CONCURRENCY", "1"), ("WEBSVC__BROWSER__PATH", &chromium)];
     let service = tools.serve(&site, &variables);
     let scrape = async |wait: u32| {
-        let body = json!({ "url": "http://media.test/page", "formats": ["video"], "waitFor": wait,
+        let body = json!({ "url": "http://media.test/page", "formats": ["video"], "waitFor": wait, "timeout": TIMEOUT_MS,
             "headers": { "Cookie": "lang=en" } });
         service.post("/v2/scrape", body.to_string()).await
     };

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use websvc_store::{Retention, Store, TeamChange};
 use websvc_testkit::{Canary, Page, TestWeb, until};
 
-use super::{Tools, is_running, leftovers, path_of, path_or_skip, scrape, warning};
+use super::{TIMEOUT_MS, Tools, is_running, leftovers, path_of, path_or_skip, scrape, warning};
 use crate::batch::{read_all, start_at, wait_for_end};
 use crate::harness::{Service, Site, skip};
 use crate::sdk;
@@ -173,7 +173,7 @@ async fn failures_have_their_status_and_cost_nothing() {
 async fn hanging_tool_ends_with_the_timeout_of_the_scrape() {
     let Some(test) = start("hanging_tool_ends_with_the_timeout_of_the_scrape", &[]).await else { return };
     let StubTest { service, site, .. } = &test;
-    let body = json!({ "url": "http://media.test/hang", "formats": ["audio"], "timeout": 4000 });
+    let body = json!({ "url": "http://media.test/hang", "formats": ["audio"], "timeout": 10_000 });
     let scraping = service.post("/v2/scrape", body.to_string());
     let (response, ()) = tokio::join!(scraping, until("the tool runs", || is_running("86420.5")));
     assert_eq!(response.status, StatusCode::REQUEST_TIMEOUT, "{}", response.body);
@@ -190,8 +190,7 @@ async fn tool_sees_only_its_cookies_and_reaches_only_allowed_hosts() {
     let Some(StubTest { service, .. }) = &test else { return };
     let canary = Canary::start().await;
     let url = format!("http://media.test/inspect?port={}", canary.addr().port());
-    let body =
-        json!({ "url": url, "formats": ["audio"], "headers": { "Cookie": "session=s3cret; lang=en" } });
+    let body = json!({ "url": url, "formats": ["audio"], "timeout": TIMEOUT_MS, "headers": { "Cookie": "session=s3cret; lang=en" } });
     let response = service.post("/v2/scrape", body.to_string()).await;
     assert_eq!(response.status, StatusCode::OK, "{}", response.body);
     let (_, content) = service.file(path_of(service, &response.body["data"]["audio"])).await;
