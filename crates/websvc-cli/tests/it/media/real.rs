@@ -131,7 +131,9 @@ async fn real_tools_download_the_media_of_pages() {
         let response = service.post("/v2/scrape", body.to_string()).await;
         assert_eq!(response.status, StatusCode::OK, "{}", response.body);
         let data = &response.body["data"];
-        assert!(data.get("warning").is_none() && data["metadata"]["creditsUsed"] == 9, "{data}");
+        assert!(data["metadata"]["creditsUsed"] == 9, "{data}");
+        // Of the certificate of this web.
+        assert_eq!(data.get("warning").is_some(), url.starts_with("https"), "{data}");
         let (content_type, sound) = service.file(path_of(&service, &data["audio"])).await;
         assert_eq!(content_type, "audio/mpeg");
         let (content_type, video) = service.file(path_of(&service, &data["video"])).await;
@@ -176,7 +178,9 @@ async fn real_tool_does_not_reach_forbidden_addresses() {
         assert!(response.body["data"]["video"].is_null(), "{page}: {}", response.body);
         // The tool has tried, so that the test cannot pass by doing nothing.
         let address = format!("a connection to {} is not allowed", test.canary.addr());
-        assert!(warning(&response).contains(&address), "{page}: {}", response.body);
+        // ffmpeg, to which yt-dlp may leave an encrypted stream, does not use the proxy and has no other network.
+        let is_left_to_ffmpeg = page == "key" && warning(&response).contains("ffmpeg exited with code 1");
+        assert!(is_left_to_ffmpeg || warning(&response).contains(&address), "{page}: {}", response.body);
     }
     assert_eq!(test.canary.connections(), 0);
     // A playlist of files of the machine has no segment that can be read.
