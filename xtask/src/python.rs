@@ -32,7 +32,7 @@ const RELAXED_REQUIREMENTS: &[&str] = &[
 const PLAYWRIGHT: &str = "playwright==1.65.2";
 
 /// The downloader of media, for tests of the formats `audio` and `video`.
-const YT_DLP: &str = "yt-dlp==2026.10.26";
+const YT_DLP: &str = "yt-dlp[default]==2026.10.26";
 
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
