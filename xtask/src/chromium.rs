@@ -54,7 +54,8 @@ fn find_installed() -> Option<PathBuf> {
     PROGRAMS.iter().map(Path::new).find(|program| program.is_file()).map(Path::to_owned)
 }
 
-fn install(package: &str) -> Result {
+/// Installs a Debian package (which needs root).
+pub(crate) fn install(package: &str) -> Result {
     if apt_get(&["install", "-y", "--no-install-recommends", package]).is_ok() {
         return Ok(());
     }

@@ -49,6 +49,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-browser", &["websvc-transport"]),
     // Its connection to the browser is a trait, which the sessions implement.
     layer("websvc-sandbox", &[]),
+    // The sandbox of its tools, and the client behind whose guard they are.
+    layer("websvc-media", &["websvc-sandbox", "websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer("websvc-model", &["websvc-transport"]),
     // The page is a trait, which the sessions implement.
@@ -91,6 +93,7 @@ const LAYERS: &[Layer] = &[
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
+            "websvc-media",
             "websvc-model",
         ],
     ),
@@ -156,6 +159,7 @@ const LAYERS: &[Layer] = &[
 const JOBS_AND_BELOW: &[&str] = &[
     "websvc-branding",
     "websvc-sandbox",
+    "websvc-media",
     "websvc-diff",
     "websvc-notify",
     "websvc-jobs",
@@ -185,9 +189,10 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 33] = [
+const EVERYTHING: [&str; 34] = [
     "websvc-branding",
     "websvc-sandbox",
+    "websvc-media",
     "websvc-session",
     "websvc-notify",
     "websvc-diff",

@@ -15,6 +15,7 @@ mod corpus;
 mod debian;
 mod interpreters;
 mod layers;
+mod media;
 mod npm;
 mod playwright;
 mod postgres;

@@ -31,6 +31,9 @@ const RELAXED_REQUIREMENTS: &[&str] = &[
 /// Playwright, with the version of Node that it drives browsers with, for tests of interpreters.
 const PLAYWRIGHT: &str = "playwright==1.65.2";
 
+/// The downloader of media, for tests of the formats `audio` and `video`.
+const YT_DLP: &str = "yt-dlp[default]==2026.10.26";
+
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
@@ -46,6 +49,13 @@ pub(crate) fn prepare() -> Result<PathBuf> {
 pub(crate) fn prepare_playwright() -> Result<PathBuf> {
     environment(PLAYWRIGHT, "import playwright", |pip| {
         pip.install(&[PLAYWRIGHT]).map_err(|error| pip_failed(PLAYWRIGHT, error.as_ref()))
+    })
+}
+
+/// Returns the interpreter of a virtual environment with yt-dlp. Creates it if it is missing.
+pub(crate) fn prepare_yt_dlp() -> Result<PathBuf> {
+    environment(YT_DLP, "import yt_dlp", |pip| {
+        pip.install(&[YT_DLP]).map_err(|error| pip_failed(YT_DLP, error.as_ref()))
     })
 }
 

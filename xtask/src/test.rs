@@ -17,8 +17,8 @@ use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
 use crate::{
-    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, playwright, python,
-    root,
+    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, media, playwright,
+    python, root,
 };
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
@@ -194,6 +194,8 @@ impl TestDependencies {
         provide("playwright", playwright::VARIABLE, playwright::prepare);
         provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
+        provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);
+        provide("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

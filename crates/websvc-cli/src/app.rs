@@ -6,6 +6,7 @@ mod browser;
 mod jobs;
 mod llm;
 mod mail;
+mod media;
 mod mirror_sink;
 mod monitors;
 mod replica;
@@ -24,7 +25,7 @@ use anyhow::{Context, Result, ensure};
 use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_blocklist::Blocklist;
-use websvc_engine::{Engine, EngineConfig, TeamIndexes};
+use websvc_engine::{Engine, EngineConfig, MediaTools, TeamIndexes};
 use websvc_index::{Index, IndexConfig};
 use websvc_model::Model;
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
@@ -42,6 +43,7 @@ pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
 pub(crate) use llm::model;
 pub(crate) use mail::mail_settings;
+pub(crate) use media::{downloader, media_tools};
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
 pub(crate) use replica::{announcement, replica_config};
@@ -74,8 +76,18 @@ pub(crate) struct App {
     pub(crate) access: IndexMode,
 }
 
-/// Opens the engine and its parts.
+/// Opens the engine and its parts for a command. Only the service stores files, so a command downloads no media.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
+    open_with(config, data_dir, access, MediaTools::Off)
+}
+
+/// Opens the engine and its parts, with these tools for media.
+pub(crate) fn open_with(
+    config: &Config,
+    data_dir: &DataDir,
+    access: IndexMode,
+    media: MediaTools,
+) -> Result<App> {
     let store = open_store(config, data_dir)?;
     let config::Usage { log_rows, log_days, daily_days, feedback_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days, feedback_days });
@@ -109,6 +121,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
         snapshots: config.change_tracking.limits(),
         threat: classifier(config)?,
         model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
+        media,
     });
     Ok(App { engine, store, artifacts, index, access })
 }

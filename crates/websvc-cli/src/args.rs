@@ -107,7 +107,7 @@ pub(crate) enum Command {
     /// Parse one document from stdin; started by the service
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
-    /// Run one program of a browser session with an interpreter, inside a sandbox; started by the service
+    /// Run one program in a sandbox, of a browser session or of the operator; started by the service
     #[command(name = RUN_INTERPRETER, hide = true)]
     RunInterpreter {
         /// The settings, as JSON

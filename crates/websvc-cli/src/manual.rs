@@ -45,6 +45,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "webhooks",
         "map",
         "documents",
+        "media",
         "parsing",
         "adapters",
         "indexing",

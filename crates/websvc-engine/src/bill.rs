@@ -31,6 +31,10 @@ pub enum ChargeKind {
     Question,
     /// Passages of a page that a language model chose.
     Highlights,
+    /// The downloaded sound of a page.
+    Audio,
+    /// The downloaded video of a page.
+    Video,
     /// A map of a site.
     Map,
     /// A URL that was sent to a threat scanner.
@@ -57,6 +61,8 @@ impl ChargeKind {
         ChargeKind::Json,
         ChargeKind::Question,
         ChargeKind::Highlights,
+        ChargeKind::Audio,
+        ChargeKind::Video,
         ChargeKind::Map,
         ChargeKind::ThreatScan,
         ChargeKind::Session,
@@ -80,6 +86,8 @@ impl ChargeKind {
             ChargeKind::Json => "json",
             ChargeKind::Question => "question",
             ChargeKind::Highlights => "highlights",
+            ChargeKind::Audio => "audio",
+            ChargeKind::Video => "video",
             ChargeKind::Map => "map",
             ChargeKind::ThreatScan => "threat-scan",
             ChargeKind::Session => "session",

@@ -17,6 +17,7 @@ use crate::bill::Bill;
 use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
+use crate::media::{self, MediaContext, MediaTools};
 use crate::mirror::Mirror;
 use crate::monitor_estimate::MonitorEstimate;
 use crate::pricing::Pricing;
@@ -62,6 +63,8 @@ pub struct EngineConfig {
     /// The model that writes summaries and answers, extracts data and reads prompts. Without it, some of this is done
     /// by rules.
     pub model: Option<Arc<dyn Model>>,
+    /// The tools that download the media of pages.
+    pub media: MediaTools,
 }
 
 impl EngineConfig {
@@ -179,6 +182,11 @@ impl Engine {
         urls.into_iter().map(verdict).collect()
     }
 
+    /// Returns the tools that download the media of pages.
+    pub fn media(&self) -> &MediaTools {
+        &self.config.media
+    }
+
     /// Returns the language model.
     pub fn model(&self) -> Option<&Arc<dyn Model>> {
         self.config.model.as_ref()
@@ -248,7 +256,7 @@ impl Engine {
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
         let FeatureCheck { mut warnings } =
-            check_page_features(plan, self.scraper(), self.config.completion_model())?;
+            check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)?;
         let checkers = UrlCheckers::of_page(plan, &self.config.threat);
         let scope = self.scope(team)?;
         let scraper = checkers.scraper(self.scraper()).in_scope(scope);
@@ -260,6 +268,13 @@ impl Engine {
             None => None,
         };
         let scanned = checkers.finish(&mut warnings);
+        if let Ok(scraped) = &mut page {
+            let context =
+                MediaContext { tools: &self.config.media, scraper: &scraper, team, url, files, deadline };
+            if let Err(error) = media::download(context, plan, scraped).await {
+                page = Err(error);
+            }
+        }
         if let Ok(scraped) = &mut page {
             let writing = generated::write(self.completion_model(), self.stages(), plan, scraped, deadline);
             if let Err(error) = writing.await {
@@ -314,7 +329,8 @@ impl Engine {
     ) -> Result<Page, EngineError> {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
-        let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
+        let FeatureCheck { warnings } =
+            check_page_features(plan, scraper, self.config.completion_model(), &self.config.media)?;
         let parse_plan = plan.for_scraper(self.completion_model().is_some());
         let mut page = scraper.read_file(file, &parse_plan, deadline).await.map_err(EngineError::Page)?;
         let writing = generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline);
@@ -350,8 +366,12 @@ impl Engine {
     ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
         Box::pin(async move {
             let deadline = started + plan.timeout();
-            let FeatureCheck { mut warnings } =
-                check_search_features(plan, &self.config.scraper, self.config.completion_model())?;
+            let FeatureCheck { mut warnings } = check_search_features(
+                plan,
+                &self.config.scraper,
+                self.config.completion_model(),
+                &self.config.media,
+            )?;
             let scope = self.scope(team)?;
             let sources = self.config.sources_in(scope).await?;
             let profile = self.open_profile(team, plan.scrape()).await?;
@@ -397,7 +417,7 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NotSupported`] if this installation does not support the plan.
     pub fn check_scrape(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
-        check_page_features(plan, self.scraper(), self.config.completion_model())
+        check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)
             .map(|checked| checked.warnings)
     }
 
@@ -451,6 +471,9 @@ impl Engine {
         }
         if self.config.completion_model().is_none() {
             (pricing.json, pricing.question, pricing.highlights) = (0, 0, 0);
+        }
+        if self.config.media.downloader().is_none() {
+            (pricing.audio, pricing.video) = (0, 0);
         }
         pricing
     }

@@ -66,6 +66,8 @@ impl Pricing {
             Format::Json(_) => self.json,
             Format::Question(_) => self.question,
             Format::Highlights(_) => self.highlights,
+            Format::Audio(_) => self.audio,
+            Format::Video(_) => self.video,
             Format::ChangeTracking(ChangeTracking { modes, schema: _, prompt: _, tag: _ }) => {
                 let has_json = modes.iter().flatten().any(|mode| *mode == ChangeMode::Json);
                 if has_json { self.json } else { 0 }
@@ -80,8 +82,6 @@ impl Pricing {
             | Format::Branding(_)
             | Format::Product(_)
             | Format::Menu(_)
-            | Format::Audio(_)
-            | Format::Video(_)
             | Format::Attributes(_) => 0,
         }
     }

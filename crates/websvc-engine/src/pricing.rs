@@ -32,6 +32,10 @@ pub struct Pricing {
     pub question: u64,
     /// Per page of which a language model chose passages, in addition to the price of the page.
     pub highlights: u64,
+    /// Per page whose sound was downloaded, in addition to the price of the page.
+    pub audio: u64,
+    /// Per page whose video was downloaded, in addition to the price of the page.
+    pub video: u64,
     /// Per page or search result that a language model judged for a monitor, in addition to the price of the page.
     pub judge: u64,
     /// Per map of a site.
@@ -60,6 +64,8 @@ impl Pricing {
         "json",
         "question",
         "highlights",
+        "audio",
+        "video",
         "judge",
         "map",
         "threat_scan",
@@ -84,6 +90,8 @@ impl Default for Pricing {
             json: 4,
             question: 4,
             highlights: 4,
+            audio: 4,
+            video: 4,
             judge: 1,
             map: 1,
             threat_scan: 2,

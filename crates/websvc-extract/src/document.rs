@@ -13,7 +13,7 @@ use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::structured::{self, StructuredData};
 use crate::text::collapsed;
-use crate::{charset, images, json_ld_content, links, menu, product};
+use crate::{charset, images, json_ld_content, links, menu, product, videos};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -21,6 +21,7 @@ use url::Url;
 use websvc_types::format::AttributeSelector;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
+use websvc_types::video::PageVideo;
 
 /// The bytes of a page and their origin.
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +168,11 @@ impl Document {
     /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
     pub fn menu(&self) -> Option<PageMenu> {
         menu::read(self)
+    }
+
+    /// Returns the videos that the page contains, at most [`VIDEOS_MAX`](websvc_types::limits::VIDEOS_MAX).
+    pub fn videos(&self) -> Vec<PageVideo> {
+        videos::read(self)
     }
 
     /// Returns the values of attributes of the elements that selectors match, in the whole page.

@@ -47,6 +47,7 @@ mod output;
 mod product;
 mod structured;
 mod text;
+mod videos;
 mod xml;
 
 pub use article::Article;

@@ -7,6 +7,8 @@
 //! An [`Interpreter`] runs programs instead if the operator has configured one: real Python, Node or a shell, in a sandbox of
 //! bubblewrap.
 //!
+//! A [`Tool`] is a program of the operator in the same sandbox, which reaches the network through a socket of the service.
+//!
 //! The Playwright API is a library in `src/library`, which the worker loads before the program. The files in
 //! `src/library/page` run in the pages.
 
@@ -23,6 +25,7 @@ mod output;
 mod process;
 mod program;
 mod run;
+mod tool;
 mod worker;
 
 pub use channel::{BoxFuture, CdpChannel, ChannelClosed};
@@ -39,4 +42,5 @@ pub use program::{
     WorkerConfig,
 };
 pub use run::run;
+pub use tool::{TOOL_OUTPUT_DIRECTORY, TOOL_PROXY_PORT, Tool, ToolRun};
 pub use worker::run_worker;

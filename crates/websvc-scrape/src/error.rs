@@ -70,6 +70,18 @@ pub enum ScrapeError {
     /// The browser could not render the page or run an action.
     #[error("{0}")]
     Browser(#[source] BrowserError),
+    /// The page has no medium whose sound could be extracted.
+    #[error("no sound can be extracted from {url}: the page has no supported medium")]
+    UnsupportedMedia {
+        /// The page.
+        url: String,
+    },
+    /// The site refuses access to the medium of the page.
+    #[error("the site refuses access to the medium: {reason}")]
+    MediaAccessDenied {
+        /// The text of the downloader.
+        reason: String,
+    },
     /// Another request has the lease to save the profile.
     #[error("another request is saving the profile {name:?}: try again later, or set saveChanges to false")]
     ProfileLocked {
@@ -187,6 +199,8 @@ impl ScrapeError {
             ScrapeError::Shared(error) => error.code(),
             ScrapeError::Browser(error) => code_of(error),
             ScrapeError::Extract(_) | ScrapeError::Document(_) => ErrorCode::ScrapeUnsupportedFileError,
+            ScrapeError::UnsupportedMedia { .. } => ErrorCode::ScrapeAudioUnsupportedUrl,
+            ScrapeError::MediaAccessDenied { .. } => ErrorCode::ScrapeMediaAccessDenied,
             ScrapeError::ProfileLocked { .. } => ErrorCode::ProfileLocked,
             ScrapeError::TooManyProfiles { .. } => ErrorCode::Forbidden,
             ScrapeError::ProfileUnreadable { .. }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use websvc_artifacts::{ArtifactError, ArtifactKind, Retention, TeamArtifacts};
 use websvc_browser::{Image, ImageKind, PageSnapshot, ScriptValue};
 use websvc_types::action::{ActionResults, ActionScrape, JavascriptReturn};
-use websvc_types::limits::SCREENSHOT_LIFETIME_S;
+use websvc_types::limits::{MEDIA_LIFETIME_S, SCREENSHOT_LIFETIME_S};
 
 use crate::browse::RenderArtifacts;
 use crate::page::Page;
@@ -42,11 +42,38 @@ impl FilePublisher {
         Self(None)
     }
 
+    /// Returns whether files are stored. Those that are too large to be embedded exist only then.
+    #[must_use]
+    pub fn is_storing(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Stores a medium for an hour and returns its URL; `None` if files are not stored.
+    ///
+    /// # Errors
+    /// [`ArtifactError`]. Then nothing is stored.
+    pub async fn store_medium(
+        &self,
+        kind: ArtifactKind,
+        bytes: Bytes,
+    ) -> Result<Option<String>, ArtifactError> {
+        let Some(ArtifactTarget { artifacts, base_url }) = &self.0 else { return Ok(None) };
+        let artifact = artifacts.put(kind, bytes, Duration::from_secs(MEDIA_LIFETIME_S)).await?;
+        Ok(Some(artifact.url(base_url)))
+    }
+
     /// Publishes the files of a page and sets their URLs. A file that cannot be stored adds a warning to the page.
     pub async fn publish(&self, page: &mut Page) {
         let Some(artifacts) = page.artifacts.take() else { return };
-        let RenderArtifacts { styles: _written_before, screenshot, screenshots, scrapes, returns, pdfs } =
-            *artifacts;
+        let RenderArtifacts {
+            styles: _written_before,
+            screenshot,
+            screenshots,
+            scrapes,
+            returns,
+            pdfs,
+            cookies: _used_before,
+        } = *artifacts;
         let mut results = ActionResults {
             scrapes: scrapes.into_iter().map(scrape).collect(),
             javascript_returns: returns.into_iter().map(javascript_return).collect(),

@@ -91,6 +91,9 @@ pub(crate) fn format_page(
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
     read_product_and_menu(&mut page, plan, converted.is_none().then_some(&document));
+    if wants(plan, "video") && converted.is_none() {
+        page.videos = Some(document.videos()).filter(|videos| !videos.is_empty());
+    }
     if let Some(styles) = styles {
         let document = converted.is_none().then_some(&document);
         read_design(&mut page, styles, document, &raw.url);

@@ -30,6 +30,7 @@ mod map_page;
 mod out_links;
 mod output_cache;
 mod page;
+mod page_route;
 mod personal;
 mod plain_file;
 mod profile;

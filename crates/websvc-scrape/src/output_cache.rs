@@ -15,6 +15,7 @@ use websvc_store::PageKey;
 use websvc_types::format::AttributeValues;
 use websvc_types::menu::{MenuItem, MenuOption, MenuOptionGroup, PageMenu};
 use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
+use websvc_types::video::PageVideo;
 use websvc_types::{Format, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
@@ -143,14 +144,15 @@ impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
 }
 
 fn weight(key: &PageKey, page: &Page) -> u64 {
-    let Page { markdown, html, raw_html, links, images, attributes, product, menu, .. } = page;
+    let Page { markdown, html, raw_html, links, images, attributes, product, menu, videos, .. } = page;
     let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
     let values: usize = attributes.iter().flatten().map(attribute_weight).sum();
     let metadata = 4 * 1024;
     let product = product.as_ref().map_or(0, |product| product_weight(product));
     let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
-    let structured = values + product + menu;
+    let videos: usize = videos.iter().flatten().map(video_weight).sum();
+    let structured = values + product + menu + videos;
     (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
 }
 
@@ -159,6 +161,12 @@ fn attribute_weight(found: &AttributeValues) -> usize {
     let AttributeValues { selector, attribute, values, .. } = found;
     let values = values.iter().map(|value| value.len() + size_of::<String>());
     2 * (size_of::<AttributeValues>() + selector.len() + attribute.len()) + values.sum::<usize>()
+}
+
+/// Returns the approximate size of a video: its long texts, and an allowance for the others.
+fn video_weight(video: &PageVideo) -> usize {
+    let texts = [&video.title, &video.thumbnail, &video.description].into_iter().flatten().map(String::len);
+    2 * size_of::<PageVideo>() + video.url.len() + video.source_url.len() + texts.sum::<usize>()
 }
 
 /// Returns the approximate size of a product: its long texts, and an allowance for the others.

@@ -12,6 +12,7 @@ use websvc_types::format::AttributeValues;
 use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
+use websvc_types::video::PageVideo;
 
 use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
@@ -38,6 +39,12 @@ pub struct Page {
     pub menu: Option<Box<PageMenu>>,
     /// The design of the page, if requested and the browser rendered it.
     pub design: Option<Box<PageDesign>>,
+    /// The videos that the page contains, if requested and found.
+    pub videos: Option<Vec<PageVideo>>,
+    /// URL of the downloaded sound. It belongs to one request, as the next field does.
+    pub audio: Option<String>,
+    /// URL of the downloaded video.
+    pub video: Option<String>,
     /// True if personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
     /// Formats generated from the content by a language model or by the words of a query.

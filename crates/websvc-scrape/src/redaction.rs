@@ -150,6 +150,7 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         ("attributes", page.attributes.is_some()),
         ("product", page.product.is_some()),
         ("menu", page.menu.is_some()),
+        ("videos", page.videos.is_some()),
         ("branding", page.design.is_some()),
     ];
     let unredacted: Vec<&str> =

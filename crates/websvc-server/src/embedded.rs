@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use tokio::task::JoinError;
 use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
-use websvc_engine::{Engine, EngineConfig, IndexMode, IndexSource, Pricing, TeamIndexes};
+use websvc_engine::{Engine, EngineConfig, IndexMode, IndexSource, MediaTools, Pricing, TeamIndexes};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
@@ -242,6 +242,7 @@ impl EmbeddedServer {
             snapshots,
             threat,
             model,
+            media: MediaTools::Off,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let jobs = Jobs::new(&engine, stores.store.clone(), stores.artifacts.clone(), jobs);

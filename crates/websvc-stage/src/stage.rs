@@ -78,6 +78,8 @@ stages! {
     Extract = "extract",
     /// The request to a language model.
     Model = "model",
+    /// The download of a page's sound or video.
+    Media = "media",
     /// The comparison of a page with its last scrape.
     Compare = "compare",
     /// The write of a page to the page cache.

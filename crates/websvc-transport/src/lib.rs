@@ -20,7 +20,9 @@ mod future;
 mod guard;
 mod retry_after;
 mod server;
+pub mod socks_server;
 mod tls;
+mod traffic_budget;
 mod tunnel;
 
 pub use body::{Aborted, Body, BodySender};
@@ -37,4 +39,5 @@ pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use server::{
     BodyTimeout, ErrorReply, Server, ServerBody, ServerConfig, ShutdownReport, ShutdownSignal, TlsFiles,
 };
+pub use traffic_budget::TrafficBudget;
 pub use tunnel::Tunnel;

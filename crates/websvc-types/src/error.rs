@@ -140,6 +140,8 @@ error_codes! {
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
     /// The request has actions, but no browser is installed.
     ScrapeActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
+    /// The page has no medium whose sound the format `audio` could return.
+    ScrapeAudioUnsupportedUrl = "SCRAPE_AUDIO_UNSUPPORTED_URL", 400;
     /// The type of the uploaded file is not supported.
     UnsupportedFileType = "UNSUPPORTED_FILE_TYPE", 400;
     /// The request has options that do not apply to uploaded files; `details` lists them.
@@ -154,6 +156,9 @@ error_codes! {
     UnsafeDomainBlocked = "unsafe_domain_blocked", 403;
     /// The address guard blocks the URL.
     ScrapeForbiddenUrl = "SCRAPE_FORBIDDEN_URL", 403;
+    /// The site refuses access to the medium of the page: it is private, needs a login, or is not offered in this country; the
+    /// text has its reason.
+    ScrapeMediaAccessDenied = "SCRAPE_MEDIA_ACCESS_DENIED", 403;
     /// The path or the resource does not exist.
     NotFound = "NOT_FOUND", 404;
     /// The search that the feedback is about is unknown, or may not be rated.

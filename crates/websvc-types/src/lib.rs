@@ -56,7 +56,7 @@
 //! - [`ScrapeOptions`] says how a page is scraped. It is part of most requests; its [`Format`]s and [`Action`]s have
 //!   modules of their own, [`mod@format`] and [`action`].
 //! - [`changes`] are the results of the format `changeTracking`; [`product`] and [`menu`] are the results of the formats of
-//!   these names.
+//!   these names, and [`video`] has the videos that a page contains.
 //! - [`PageContent`] is a scraped page, with its [`Metadata`]. It is part of most responses.
 //! - [`limits`] has every number of the interface by name, such as the maximum length of a query.
 //! - [`schema`] generates the JSON Schemas.
@@ -118,6 +118,7 @@ mod sitemap_mode;
 pub mod status;
 mod tagged;
 pub mod usage;
+pub mod video;
 
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};

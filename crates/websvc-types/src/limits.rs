@@ -319,6 +319,20 @@ pub const INTERACT_DOWNLOAD_LIFETIME_S: u64 = 24 * 3_600;
 /// Maximum number of browser sessions in a list.
 pub const INTERACT_LIST_MAX: u64 = 100;
 
+/// Maximum number of items of `videos` (not specified).
+pub const VIDEOS_MAX: usize = 50;
+/// Maximum length of a title of `videos`, in Unicode scalar values (not specified).
+pub const VIDEO_TITLE_MAX_CHARS: usize = 300;
+/// Maximum length of a description of `videos`, in Unicode scalar values (not specified).
+pub const VIDEO_DESCRIPTION_MAX_CHARS: usize = 2_000;
+/// Maximum length of a URL of `videos`, in bytes (not specified).
+pub const VIDEO_URL_MAX_BYTES: usize = 2_048;
+/// Lifetime of the URLs of the formats audio and video, in seconds.
+pub const MEDIA_LIFETIME_S: u64 = 3_600;
+/// Maximum length of the text of a site that refuses access to a medium, in Unicode scalar values (operations.md, section
+/// 9).
+pub const MEDIA_MESSAGE_MAX_CHARS: usize = 500;
+
 /// Maximum number of variants of a product (not specified).
 pub const PRODUCT_VARIANTS_MAX: usize = 250;
 /// Maximum number of images of a variant of a product (not specified).

@@ -5,10 +5,8 @@
 //! SOCKS proxies. Instead the proxy checks the owner of the socket where the system reports it, or the address of a remote
 //! browser. The port is random, and the listener lives no longer than its page.
 
-mod budget;
 mod listener;
 mod peer;
-mod socks;
 
 use std::collections::HashMap;
 use std::io;
@@ -22,12 +20,11 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use url::Host;
-use websvc_transport::{Client, FetchError, Proxy};
+use websvc_transport::{Client, FetchError, Proxy, TrafficBudget, socks_server as socks};
 
 pub(crate) use listener::{ProxyListener, RemoteAccess};
 
 use crate::error::NavigationErrorKind;
-use budget::TrafficBudget;
 
 /// The maximum time of a SOCKS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);

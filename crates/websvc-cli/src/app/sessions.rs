@@ -87,7 +87,7 @@ pub(crate) async fn interpreters_of(
 }
 
 /// Returns the files and directories that no program may see: those with secrets of the operator or data of clients.
-fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
+pub(super) fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
     let tls_key = config.server.tls.as_ref().map(|tls| &tls.key);
     let configured =
         [config.file.as_ref(), tls_key, config.artifacts.path.as_ref(), config.audit.file.as_ref()];
@@ -96,7 +96,7 @@ fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
     always.into_iter().chain(configured.into_iter().flatten().cloned()).collect()
 }
 
-fn this_program() -> Result<PathBuf> {
+pub(super) fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot find the program of this process")
 }
 

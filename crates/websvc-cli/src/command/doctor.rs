@@ -13,6 +13,7 @@ mod listener;
 mod llm;
 mod machine;
 mod mail;
+mod media;
 mod programs;
 mod replica;
 mod sessions;
@@ -75,6 +76,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     findings.extend(programs::check(common, config).await);
     if let Some(config) = config {
         findings.extend(sessions::check(config).await);
+        findings.extend(media::check(common, config).await);
     }
     findings
 }

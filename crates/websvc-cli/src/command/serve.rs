@@ -88,7 +88,9 @@ pub(crate) async fn start(
     traces: Option<TraceCounters>,
 ) -> Result<Running> {
     check_listen(&config.server.listen)?;
-    let app = app::open(config, data_dir, IndexMode::Write(data_dir.lock()?))?;
+    let access = IndexMode::Write(data_dir.lock()?);
+    let media = app::media_tools(config, data_dir.path()).await?;
+    let app = app::open_with(config, data_dir, access, media)?;
     // A killed process leaves the directory of its browser, whether this process has a browser or not.
     tokio::spawn(Browser::remove_abandoned_directories());
     tokio::spawn(allocator::trim_when_idle());

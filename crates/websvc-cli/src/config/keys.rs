@@ -77,6 +77,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "monitor", keys: &[super::Monitor::KEYS] },
     Section { name: "interact", keys: &[super::Interact::KEYS] },
     Section { name: "interact.interpreters", keys: &[super::Interpreters::KEYS] },
+    Section { name: "media", keys: &[super::Media::KEYS] },
     Section { name: "webhooks", keys: &[super::Webhooks::KEYS] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
     Section { name: "log", keys: &[super::Log::KEYS] },

@@ -10,6 +10,7 @@ mod jobs;
 mod keys;
 mod llm;
 mod mail;
+mod media;
 mod monitor;
 mod origins;
 mod renamed;
@@ -35,6 +36,7 @@ pub(crate) use interact::{Interact, Interpreters};
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
 pub(crate) use mail::Mail;
+pub(crate) use media::Media;
 pub(crate) use monitor::Monitor;
 pub(crate) use origins::Origins;
 pub(crate) use replica::Replica;
@@ -70,6 +72,7 @@ pub(crate) struct Config {
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
     pub(crate) interact: Interact,
+    pub(crate) media: Media,
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,

@@ -49,6 +49,8 @@ mod indexing;
 mod keys;
 mod maintenance;
 mod map;
+#[cfg(target_os = "linux")]
+mod media;
 mod metrics_listen;
 mod model;
 mod monitor_command;

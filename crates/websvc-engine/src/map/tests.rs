@@ -53,6 +53,7 @@ impl Site {
             snapshots: websvc_store::SnapshotLimits::default(),
             threat: Classifier::none(),
             model: None,
+            media: crate::MediaTools::Off,
         });
         Self { world, engine, _data: data }
     }

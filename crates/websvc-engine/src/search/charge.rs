@@ -9,6 +9,7 @@ use websvc_validate::{RetentionMode, ScrapePlan, SearchPlan};
 
 use super::find::SearchHits;
 use super::gather::{PageResult, PageResults};
+use super::media_charge::{charge_media, max_media_credits};
 use super::produced;
 use crate::bill::{Bill, ChargeKind};
 use crate::change_tracking::has_json_mode;
@@ -111,6 +112,7 @@ fn max_content_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &Scrape
     let has = |name: &str| scrape.formats().iter().any(|format| needs_model(format) && format.name() == name);
     let requested =
         generated_items(pricing).into_iter().filter(|(formats, ..)| formats.iter().any(|name| has(name)));
+    let page = page.saturating_add(max_media_credits(pricing, scrape));
     requested.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
@@ -173,6 +175,7 @@ fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page:
             credits += bill.add_line(kind, 1, price);
         }
     }
+    credits += charge_media(bill, pricing, page);
     page.metadata.credits_used = Some(credits);
 }
 

@@ -9,6 +9,7 @@ use websvc_validate::{ScrapePlan, SearchPlan, TrackingPlan};
 
 use crate::change_tracking::has_json_mode;
 use crate::error::EngineError;
+use crate::media::MediaTools;
 
 /// The warning about mode json of the format changeTracking without a language model.
 const NO_MODEL_FOR_JSON_MODE: &str = "no language model is configured for mode json";
@@ -32,13 +33,14 @@ pub(crate) fn check_search_features(
     plan: &SearchPlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
+    media: &MediaTools,
 ) -> Result<FeatureCheck, EngineError> {
     let mut check = FeatureCheck::default();
     let mut unsupported = UnsupportedFeatures::default();
     let scrape = plan.scrape();
     if let Some(scrape) = scrape {
         unsupported.scrape("/scrapeOptions", scrape, scraper);
-        check.scrape(scrape, scraper, model);
+        check.scrape(scrape, scraper, model, media);
     }
     unsupported.finish()?;
     Ok(check)
@@ -52,12 +54,13 @@ pub(crate) fn check_page_features(
     plan: &ScrapePlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
+    media: &MediaTools,
 ) -> Result<FeatureCheck, EngineError> {
     let mut unsupported = UnsupportedFeatures::default();
     unsupported.scrape("", plan, scraper);
     unsupported.finish()?;
     let mut check = FeatureCheck::default();
-    check.scrape(plan, scraper, model);
+    check.scrape(plan, scraper, model, media);
     Ok(check)
 }
 
@@ -66,10 +69,16 @@ impl FeatureCheck {
         self.warnings.push(format!("{option}: {reason}"));
     }
 
-    fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper, model: Option<&dyn Model>) {
+    fn scrape(
+        &mut self,
+        plan: &ScrapePlan,
+        scraper: &Scraper,
+        model: Option<&dyn Model>,
+        media: &MediaTools,
+    ) {
         let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
         for format in plan.formats() {
-            if let Some(reason) = reason_missing(format, plan, lacks_browser, model) {
+            if let Some(reason) = reason_missing(format, plan, lacks_browser, model, media) {
                 self.leave_out(&format!("format {}", format.name()), reason);
             }
         }
@@ -121,6 +130,7 @@ fn reason_missing(
     plan: &ScrapePlan,
     lacks_browser: bool,
     model: Option<&dyn Model>,
+    media: &MediaTools,
 ) -> Option<&'static str> {
     match format {
         Format::Markdown(_)
@@ -142,7 +152,7 @@ fn reason_missing(
             .then_some("no language model is configured; the passages were chosen by the words of the query"),
         Format::ChangeTracking(options) => reason_untracked(plan.tracking())
             .or_else(|| (has_json_mode(options) && model.is_none()).then_some(NO_MODEL_FOR_JSON_MODE)),
-        Format::Audio(_) | Format::Video(_) => Some("no media extractor is installed"),
+        Format::Audio(_) | Format::Video(_) => media.reason_missing(plan),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
+use crate::media::{self, MediaContext};
 
 /// The maximum number of pages of one request that are scraped at a time.
 const MAX_CONCURRENT_PAGES: usize = 16;
@@ -106,6 +107,10 @@ async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) ->
     let scraping = scraper.scrape_with(&url, &scrape_plan, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
+            let media = MediaContext { tools: &engine.media, scraper, team, url: &url, files, deadline };
+            if let Err(error) = media::download(media, plan, &mut page).await {
+                return PageResult::Failed(error);
+            }
             if let Err(error) = generated::write(model, scraper.stages(), plan, &mut page, deadline).await {
                 return PageResult::Failed(error);
             }

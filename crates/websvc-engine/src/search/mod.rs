@@ -6,6 +6,7 @@ mod charge;
 mod feature_check;
 mod find;
 mod gather;
+mod media_charge;
 mod merge;
 mod post_filter;
 mod produced;

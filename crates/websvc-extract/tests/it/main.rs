@@ -23,3 +23,4 @@ mod rendered;
 mod scoring;
 mod scripted;
 mod selection;
+mod videos;

@@ -42,6 +42,7 @@ impl Site {
             snapshots: SnapshotLimits::default(),
             threat: Default::default(),
             model: None,
+            media: websvc_engine::MediaTools::Off,
         });
         let artifacts = ArtifactsConfig::in_directory(dir.path().join("artifacts"));
         let artifacts = Artifacts::open(store.clone(), artifacts).unwrap();

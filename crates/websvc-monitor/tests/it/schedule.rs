@@ -62,6 +62,7 @@ impl Running {
             snapshots: SnapshotLimits::default(),
             threat: Classifier::none(),
             model: None,
+            media: websvc_engine::MediaTools::Off,
         });
         let jobs = Jobs::new(&engine, store.clone(), artifacts, JobsConfig::default());
         let clock = Clock::default();

@@ -21,7 +21,7 @@ use crate::program::{Language, MAX_OUTPUT_BYTES};
 /// The port of the DevTools protocol in the sandbox.
 pub(super) const DEVTOOLS_PORT: u16 = 9222;
 /// The search path of programs.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The file with the program of a shell, in the directory of temporary files.
 const SHELL_PROGRAM: &str = "program.sh";
 /// The file with the outcome of a driver, in the directory of temporary files.
@@ -66,6 +66,11 @@ pub(super) struct Interpreter {
 }
 
 impl Interpreter {
+    /// Returns a program that has started, with pipes for its outputs.
+    pub(super) fn of(child: Child) -> Self {
+        Self { child }
+    }
+
     /// Starts the interpreter with the program.
     pub(super) fn start(settings: &Settings, start: &Start) -> io::Result<Self> {
         let mut command = Command::new(&settings.program);

@@ -4,7 +4,6 @@ use std::{fs, io};
 
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
-use crate::guest_settings::MAX_MEMORY_FILES_BYTES;
 use crate::program::PROCESSOR_SECONDS;
 
 /// The maximum private memory of a process. JavaScript engines reserve most of this and use little of it; the service
@@ -17,12 +16,12 @@ const OPEN_FILES: u64 = 256;
 /// The priority below that of the service.
 const NICENESS: i32 = 5;
 
-/// Limits memory, processor time, files and processes of this process and of those that it starts.
-pub(super) fn apply() -> io::Result<()> {
+/// Limits memory, processor time, files of this maximum size and processes of this process and of those that it starts.
+pub(super) fn apply(max_file_bytes: u64) -> io::Result<()> {
     let limit = |value| Rlimit { current: Some(value), maximum: Some(value) };
     setrlimit(Resource::Core, limit(0))?;
     setrlimit(Resource::Cpu, limit(PROCESSOR_SECONDS.into()))?;
-    setrlimit(Resource::Fsize, limit(MAX_MEMORY_FILES_BYTES))?;
+    setrlimit(Resource::Fsize, limit(max_file_bytes))?;
     setrlimit(Resource::Nofile, limit(OPEN_FILES))?;
     setrlimit(Resource::Data, limit(DATA_BYTES))?;
     setrlimit(Resource::Nproc, limit(PROCESSES))?;

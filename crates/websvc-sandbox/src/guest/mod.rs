@@ -9,6 +9,7 @@ mod interpreter;
 mod limits;
 mod outputs;
 mod relay;
+mod tool;
 
 use std::io::{self, Write};
 use std::os::fd::RawFd;
@@ -24,7 +25,7 @@ use self::interpreter::{DEVTOOLS_PORT, Interpreter};
 use self::outputs::Outputs;
 use self::relay::Relay;
 use crate::frame::{Kind, MAX_TO_WORKER, Start};
-use crate::guest_settings::Settings;
+use crate::guest_settings::{GuestSettings, MAX_MEMORY_FILES_BYTES, Settings};
 use crate::process::read_frame;
 
 pub use agent_browser::agent_browser;
@@ -50,17 +51,27 @@ pub fn run_guest(settings: &str) -> ExitCode {
 
 /// Restricts this process and runs the program. As root, it starts again as another user first.
 fn enter(settings: &str) -> io::Result<()> {
-    let settings: Settings = serde_json::from_str(settings)?;
-    if let Some(user) = settings.user
+    let settings: GuestSettings = serde_json::from_str(settings)?;
+    let (user, max_file_bytes) = match &settings {
+        GuestSettings::Interpreter(settings) => (settings.user, MAX_MEMORY_FILES_BYTES),
+        // Its private files are small.
+        GuestSettings::Tool(settings) => (settings.user, settings.max_file_bytes.max(MAX_MEMORY_FILES_BYTES)),
+    };
+    if let Some(user) = user
         && rustix::process::geteuid().is_root()
     {
         let arguments = std::env::args_os().skip(1);
         return Err(Command::new("/proc/self/exe").args(arguments).uid(user).gid(user).exec());
     }
     close_inherited_files()?;
-    limits::apply()?;
+    limits::apply(max_file_bytes)?;
     filter::restrict()?;
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run(&settings))
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        match &settings {
+            GuestSettings::Interpreter(settings) => run(settings).await,
+            GuestSettings::Tool(settings) => tool::run(settings).await,
+        }
+    })
 }
 
 /// Closes all files but the standard streams.

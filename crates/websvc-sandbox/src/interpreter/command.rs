@@ -1,6 +1,5 @@
 //! The command that starts a sandbox.
 
-use std::ffi::OsString;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::process::Command;
@@ -8,7 +7,8 @@ use tokio::process::Command;
 use super::exposure::Exposure;
 use super::{GuestTask, InterpreterConfig, SandboxConfig};
 use crate::guest_settings::{
-    COMMANDS, GUEST_PROGRAM, HOME, MAX_MEMORY_FILES_BYTES, Settings, TEMPORARY_FILES, agent_browser_link,
+    COMMANDS, GUEST_PROGRAM, GuestSettings, HOME, MAX_MEMORY_FILES_BYTES, Settings, TEMPORARY_FILES,
+    agent_browser_link,
 };
 
 /// The namespaces that are always new. The network namespace has a loopback interface of its own, and nothing else.
@@ -31,7 +31,13 @@ pub(super) fn command(
     exposure: &Exposure,
     task: GuestTask,
 ) -> Command {
-    let user = is_root().then(next_user);
+    let user = next_user_if_root();
+    let settings = GuestSettings::Interpreter(settings(config, sandbox, task, user));
+    finish(sandbox_command(sandbox, exposure, user), sandbox, &settings)
+}
+
+/// Returns the beginning of the command of bubblewrap: the namespaces and the directories.
+pub(crate) fn sandbox_command(sandbox: &SandboxConfig, exposure: &Exposure, user: Option<u32>) -> Command {
     let mut command = Command::new(&sandbox.bubblewrap);
     command.args(NAMESPACES).args([
         "--die-with-parent",
@@ -52,8 +58,14 @@ pub(super) fn command(
     command.arg("--symlink").arg(GUEST_PROGRAM).arg(agent_browser_link());
     command.args(["--proc", "/proc", "--dev", "/dev"]);
     add_memory_files(&mut command, "/dev/shm");
+    command
+}
+
+/// Adds the end of the command of bubblewrap: the guest with its settings.
+pub(crate) fn finish(mut command: Command, sandbox: &SandboxConfig, settings: &GuestSettings) -> Command {
+    let settings = serde_json::to_string(settings).expect("settings are strings, numbers and paths of UTF-8");
     command.args(["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]);
-    command.arg(GUEST_PROGRAM).args(&sandbox.guest_arguments).arg(settings(config, sandbox, task, user));
+    command.arg(GUEST_PROGRAM).args(&sandbox.guest_arguments).arg(settings);
     command
 }
 
@@ -87,16 +99,15 @@ fn settings(
     sandbox: &SandboxConfig,
     task: GuestTask,
     user: Option<u32>,
-) -> OsString {
-    let settings = Settings {
+) -> Settings {
+    Settings {
         language: config.language,
         program: config.program.clone(),
         library: config.library.clone(),
         is_check: task == GuestTask::Check,
         worker_arguments: sandbox.worker_arguments.clone(),
         user,
-    };
-    serde_json::to_string(&settings).expect("settings are strings, numbers and paths of UTF-8").into()
+    }
 }
 
 #[cfg(unix)]
@@ -107,6 +118,11 @@ fn is_root() -> bool {
 #[cfg(not(unix))]
 fn is_root() -> bool {
     false
+}
+
+/// Returns the user of the next sandbox, if this process is root.
+pub(crate) fn next_user_if_root() -> Option<u32> {
+    is_root().then(next_user)
 }
 
 fn next_user() -> u32 {

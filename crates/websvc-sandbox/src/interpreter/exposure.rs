@@ -1,5 +1,7 @@
 //! The directories of the machine that an interpreter sees, all of them read-only.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -15,13 +17,16 @@ const USR: &str = "/usr";
 /// The directories next to it, which are links into it on most systems.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
+/// The maximum length of the first line of a script.
+const MAX_FIRST_LINE_BYTES: u64 = 512;
+
 /// Prints the directories of Python's libraries, one per line.
 const PYTHON_DIRECTORIES: &str = "import sys\n\
     for path in {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}: print(path)";
 
 /// The directories and links that the sandbox has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Exposure {
+pub(crate) struct Exposure {
     /// The directories, none of them inside another one.
     pub(super) directories: Vec<PathBuf>,
     /// The links, each with its target.
@@ -34,21 +39,32 @@ impl Exposure {
         config: &InterpreterConfig,
         sandbox: &SandboxConfig,
     ) -> Result<Self, InterpreterError> {
-        let mut directories = vec![PathBuf::from(USR)];
-        let mut links = Vec::new();
-        for path in SYSTEM.iter().map(PathBuf::from) {
-            match std::fs::read_link(&path) {
-                Ok(target) => links.push((path, target)),
-                Err(_) if path.is_dir() => directories.push(path),
-                Err(_) => {}
-            }
-        }
+        let (mut directories, links) = system();
         directories.push(installation(&config.program)?);
         if let Language::Python = config.language {
             directories.extend(python_directories(&config.program).await?);
         }
         if let Some(library) = &config.library {
             directories.push(real_path(library)?);
+        }
+        let exposure = Self { directories: outermost(directories), links };
+        exposure.check(&sandbox.hidden)?;
+        Ok(exposure)
+    }
+
+    /// Finds the directories of programs and of the interpreters of those that are scripts.
+    pub(crate) async fn of_programs(
+        programs: &[PathBuf],
+        sandbox: &SandboxConfig,
+    ) -> Result<Self, InterpreterError> {
+        let (mut directories, links) = system();
+        for program in programs {
+            directories.push(installation(program)?);
+            let Some(interpreter) = script_interpreter(program) else { continue };
+            directories.push(installation(&interpreter)?);
+            if is_python(&interpreter) {
+                directories.extend(python_directories(&interpreter).await?);
+            }
         }
         let exposure = Self { directories: outermost(directories), links };
         exposure.check(&sandbox.hidden)?;
@@ -85,6 +101,34 @@ impl Exposure {
         ancestors.dedup();
         ancestors
     }
+}
+
+/// Returns the directories of the system, and the links among them.
+fn system() -> (Vec<PathBuf>, Vec<(PathBuf, PathBuf)>) {
+    let mut directories = vec![PathBuf::from(USR)];
+    let mut links = Vec::new();
+    for path in SYSTEM.iter().map(PathBuf::from) {
+        match std::fs::read_link(&path) {
+            Ok(target) => links.push((path, target)),
+            Err(_) if path.is_dir() => directories.push(path),
+            Err(_) => {}
+        }
+    }
+    (directories, links)
+}
+
+/// Returns the interpreter of a script that begins with `#!` and its absolute path. `env` is a program of the system, which
+/// finds others of the system only.
+fn script_interpreter(program: &Path) -> Option<PathBuf> {
+    let mut start = Vec::new();
+    File::open(program).ok()?.take(MAX_FIRST_LINE_BYTES).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let interpreter = std::str::from_utf8(line).ok()?.split_ascii_whitespace().next()?;
+    Some(PathBuf::from(interpreter)).filter(|path| path.is_absolute())
+}
+
+fn is_python(interpreter: &Path) -> bool {
+    interpreter.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
 }
 
 /// Returns the directory of the installation of a program: `/opt/node` for `/opt/node/bin/node`.
@@ -149,6 +193,22 @@ mod tests {
         std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let error = python_directories(&python).await.unwrap_err().to_string();
         assert!(error.ends_with("python does not run: it did not end within 30 s"), "{error}");
+    }
+
+    #[test]
+    fn interpreter_of_a_script_is_in_its_first_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("script");
+        for (text, expected) in [
+            ("#!/opt/tool/bin/python3\nimport sys", Some("/opt/tool/bin/python3")),
+            ("#! /bin/sh -e\n", Some("/bin/sh")),
+            ("#!python3\n", None),
+            ("\u{7f}ELF", None),
+            ("", None),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(script_interpreter(&file), expected.map(PathBuf::from), "{text:?}");
+        }
     }
 
     #[test]

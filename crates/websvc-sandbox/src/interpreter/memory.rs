@@ -10,7 +10,7 @@ use tokio::time::sleep;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Waits until the processes below `root` use more memory than the maximum, and returns the reason to end them.
-pub(super) async fn watch(root: Option<u32>, max_bytes: u64) -> String {
+pub(crate) async fn watch(root: Option<u32>, max_bytes: u64) -> String {
     loop {
         sleep(INTERVAL).await;
         // A program chooses how much there is to read: up to a few hundred files, for which the kernel walks page tables.

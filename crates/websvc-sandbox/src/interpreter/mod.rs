@@ -4,9 +4,9 @@
 //! interpreter. The guest speaks with the service over its pipes, as the workers of the embedded engine do, so the only
 //! way out of the sandbox is the channel of the session.
 
-mod command;
-mod exposure;
-mod memory;
+pub(crate) mod command;
+pub(crate) mod exposure;
+pub(crate) mod memory;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -110,13 +110,7 @@ impl Interpreter {
         config: InterpreterConfig,
         sandbox: SandboxConfig,
     ) -> Result<Self, InterpreterError> {
-        if cfg!(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))) {
-            return Err(InterpreterError::System);
-        }
-        if !Path::new("/proc/thread-self/children").exists() {
-            return Err(InterpreterError::Kernel);
-        }
-        check_path(&sandbox.bubblewrap, "the program bwrap (Debian package bubblewrap)", Path::is_file)?;
+        check_system(&sandbox)?;
         check_path(&config.program, "an interpreter", Path::is_file)?;
         if let Some(library) = &config.library {
             let has_package = |path: &Path| path.join("package.json").is_file();
@@ -195,7 +189,7 @@ impl fmt::Display for Interpreter {
 }
 
 /// The channel of a check, which has no browser.
-struct NoBrowser;
+pub(crate) struct NoBrowser;
 
 impl CdpChannel for NoBrowser {
     fn send(&mut self, _message: String) -> BoxFuture<'_, Result<(), ChannelClosed>> {
@@ -207,7 +201,18 @@ impl CdpChannel for NoBrowser {
     }
 }
 
-fn check_path(
+/// Checks that this system has what sandboxes need.
+pub(crate) fn check_system(sandbox: &SandboxConfig) -> Result<(), InterpreterError> {
+    if cfg!(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))) {
+        return Err(InterpreterError::System);
+    }
+    if !Path::new("/proc/thread-self/children").exists() {
+        return Err(InterpreterError::Kernel);
+    }
+    check_path(&sandbox.bubblewrap, "the program bwrap (Debian package bubblewrap)", Path::is_file)
+}
+
+pub(crate) fn check_path(
     path: &Path,
     expected: &'static str,
     is_expected: impl Fn(&Path) -> bool,
@@ -219,7 +224,7 @@ fn check_path(
 }
 
 /// Returns the last lines of a text, at most 500 characters: those of a traceback say what is wrong.
-fn last_lines(text: &str) -> String {
+pub(crate) fn last_lines(text: &str) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(500));
     text[start..].lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("; ")
 }

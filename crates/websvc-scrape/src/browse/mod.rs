@@ -15,7 +15,7 @@ pub(crate) use renderer::{FetchContext, PageRenderer};
 pub(crate) use to_raw_page::shortened;
 
 use serde_json::Value;
-use websvc_browser::{Image, PageSnapshot, ScriptValue};
+use websvc_browser::{Image, PageSnapshot, ScriptValue, SetCookie};
 
 /// The results of rendering a page other than its content: files, and the results of its actions.
 #[derive(Debug, Clone, Default)]
@@ -32,18 +32,21 @@ pub struct RenderArtifacts {
     pub returns: Vec<ScriptValue>,
     /// The files of the actions `pdf`.
     pub pdfs: Vec<bytes::Bytes>,
+    /// The cookies of the page, if its media are to be downloaded.
+    pub cookies: Vec<SetCookie>,
 }
 
 impl RenderArtifacts {
     /// Returns whether there are no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { styles, screenshot, screenshots, scrapes, returns, pdfs } = self;
+        let Self { styles, screenshot, screenshots, scrapes, returns, pdfs, cookies } = self;
         styles.is_none()
             && screenshot.is_none()
             && screenshots.is_empty()
             && scrapes.is_empty()
             && returns.is_empty()
             && pdfs.is_empty()
+            && cookies.is_empty()
     }
 }

@@ -241,7 +241,7 @@ impl PageRenderer {
             ProxyTier::Basic => ProxyUsed::Basic,
             ProxyTier::Enhanced => ProxyUsed::Stealth,
         };
-        let converted = to_raw_page(url, rendered, proxy_used);
+        let converted = to_raw_page(url, plan, rendered, proxy_used);
         match converted.page.challenge_vendor() {
             Some(vendor) => Err(ScrapeError::Blocked { vendor, status: converted.page.status }),
             None => Ok(converted),

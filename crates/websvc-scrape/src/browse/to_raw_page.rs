@@ -8,7 +8,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_browser::{Download, DownloadCause, Refusal, RenderedPage, State};
 use websvc_transport::{has_credentials, without_credentials};
-use websvc_types::ProxyUsed;
+use websvc_types::{Format, ProxyUsed};
+use websvc_validate::ScrapePlan;
 
 use super::RenderArtifacts;
 use crate::raw::{CacheState, RawPage};
@@ -33,6 +34,7 @@ pub(crate) struct RawRenderedPage {
 /// Converts a rendered page.
 pub(crate) fn to_raw_page(
     source_url: &Url,
+    plan: &ScrapePlan,
     rendered: RenderedPage,
     proxy_used: ProxyUsed,
 ) -> RawRenderedPage {
@@ -41,7 +43,7 @@ pub(crate) fn to_raw_page(
         status,
         headers,
         html,
-        cookies: _,
+        cookies,
         styles,
         screenshot,
         screenshots,
@@ -61,7 +63,8 @@ pub(crate) fn to_raw_page(
         format!("the page started a download of {:?}, which was blocked", shortened(&download.name))
     }));
     let is_markup = is_markup(&headers);
-    let artifacts = RenderArtifacts { styles, screenshot, screenshots, scrapes, returns, pdfs };
+    let cookies = if wants_media(plan) { cookies } else { Vec::new() };
+    let artifacts = RenderArtifacts { styles, screenshot, screenshots, scrapes, returns, pdfs, cookies };
     // A page may end at `about:blank` or at a URL that its scripts created.
     let url = Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone());
     let page = RawPage {
@@ -83,6 +86,11 @@ pub(crate) fn to_raw_page(
         is_shell: OnceLock::new(),
     };
     RawRenderedPage { page, is_markup, state, file }
+}
+
+/// Returns whether a plan downloads media, with the cookies of the page.
+fn wants_media(plan: &ScrapePlan) -> bool {
+    plan.formats().iter().any(|format| matches!(format, Format::Audio(_) | Format::Video(_)))
 }
 
 /// Returns the first 100 characters of a name, for a warning.

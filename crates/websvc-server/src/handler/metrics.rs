@@ -11,6 +11,7 @@ use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
 use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
 use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
+use websvc_media::MediaMetrics;
 use websvc_scrape::CacheMetrics;
 use websvc_store::{CacheSize, JobKind};
 use websvc_threat::{ScannerHealth, ThreatMetrics};
@@ -66,6 +67,9 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Some(events) = &state.audit {
         audit(&mut out, &events.metrics());
     }
+    if let Some(downloader) = engine.media().downloader() {
+        media(&mut out, &downloader.metrics());
+    }
     if let Some(configured) = engine.scraper().configured_browser() {
         browser(&mut out, &configured.metrics().await);
         sessions::sessions(&mut out, &state.browser_sessions.metrics());
@@ -73,6 +77,16 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     }
     let body = Body::from(out.write(RENAMES));
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
+}
+
+fn media(out: &mut Metrics, metrics: &MediaMetrics) {
+    let MediaMetrics { downloads, bytes } = metrics;
+    let help = "Downloads of media by format and outcome.";
+    let family = out.family("websvc_media_downloads_total", MetricKind::Counter, help);
+    for (kind, outcome, count) in downloads {
+        family.sample(&[("format", kind.name()), ("outcome", outcome.name())], count);
+    }
+    out.counter("websvc_media_bytes_total", "Size of the downloaded media.", *bytes);
 }
 
 fn mirrors(out: &mut Metrics, mirrors: &[MirrorMetrics]) {

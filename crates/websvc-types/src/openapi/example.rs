@@ -280,6 +280,10 @@ fn error(code: ErrorCode) -> &'static str {
             "this URL is not allowed: only public addresses are, unless the operator lists their networks in \
              fetch.allow_networks"
         }
+        ErrorCode::ScrapeAudioUnsupportedUrl => {
+            "no sound can be extracted from https://tea.example/: the page has no supported medium"
+        }
+        ErrorCode::ScrapeMediaAccessDenied => "the site refuses access to the medium: Private video",
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
         ErrorCode::SearchNotFound => "No search of your team has this ID, or it may not be rated",
         ErrorCode::JobNotFound => "No scrape of your team has this ID, or it may not be rated",

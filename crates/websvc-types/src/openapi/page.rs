@@ -21,9 +21,9 @@ pub(super) fn scrape() -> Value {
             KEYED,
             WITH_BODY,
             &[
-                Failure::InvalidSearch,
+                Failure::InvalidPage,
                 Failure::InsufficientCredits,
-                Failure::PageForbidden,
+                Failure::MediumForbidden,
                 Failure::NotCached,
                 Failure::PageTimeout,
                 Failure::ProfileLocked,

@@ -9,6 +9,7 @@ use crate::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     InvalidSearch,
+    InvalidPage,
     InvalidBody,
     InvalidParameter,
     InvalidFile,
@@ -16,6 +17,7 @@ pub(super) enum Failure {
     InsufficientCredits,
     Forbidden,
     PageForbidden,
+    MediumForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
@@ -42,9 +44,26 @@ pub(super) enum Failure {
     FeedbackConflict,
 }
 
+/// The codes of an invalid scrape of a page.
+const INVALID_PAGE: &[ErrorCode] = &[
+    ErrorCode::BadRequest,
+    ErrorCode::BadRequestInvalidJson,
+    ErrorCode::ScrapeActionsNotSupported,
+    ErrorCode::ScrapeAudioUnsupportedUrl,
+];
+
+/// The codes of a page, or of its medium, that may not be scraped.
+const MEDIUM_FORBIDDEN: &[ErrorCode] = &[
+    ErrorCode::Forbidden,
+    ErrorCode::UnsafeDomainBlocked,
+    ErrorCode::ScrapeForbiddenUrl,
+    ErrorCode::ScrapeMediaAccessDenied,
+];
+
 impl Failure {
-    const ALL: [Failure; 32] = [
+    const ALL: [Failure; 34] = [
         Failure::InvalidSearch,
+        Failure::InvalidPage,
         Failure::InvalidBody,
         Failure::InvalidParameter,
         Failure::InvalidFile,
@@ -52,6 +71,7 @@ impl Failure {
         Failure::InsufficientCredits,
         Failure::Forbidden,
         Failure::PageForbidden,
+        Failure::MediumForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
@@ -86,6 +106,7 @@ impl Failure {
                 ErrorCode::BadRequestInvalidJson,
                 ErrorCode::ScrapeActionsNotSupported,
             ],
+            Failure::InvalidPage => INVALID_PAGE,
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
             Failure::InvalidFile => &[
@@ -100,6 +121,7 @@ impl Failure {
             Failure::PageForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
+            Failure::MediumForbidden => MEDIUM_FORBIDDEN,
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
@@ -156,12 +178,14 @@ impl Failure {
             Failure::MethodNotAllowed => Some("Allow"),
             Failure::RateLimited | Failure::DatabaseUnavailable => Some("Retry-After"),
             Failure::InvalidSearch
+            | Failure::InvalidPage
             | Failure::InvalidBody
             | Failure::InvalidParameter
             | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
             | Failure::PageForbidden
+            | Failure::MediumForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout

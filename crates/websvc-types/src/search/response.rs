@@ -14,6 +14,7 @@ use crate::format::AttributeValues;
 use crate::menu::PageMenu;
 use crate::metadata::Metadata;
 use crate::product::PageProduct;
+use crate::video::PageVideo;
 
 /// Response of `POST /v2/search`.
 ///
@@ -172,6 +173,10 @@ pub struct PageContent {
     /// Signed URL of the video file; expires after one hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
+    /// Videos that the page contains, for the format `video`; they are not downloaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<PageVideo>")]
+    pub videos: Option<Vec<PageVideo>>,
     /// Summary of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,

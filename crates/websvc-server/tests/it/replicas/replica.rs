@@ -168,6 +168,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
         snapshots: websvc_store::SnapshotLimits::default(),
         threat: Classifier::none(),
         model: None,
+        media: websvc_engine::MediaTools::Off,
     });
     Service::new(ServiceConfig {
         jobs: Jobs::new(&engine, store.clone(), artifacts.clone(), JobsConfig::default()),

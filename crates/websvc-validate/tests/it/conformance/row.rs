@@ -232,6 +232,7 @@ impl Row {
     }
 
     /// Adds a part of the row that is not implemented yet.
+    #[expect(dead_code, reason = "every part is implemented; the next field of the specification needs it")]
     pub(crate) fn planned(mut self, part: &'static str) -> Self {
         self.planned.push(part);
         self

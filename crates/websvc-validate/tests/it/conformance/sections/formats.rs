@@ -8,7 +8,6 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, item, option, page, row, typed};
 
 pub(super) fn rows() -> Vec<Row> {
-    let media = "an extractor of media; until then, a warning says that none is installed";
     vec![
         bare("2.2.1 markdown", "markdown").tested("websvc-cli", "results_have_the_requested_formats"),
         bare("2.2.1 summary", "summary").tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
@@ -24,8 +23,12 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-cli", "missing_browser_leaves_branding_out_with_a_warning"),
         bare("2.2.1 product", "product").tested("websvc-cli", "product_of_json_ld_has_its_price_and_stock"),
         bare("2.2.1 menu", "menu").tested("websvc-cli", "menu_with_nested_sections_has_unique_ids"),
-        bare("2.2.1 audio", "audio").planned(media),
-        bare("2.2.1 video", "video").planned(media),
+        bare("2.2.1 audio", "audio")
+            .tested("websvc-cli", "downloaded_media_are_served_by_signed_urls_for_an_hour")
+            .tested("websvc-cli", "real_tools_download_the_media_of_pages"),
+        bare("2.2.1 video", "video")
+            .tested("websvc-cli", "downloaded_media_are_served_by_signed_urls_for_an_hour")
+            .tested("websvc-cli", "without_tools_pages_have_a_warning_and_their_videos"),
         with_text("2.2.1 question", "question", "question")
             .tested("websvc-cli", "summary_answer_and_highlights_are_generated"),
         with_text("2.2.1 highlights", "highlights", "query")

@@ -70,7 +70,8 @@ pub(super) fn rows() -> Vec<Row> {
             .bad(101, TooBig),
         row("8 screenshot URL lifetime", "24 hours")
             .tested("websvc-artifacts", "expired_artifact_is_gone_before_and_after_the_sweep"),
-        row("8 audio and video signed URL lifetime", "1 hour").planned("extraction of media"),
+        row("8 audio and video signed URL lifetime", "1 hour")
+            .tested("websvc-cli", "downloaded_media_are_served_by_signed_urls_for_an_hour"),
     ];
     rows.extend(prices());
     rows

@@ -65,8 +65,16 @@ fn web_results() -> Vec<Row> {
             "URL",
             &[FIELDS, ORDER, ("websvc-cli", "screenshot_is_served_at_its_url")],
         ),
-        tested("2.6 web audio", "signed URL", &[FIELDS, ORDER]).planned("extraction of media"),
-        tested("2.6 web video", "signed URL", &[FIELDS, ORDER]).planned("extraction of media"),
+        tested(
+            "2.6 web audio",
+            "signed URL",
+            &[FIELDS, ORDER, ("websvc-cli", "batches_crawls_and_searches_have_media")],
+        ),
+        tested(
+            "2.6 web video",
+            "signed URL",
+            &[FIELDS, ORDER, ("websvc-cli", "downloaded_media_are_served_by_signed_urls_for_an_hour")],
+        ),
         tested(
             "2.6 web metadata",
             "object, of every result that was scraped or failed",

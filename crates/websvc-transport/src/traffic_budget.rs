@@ -1,4 +1,4 @@
-//! The traffic budget of a page: a limit on the bytes of all its connections together.
+//! A limit on the bytes of several connections together, such as those of one page.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,16 +6,19 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// The remaining bytes.
-pub(super) struct TrafficBudget(AtomicU64);
+/// The bytes that connections may still send and receive together.
+#[derive(Debug)]
+pub struct TrafficBudget(AtomicU64);
 
 impl TrafficBudget {
-    pub(super) fn new(bytes: u64) -> Self {
+    /// Creates a budget.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
         Self(AtomicU64::new(bytes))
     }
 
     /// Copies in both directions until both ends are done. Returns false if the budget was used up before.
-    pub(super) async fn copy<A, B>(&self, near: A, far: B) -> bool
+    pub async fn copy<A, B>(&self, near: A, far: B) -> bool
     where
         A: AsyncRead + AsyncWrite,
         B: AsyncRead + AsyncWrite,

@@ -1,11 +1,12 @@
-//! The server side of SOCKS5 (RFC 1928), as far as Chromium uses it: `CONNECT` without authentication.
+//! The server side of SOCKS5 (RFC 1928): `CONNECT` without authentication, for programs behind the guarded client.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use url::Host;
-use websvc_transport::FetchError;
+
+use crate::error::FetchError;
 
 const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
@@ -25,7 +26,10 @@ enum Reply {
 }
 
 /// Reads a request and returns its host and port.
-pub(super) async fn accept(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<(Host, u16)> {
+///
+/// # Errors
+/// The stream ends, or its bytes are another request.
+pub async fn accept(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::Result<(Host, u16)> {
     let [version, methods] = read(stream).await?;
     let mut offered = [0; 255];
     let offered = &mut offered[..usize::from(methods)];
@@ -63,15 +67,18 @@ fn parse_host(name: &[u8]) -> io::Result<Host> {
 }
 
 /// Replies that the tunnel is open.
-pub(super) async fn reply_success(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+///
+/// # Errors
+/// The stream is closed.
+pub async fn reply_success(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     reply(stream, Reply::Succeeded).await
 }
 
 /// Replies that there is no tunnel.
-pub(super) async fn reply_failure(
-    stream: &mut (impl AsyncWrite + Unpin),
-    error: &FetchError,
-) -> io::Result<()> {
+///
+/// # Errors
+/// The stream is closed.
+pub async fn reply_failure(stream: &mut (impl AsyncWrite + Unpin), error: &FetchError) -> io::Result<()> {
     let code = match error {
         FetchError::Forbidden => Reply::NotAllowed,
         FetchError::Dns { .. } => Reply::HostUnreachable,
@@ -82,7 +89,7 @@ pub(super) async fn reply_failure(
 }
 
 async fn reply(stream: &mut (impl AsyncWrite + Unpin), code: Reply) -> io::Result<()> {
-    // The bound address is optional: Chromium does not use it.
+    // The bound address is optional: no client uses it.
     stream.write_all(&[VERSION, code as u8, 0, IPV4, 0, 0, 0, 0, 0, 0]).await
 }
 

@@ -1,0 +1,90 @@
+//! The disk space that the output of a tool uses.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+/// The interval between two measurements. Between them, limits of the kernel bound each file.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// The maximum size of all files, as a multiple of the maximum size of one: parts of a medium, and the whole.
+const MAX_FILES_AT_MAXIMUM: u64 = 3;
+/// The maximum number of files and directories. A stream in segments has one file for each of a few.
+const MAX_ENTRIES: usize = 5_000;
+/// The maximum depth of directories.
+const MAX_DEPTH: usize = 8;
+
+/// Waits until a tool has written more than it may, and returns the reason to end it.
+pub(super) async fn watch(output: Option<&Path>, max_file_bytes: u64) -> String {
+    let Some(output) = output else { return std::future::pending().await };
+    let max_bytes = max_file_bytes.saturating_mul(MAX_FILES_AT_MAXIMUM);
+    loop {
+        sleep(INTERVAL).await;
+        let directory = output.to_owned();
+        let measured = tokio::task::spawn_blocking(move || {
+            let mut usage = Usage { bytes: 0, entries: 0 };
+            usage.add(&directory, 0);
+            usage
+        });
+        let Ok(usage) = measured.await else { continue };
+        if usage.bytes > max_bytes || usage.entries > MAX_ENTRIES {
+            return format!("its files are larger than {} MiB", max_file_bytes / (1024 * 1024));
+        }
+    }
+}
+
+/// The files below a directory.
+struct Usage {
+    bytes: u64,
+    entries: usize,
+}
+
+impl Usage {
+    /// Adds the files of a directory. Files that vanish meanwhile do not count; links are not followed.
+    fn add(&mut self, directory: &Path, depth: usize) {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return;
+            }
+            let Ok(metadata) = fs::symlink_metadata(entry.path()) else { continue };
+            if !metadata.is_dir() {
+                self.bytes = self.bytes.saturating_add(metadata.len());
+            } else if depth < MAX_DEPTH {
+                self.add(&entry.path(), depth + 1);
+            } else {
+                // No honest tool nests its files so deeply.
+                self.entries = MAX_ENTRIES + 1;
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn output_beyond_its_maximum_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("parts")).unwrap();
+        fs::write(directory.path().join("parts/a"), vec![0; 2000]).unwrap();
+        fs::write(directory.path().join("b"), vec![0; 2000]).unwrap();
+        let reason = watch(Some(directory.path()), 1000).await;
+        assert!(reason.contains("larger than"), "{reason}");
+        let mut usage = Usage { bytes: 0, entries: 0 };
+        usage.add(directory.path(), 0);
+        assert_eq!((usage.bytes, usage.entries), (4000, 3));
+    }
+
+    #[test]
+    fn deep_directories_are_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("a/b/c/d/e/f/g/h/i/j/k")).unwrap();
+        let mut usage = Usage { bytes: 0, entries: 0 };
+        usage.add(directory.path(), 0);
+        assert!(usage.entries > MAX_ENTRIES);
+    }
+}

@@ -1,0 +1,68 @@
+//! Videos that a page contains, for the format `video` (operations.md, section 9).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Video that a page contains or embeds. It is found in the page and not downloaded.
+///
+/// # Examples
+///
+/// ```
+/// use websvc_types::video::PageVideo;
+///
+/// let video: PageVideo = serde_json::from_str(r#"{
+///     "url": "https://tea.example/brewing.mp4",
+///     "sourceURL": "https://tea.example/",
+///     "source": "video"
+/// }"#)?;
+/// assert_eq!(video.source_url, "https://tea.example/");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageVideo {
+    /// Absolute URL of the file or stream, else of the player.
+    pub url: String,
+    /// URL of the page that the video was found in.
+    #[serde(rename = "sourceURL")]
+    pub source_url: String,
+    /// Place in the page: `video` for an element, `structured-data` for a VideoObject, `og:video` for a meta tag, `iframe`
+    /// for a player.
+    pub source: String,
+    /// Kind of the URL: `file`, `stream` (HLS or DASH) or `player`. Absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub kind: Option<String>,
+    /// Provider of the player, such as `youtube`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub provider: Option<String>,
+    /// Title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub title: Option<String>,
+    /// Absolute URL of an image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub thumbnail: Option<String>,
+    /// Description as plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub description: Option<String>,
+    /// Duration as the page states it, usually ISO 8601, such as `PT1M30S`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub duration: Option<String>,
+    /// Media type that the page states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub mime_type: Option<String>,
+    /// Width in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
+    pub width: Option<u32>,
+    /// Height in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
+    pub height: Option<u32>,
+}
