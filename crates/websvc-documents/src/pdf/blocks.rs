@@ -19,6 +19,8 @@ pub(super) enum Block {
     Table(Vec<Vec<Vec<Span>>>),
     /// Lines of a table of contents.
     Contents(Vec<Vec<Span>>),
+    /// The start of the page with this number.
+    PageStart(u32),
     /// The placeholder of the page with this number, which has no text.
     PageMark(u32),
 }

@@ -3,6 +3,7 @@
 use hayro_syntax::Pdf;
 
 use crate::limits::Limits;
+use crate::page_output::PageOutput;
 
 use super::blocks::{Block, Text};
 use super::columns;
@@ -14,7 +15,7 @@ use super::links;
 use super::outline::Outline;
 use super::tables;
 use super::text::join;
-use super::to_html;
+use super::to_html::{self, PageStarts};
 
 /// The number of pages in a batch. The glyphs of one batch are in memory, and its headers and footers are counted
 /// before its pages are converted.
@@ -34,6 +35,8 @@ const MIN_CURVES: usize = 200;
 /// The content of the pages that were read.
 pub(super) struct PageBatch {
     pub(super) html: String,
+    /// The pages on their own, if requested.
+    pub(super) page_html: Option<String>,
     /// The number of pages that were read.
     pub(super) pages: u32,
     pub(super) without_text: Vec<u32>,
@@ -53,7 +56,7 @@ struct Page {
 }
 
 /// Reads the pages within the limits.
-pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> PageBatch {
+pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
     let pages = pdf.pages();
     let total = (pages.len() as u32).min(limits.max_pages);
     let outline = Outline::read(pdf);
@@ -81,7 +84,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> PageBatch {
             reader.add(page, &running_elements, total);
         }
     }
-    reader.finish(next, &outline, limits)
+    reader.finish(next, &outline, limits, output)
 }
 
 impl Page {
@@ -146,6 +149,7 @@ struct DocumentReader {
 impl DocumentReader {
     fn add(&mut self, mut page: Page, running_elements: &RunningElements, total: u32) {
         let number = page.number + 1;
+        self.blocks.push(Block::PageStart(number));
         if page.content.cut_off {
             self.cut_off.push(number);
         }
@@ -173,32 +177,18 @@ impl DocumentReader {
         }
     }
 
-    /// Joins the first block of a column with the block before it, if a sentence or code continues there.
+    /// Joins the first block of a column with the block before it on the page, if a sentence or code continues there.
     fn join_columns(&mut self, start: usize) {
-        if let (Some(Block::Code(_)), Some(Block::Code(_))) =
-            (start.checked_sub(1).and_then(|last| self.blocks.get(last)), self.blocks.get(start))
-        {
-            let Block::Code(next) = self.blocks.remove(start) else { return };
-            if let Some(Block::Code(last)) = self.blocks.get_mut(start - 1) {
-                last.extend(next);
-            }
+        if start >= self.blocks.len() || start == 0 {
             return;
         }
-        let (before, after) = self.blocks.split_at_mut(start);
-        let (Some(Block::Text(last)), Some(Block::Text(next))) = (before.last_mut(), after.first()) else {
-            return;
-        };
-        if continues(last, next) {
-            let Block::Text(next) = self.blocks.remove(start) else { return };
-            if let Some(Block::Text(last)) = self.blocks.get_mut(start - 1) {
-                join(&mut last.spans, next.spans);
-                last.lines += next.lines;
-                last.may_continue = next.may_continue;
-            }
+        let first = self.blocks.remove(start);
+        if let Some(first) = append(&mut self.blocks[start - 1], first) {
+            self.blocks.insert(start, first);
         }
     }
 
-    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>) -> PageBatch {
+    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} exceeds the limits of a page and was cut off"));
@@ -206,11 +196,50 @@ impl DocumentReader {
         if self.unmapped {
             warnings.push("some pages use fonts without a mapping to Unicode".to_owned());
         }
-        let (html, is_full) = to_html::html(&self.blocks, &self.links, outline, limits.max_output_bytes);
-        if is_full {
+        let write = |blocks: &[Block], starts| {
+            to_html::html(blocks, &self.links, outline, limits.max_output_bytes, starts)
+        };
+        let separate = output.separate.then(|| write(&self.blocks, PageStarts::Marked));
+        let starts = if output.starts { PageStarts::Marked } else { PageStarts::Omitted };
+        let (html, is_full) = write(&join_pages(self.blocks), starts);
+        if is_full || separate.as_ref().is_some_and(|(_, is_full)| *is_full) {
             warnings.push("the text was cut off at the maximum output size".to_owned());
         }
-        PageBatch { html, pages, without_text: self.without_text, warnings }
+        let page_html = separate.map(|(html, _)| html);
+        PageBatch { html, page_html, pages, without_text: self.without_text, warnings }
+    }
+}
+
+/// Joins the first block of each page with the block before it, if a sentence or code continues there.
+fn join_pages(blocks: Vec<Block>) -> Vec<Block> {
+    let is_start = |block: &Block| matches!(block, Block::PageStart(_));
+    let mut joined: Vec<Block> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let starts_page = !is_start(&block) && joined.last().is_some_and(is_start);
+        let last = if starts_page { joined.iter_mut().rev().find(|block| !is_start(block)) } else { None };
+        let separate = match last {
+            Some(last) => append(last, block),
+            None => Some(block),
+        };
+        joined.extend(separate);
+    }
+    joined
+}
+
+/// Appends a block to the block before it, if a sentence or code continues there. Returns it otherwise.
+fn append(last: &mut Block, next: Block) -> Option<Block> {
+    match (last, next) {
+        (Block::Code(last), Block::Code(next)) => {
+            last.extend(next);
+            None
+        }
+        (Block::Text(last), Block::Text(next)) if continues(last, &next) => {
+            join(&mut last.spans, next.spans);
+            last.lines += next.lines;
+            last.may_continue = next.may_continue;
+            None
+        }
+        (_, next) => Some(next),
     }
 }
 

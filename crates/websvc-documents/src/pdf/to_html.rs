@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::html::{Html, push_escaped};
+use crate::page_output::page_start;
 use crate::parsed_document::page_mark;
 
 use super::blocks::{Block, Text, is_plain};
@@ -18,12 +19,22 @@ const MIN_HEADING_SCALE: f32 = 1.1;
 /// The deepest heading level of HTML.
 const MAX_LEVEL: u32 = 6;
 
+/// The treatment of the starts of pages in the HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PageStarts {
+    /// A [`page_start`] is written for each.
+    Marked,
+    /// They are not written.
+    Omitted,
+}
+
 /// Returns the blocks as HTML, and whether content was dropped because of the size limit.
 pub(super) fn html(
     blocks: &[Block],
     links: &[String],
     outline: &Outline,
     max_bytes: usize,
+    starts: PageStarts,
 ) -> (String, bool) {
     let mut writer = Writer { html: Html::new(max_bytes), links, words: words(blocks), lists: Vec::new() };
     let levels = heading_levels(blocks, outline);
@@ -40,6 +51,8 @@ pub(super) fn html(
             Block::Code(lines) => writer.code(lines),
             Block::Table(rows) => writer.table(rows),
             Block::Contents(entries) => writer.contents(entries),
+            Block::PageStart(page) if starts == PageStarts::Marked => writer.block(&page_start(*page)),
+            Block::PageStart(_) => {}
             Block::PageMark(page) => writer.block(&page_mark(*page)),
         }
     }
@@ -56,7 +69,7 @@ fn words(blocks: &[Block]) -> Words {
             Block::Text(text) => text.spans.iter().for_each(|span| words.add(&span.text)),
             Block::Contents(rows) => rows.iter().flatten().for_each(|span| words.add(&span.text)),
             Block::Table(rows) => rows.iter().flatten().flatten().for_each(|span| words.add(&span.text)),
-            Block::Code(_) | Block::PageMark(_) => {}
+            Block::Code(_) | Block::PageStart(_) | Block::PageMark(_) => {}
         }
     }
     words
@@ -65,7 +78,10 @@ fn words(blocks: &[Block]) -> Words {
 /// Returns the heading level of each block; `None` for blocks that are not headings.
 fn heading_levels(blocks: &[Block], outline: &Outline) -> Vec<Option<u32>> {
     let body_size = body_size(blocks);
-    let next_is_bold = |index: usize| matches!(blocks.get(index + 1), Some(Block::Text(next)) if next.bold);
+    let next_is_bold = |index: usize| {
+        let mut next = blocks[index + 1..].iter().filter(|block| !matches!(block, Block::PageStart(_)));
+        matches!(next.next(), Some(Block::Text(next)) if next.bold)
+    };
     let kinds: Vec<Option<HeadingKind>> = blocks
         .iter()
         .enumerate()
