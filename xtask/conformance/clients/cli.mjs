@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import {
-  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, waitForCheck,
+  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, shop, waitForCheck,
 } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-cli");
@@ -80,6 +80,13 @@ await check("scrape", async () => {
   const { status, stdout, stderr } = await runJson("scrape", key, page);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /Green tea[^]*Sencha/);
+});
+
+await check("scrape of formats with options is reported", async () => {
+  // The client sends only the name of the format, without selectors.
+  const { status, stdout, stderr } = await execute("scrape", key, shop, "--format", "markdown,attributes");
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /attributes is not available/);
 });
 
 await check("scrape several pages", async () => {
@@ -172,6 +179,14 @@ async function use(name, ...options) {
 }
 
 if (hasSessions) {
+  await check("branding", async () => {
+    const { status, stdout, stderr } = await execute("scrape", key, shop, "--format", "markdown,branding");
+    assert.equal(status, 0, stderr);
+    const { branding } = JSON.parse(stdout);
+    assert.equal(branding.colorScheme, "light");
+    assert.equal(branding.components.buttonPrimary.background.toUpperCase(), "#006633");
+  });
+
   await check("browser sessions", async () => {
     const options = ["--ttl", "120", "--ttl-inactivity", "60", "--profile", newProfile()];
     const launched = (await use("browser", "launch-session", ...options)).stdout;
