@@ -21,10 +21,10 @@ use websvc_extract::{
 };
 use websvc_transport::without_credentials;
 use websvc_types::format::AttributeSelector;
-use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
+use websvc_types::{CacheState as WireCacheState, DocumentPage, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
-use crate::documents::{ConvertedDocument, document_kind};
+use crate::documents::{ConvertedDocument, DocumentPart, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::out_links::out_links;
@@ -32,6 +32,9 @@ use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction::{self, PersonalData};
 use crate::shell::is_shell;
+
+/// The content type of a document that was converted to HTML.
+const DOCUMENT_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 /// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
 const SHELL_WARNING: &str =
@@ -62,7 +65,8 @@ pub(crate) fn format_page(
     plan: &ScrapePlan,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
-    if converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf) {
+    let is_unread_pdf = converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf);
+    if is_unread_pdf || is_only_bytes(plan) {
         return Ok(as_raw_file(&raw, plan));
     }
     if converted.is_some() {
@@ -75,6 +79,7 @@ pub(crate) fn format_page(
         options.banners = banners.clone();
     }
     let document = parse(&raw, converted.as_ref())?;
+    let raw_base64 = wants(plan, "rawBase64").then(|| STANDARD.encode(&raw.body));
     let metadata = document.metadata();
     let out_links = plan.needs_out_links().then(|| Box::new(out_links(&raw, &document, &metadata)));
     let is_unrendered_shell = !raw.is_rendered && is_shell(&raw);
@@ -84,9 +89,12 @@ pub(crate) fn format_page(
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page = Page { out_links, ..page_without_formats(raw) };
+    let mut page = Page { out_links, raw_base64, ..page_without_formats(raw) };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
+    }
+    if let Some(converted) = converted {
+        write_document_pages(&mut page, converted, raw, &options)?;
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
@@ -137,6 +145,11 @@ fn page_without_formats(raw: &RawPage) -> Page {
     }
 }
 
+/// Returns whether a plan requests nothing but the bytes, which are then not parsed.
+pub(crate) fn is_only_bytes(plan: &ScrapePlan) -> bool {
+    matches!(plan.formats(), [Format::RawBase64(_)])
+}
+
 fn wants(plan: &ScrapePlan, format: &str) -> bool {
     plan.formats().iter().any(|requested| requested.name() == format)
 }
@@ -148,6 +161,7 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
         markdown: encoded("markdown"),
         html: encoded("html"),
         raw_html: encoded("rawHtml"),
+        raw_base64: encoded("rawBase64"),
         warnings: raw.warnings.clone(),
         ..page_without_formats(raw)
     };
@@ -172,7 +186,7 @@ pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timesta
 
 pub(crate) fn parse(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Document, ScrapeError> {
     let (bytes, content_type) = match converted {
-        Some(converted) => (converted.html.as_bytes(), Some("text/html; charset=utf-8")),
+        Some(converted) => (converted.html.as_bytes(), Some(DOCUMENT_CONTENT_TYPE)),
         None => (&raw.body[..], raw.content_type()),
     };
     let source = Source { bytes, content_type, url: &raw.url };
@@ -217,8 +231,10 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
         Format::Attributes(options) => write_attributes(page, &options.selectors, document),
-        // The raw HTML is moved out of the document last; the other formats are not written from the content.
+        // The raw HTML is moved out of the document last, and the bytes were encoded before; the other formats are not
+        // written from the content.
         Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Product(_)
         | Format::Menu(_)
         | Format::Summary(_)
@@ -231,6 +247,44 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         | Format::Question(_)
         | Format::Highlights(_) => {}
     }
+}
+
+/// Writes the markdown of a PDF with page markers, and its pages, as far as they were requested.
+fn write_document_pages(
+    page: &mut Page,
+    converted: &ConvertedDocument,
+    raw: &RawPage,
+    options: &ContentOptions,
+) -> Result<(), ScrapeError> {
+    let write = |part: &DocumentPart| -> Result<DocumentPage, ScrapeError> {
+        let DocumentPart { page, html } = part;
+        let source =
+            Source { bytes: html.as_bytes(), content_type: Some(DOCUMENT_CONTENT_TYPE), url: &raw.url };
+        let document = Document::parse(source).map_err(ScrapeError::Extract)?;
+        Ok(DocumentPage::new(*page, document.content(options).markdown()))
+    };
+    if page.markdown.is_some() && !converted.parts.is_empty() {
+        let parts: Result<Vec<DocumentPage>, ScrapeError> = converted.parts.iter().map(write).collect();
+        page.markdown = Some(with_page_markers(&parts?));
+    }
+    if let Some(pages) = &converted.separate_pages {
+        page.pages = Some(pages.iter().map(write).collect::<Result<_, _>>()?);
+    }
+    Ok(())
+}
+
+/// Joins the parts of a document with markers. A part without text, such as one that continues the sentence of the page
+/// before, has no marker.
+fn with_page_markers(parts: &[DocumentPage]) -> String {
+    let mut markdown = String::new();
+    for part in parts.iter().filter(|part| !part.markdown.trim().is_empty()) {
+        if !markdown.is_empty() {
+            markdown.truncate(markdown.trim_end().len());
+            markdown.push_str(&format!("\n\n---\n\n<!-- page {} -->\n\n", part.page_number));
+        }
+        markdown.push_str(&part.markdown);
+    }
+    markdown
 }
 
 /// Writes the values of attributes of the whole page. The validator has parsed the selectors before.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::Value;
 use websvc_branding::PageDesign;
 use websvc_store::PreparedSnapshot;
-use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
 use websvc_types::format::AttributeValues;
 use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
+use websvc_types::{DocumentPage, Metadata};
 
 use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
@@ -32,6 +32,10 @@ pub struct Page {
     pub images: Option<Vec<String>>,
     /// Values of attributes, if requested.
     pub attributes: Option<Vec<AttributeValues>>,
+    /// The pages of a PDF, if requested.
+    pub pages: Option<Vec<DocumentPage>>,
+    /// The bytes as received in base64, if requested.
+    pub raw_base64: Option<String>,
     /// The product of the page, if requested and found.
     pub product: Option<Box<PageProduct>>,
     /// The menu of the page, if requested and found.

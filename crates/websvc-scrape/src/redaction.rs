@@ -28,7 +28,7 @@ const AUTHORS: &[&str] = &[
 
 /// The warning for a file that is not parsed: it cannot be redacted, and the caller must not take it for redacted.
 const UNREAD_WARNING: &str =
-    "redactPII covers parsed text only: with these parsers the PDF is returned as a file and is not redacted";
+    "redactPII covers parsed text only: the file is returned as it was received and is not redacted";
 
 /// Means to find personal data in a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,8 @@ struct Redactor<'a> {
 
 /// Adds the warning that nothing was removed from a file that is returned as it is.
 pub fn warn_not_redacted(page: &mut Page) {
-    if page.markdown.is_some() || page.html.is_some() || page.raw_html.is_some() {
+    let files = [&page.markdown, &page.html, &page.raw_html, &page.raw_base64];
+    if files.into_iter().any(Option::is_some) {
         page.warnings.push(UNREAD_WARNING.to_owned());
     }
 }
@@ -95,6 +96,9 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
     if let Some(markdown) = &mut page.markdown {
         redactor.markdown(markdown);
     }
+    for page in page.pages.iter_mut().flatten() {
+        redactor.page_markdown(&mut page.markdown);
+    }
     let metadata = &mut page.metadata;
     for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
         redactor.plain(text);
@@ -109,6 +113,7 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
     let unredacted = [
         ("html", page.html.is_some()),
         ("rawHtml", page.raw_html.is_some()),
+        ("rawBase64", page.raw_base64.is_some()),
         ("links", page.links.is_some()),
         ("images", page.images.is_some()),
         ("attributes", page.attributes.is_some()),
@@ -127,6 +132,13 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
 impl Redactor<'_> {
     fn markdown(&self, text: &mut String) {
         self.replace(text, Syntax::Markdown, &self.data.markdown);
+    }
+
+    /// Redacts a page of a document. The ranges of the named parts are not those of the page, so all named texts count.
+    /// The rules always apply, too: the model may have read only a part of the text, such as the cleaned markdown.
+    fn page_markdown(&self, text: &mut String) {
+        let part = NamedPart { range: 0..text.len(), texts: self.metadata.clone() };
+        self.replace_with(text, Syntax::Markdown, &[part], true);
     }
 
     fn plain(&self, text: &mut String) {
@@ -157,6 +169,10 @@ impl Redactor<'_> {
     }
 
     fn replace(&self, text: &mut String, syntax: Syntax, parts: &[NamedPart]) {
+        self.replace_with(text, syntax, parts, self.data.with_rules);
+    }
+
+    fn replace_with(&self, text: &mut String, syntax: Syntax, parts: &[NamedPart], with_rules: bool) {
         // The ranges of the parts are those of the original text, so named texts come before the rules.
         if parts.iter().any(|part| !part.texts.is_empty()) {
             let redaction = redact_named(text, syntax, &self.options, parts);
@@ -164,7 +180,7 @@ impl Redactor<'_> {
                 *text = redaction.text.into_owned();
             }
         }
-        if self.data.with_rules {
+        if with_rules {
             let redaction = redact(text, syntax, &self.options);
             if !redaction.findings.is_empty() {
                 *text = redaction.text.into_owned();
@@ -203,7 +219,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use serde_json::json;
-    use websvc_types::Metadata;
+    use websvc_types::{DocumentPage, Metadata};
 
     use super::*;
 
@@ -267,6 +283,18 @@ mod tests {
         assert_eq!(page.metadata.other["author"], json!("<PERSON>"));
         assert_eq!(page.metadata.other["keywords"], json!(["tea", "jane@a.test"]));
         assert_eq!(with(true).markdown.unwrap(), "Ask <PERSON> about tea: <EMAIL>.");
+    }
+
+    #[test]
+    fn pages_of_a_document_are_redacted_with_all_named_texts_and_the_rules() {
+        let mut page = page();
+        page.markdown = None;
+        page.pages = Some(vec![DocumentPage::new(1, "Ask Bo: x@a.test.".to_owned())]);
+        let texts = vec![NamedText::new(Kind::Person, "Bo").unwrap()];
+        let markdown = vec![NamedPart { range: 900..950, texts }];
+        let data = PersonalData { markdown, metadata: Vec::new(), with_rules: false };
+        redact_page(&mut page, &RedactOptions::default(), &data);
+        assert_eq!(page.pages.unwrap()[0].markdown, "Ask <PERSON>: <EMAIL>.");
     }
 
     #[test]
