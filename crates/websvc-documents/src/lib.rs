@@ -36,6 +36,8 @@ mod zip_package;
 pub use error::DocumentError;
 pub use kind::DocumentKind;
 pub use limits::{Limits, NEVER_STOP};
-pub use page_output::{PageOutput, page_start, split_pages};
+pub use page_output::{
+    BlockKind, LayoutBlock, PageLayout, PageOutput, page_start, split_layout, split_pages,
+};
 pub use parsed_document::{DocumentMetadata, PageCounts, ParsedDocument, page_mark};
 pub use reader::{parse, parse_pages};

@@ -52,6 +52,7 @@ pub(crate) fn parse(
     Ok(ParsedDocument {
         html,
         page_html: None,
+        layout_html: None,
         metadata,
         pages: (pages.total > 0).then_some(pages),
         warnings,

@@ -157,6 +157,7 @@ impl<'l> Writer<'l> {
         ParsedDocument {
             html,
             page_html: None,
+            layout_html: None,
             metadata: DocumentMetadata::default(),
             pages: Some(pages),
             warnings,

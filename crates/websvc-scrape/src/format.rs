@@ -21,10 +21,11 @@ use websvc_extract::{
 };
 use websvc_transport::without_credentials;
 use websvc_types::format::AttributeSelector;
-use websvc_types::{CacheState as WireCacheState, DocumentPage, Format, Metadata, ProxyUsed};
+use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
-use crate::documents::{ConvertedDocument, DocumentPart, document_kind};
+use crate::document_pages::{self, DOCUMENT_CONTENT_TYPE};
+use crate::documents::{ConvertedDocument, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::out_links::out_links;
@@ -32,9 +33,6 @@ use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction::{self, PersonalData};
 use crate::shell::is_shell;
-
-/// The content type of a document that was converted to HTML.
-const DOCUMENT_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 /// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
 const SHELL_WARNING: &str =
@@ -94,7 +92,7 @@ pub(crate) fn format_page(
         write(&mut page, format, &document, &content);
     }
     if let Some(converted) = converted {
-        write_document_pages(&mut page, converted, raw, &options)?;
+        document_pages::write(&mut page, converted, raw, &options)?;
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
@@ -120,11 +118,7 @@ pub(crate) fn format_page(
             index_copy(raw, &document, &document.content(&options), metadata.clone())
         };
     }
-    page.metadata = wire_metadata(raw, metadata);
-    if let Some(pages) = converted.and_then(|converted| converted.pages.as_ref()) {
-        page.metadata.num_pages = Some(pages.read);
-        page.metadata.total_pages = Some(pages.total);
-    }
+    page.metadata = document_metadata(raw, metadata, converted);
     if wants(plan, "rawHtml") {
         page.raw_html = Some(document.into_raw_html());
     }
@@ -249,44 +243,6 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
     }
 }
 
-/// Writes the markdown of a PDF with page markers, and its pages, as far as they were requested.
-fn write_document_pages(
-    page: &mut Page,
-    converted: &ConvertedDocument,
-    raw: &RawPage,
-    options: &ContentOptions,
-) -> Result<(), ScrapeError> {
-    let write = |part: &DocumentPart| -> Result<DocumentPage, ScrapeError> {
-        let DocumentPart { page, html } = part;
-        let source =
-            Source { bytes: html.as_bytes(), content_type: Some(DOCUMENT_CONTENT_TYPE), url: &raw.url };
-        let document = Document::parse(source).map_err(ScrapeError::Extract)?;
-        Ok(DocumentPage::new(*page, document.content(options).markdown()))
-    };
-    if page.markdown.is_some() && !converted.parts.is_empty() {
-        let parts: Result<Vec<DocumentPage>, ScrapeError> = converted.parts.iter().map(write).collect();
-        page.markdown = Some(with_page_markers(&parts?));
-    }
-    if let Some(pages) = &converted.separate_pages {
-        page.pages = Some(pages.iter().map(write).collect::<Result<_, _>>()?);
-    }
-    Ok(())
-}
-
-/// Joins the parts of a document with markers. A part without text, such as one that continues the sentence of the page
-/// before, has no marker.
-fn with_page_markers(parts: &[DocumentPage]) -> String {
-    let mut markdown = String::new();
-    for part in parts.iter().filter(|part| !part.markdown.trim().is_empty()) {
-        if !markdown.is_empty() {
-            markdown.truncate(markdown.trim_end().len());
-            markdown.push_str(&format!("\n\n---\n\n<!-- page {} -->\n\n", part.page_number));
-        }
-        markdown.push_str(&part.markdown);
-    }
-    markdown
-}
-
 /// Writes the values of attributes of the whole page. The validator has parsed the selectors before.
 fn write_attributes(page: &mut Page, selectors: &[AttributeSelector], document: &Document) {
     match document.attributes(selectors) {
@@ -349,6 +305,17 @@ fn read_design(page: &mut Page, styles: Value, document: Option<&Document>, url:
 /// Returns whether a format is written from the content of the page.
 fn shows_content(format: &Format) -> bool {
     matches!(format, Format::Markdown(_) | Format::Html(_) | Format::Links(_) | Format::Images(_))
+}
+
+/// Returns the metadata of a page, with the page counts of a PDF.
+fn document_metadata(
+    raw: &RawPage,
+    metadata: PageMetadata,
+    converted: Option<&ConvertedDocument>,
+) -> Metadata {
+    let pages = converted.and_then(|converted| converted.pages.as_ref());
+    let (num_pages, total_pages) = pages.map(|pages| (pages.read, pages.total)).unzip();
+    Metadata { num_pages, total_pages, ..wire_metadata(raw, metadata) }
 }
 
 fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {

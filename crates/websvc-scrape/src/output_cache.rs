@@ -14,7 +14,7 @@ use quick_cache::sync::Cache;
 use websvc_store::PageKey;
 use websvc_types::menu::{MenuItem, MenuOption, MenuOptionGroup, PageMenu};
 use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
-use websvc_types::{DocumentPage, Format, Parser, RedactOptions};
+use websvc_types::{DocumentPage, Format, PageBlock, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
 use crate::cache::StoredCopy;
@@ -143,7 +143,18 @@ impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
 
 fn weight(key: &PageKey, page: &Page) -> u64 {
     let Page {
-        markdown, html, raw_html, raw_base64, pages, links, images, attributes, product, menu, ..
+        markdown,
+        html,
+        raw_html,
+        raw_base64,
+        pages,
+        blocks,
+        links,
+        images,
+        attributes,
+        product,
+        menu,
+        ..
     } = page;
     let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
@@ -153,7 +164,9 @@ fn weight(key: &PageKey, page: &Page) -> u64 {
     let product = product.as_ref().map_or(0, |product| product_weight(product));
     let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
     let pages = pages.iter().flatten().map(|page| page.markdown.len() + size_of::<DocumentPage>());
-    let structured = values + product + menu + pages.sum::<usize>();
+    let blocks = blocks.iter().flatten().flat_map(|page| &page.items);
+    let blocks = blocks.map(|block| block.content.len() + 2 * size_of::<PageBlock>());
+    let structured = values + product + menu + pages.sum::<usize>() + blocks.sum::<usize>();
     (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
 }
 

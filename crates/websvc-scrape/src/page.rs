@@ -11,7 +11,7 @@ use websvc_types::format::AttributeValues;
 use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
-use websvc_types::{DocumentPage, Metadata};
+use websvc_types::{DocumentPage, Metadata, PageBlocks};
 
 use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
@@ -34,6 +34,8 @@ pub struct Page {
     pub attributes: Option<Vec<AttributeValues>>,
     /// The pages of a PDF, if requested.
     pub pages: Option<Vec<DocumentPage>>,
+    /// The blocks of the pages of a PDF, if requested.
+    pub blocks: Option<Vec<PageBlocks>>,
     /// The bytes as received in base64, if requested.
     pub raw_base64: Option<String>,
     /// The product of the page, if requested and found.

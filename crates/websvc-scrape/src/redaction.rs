@@ -96,8 +96,10 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
     if let Some(markdown) = &mut page.markdown {
         redactor.markdown(markdown);
     }
-    for page in page.pages.iter_mut().flatten() {
-        redactor.page_markdown(&mut page.markdown);
+    let blocks = page.blocks.iter_mut().flatten().flat_map(|page| &mut page.items);
+    let pages = page.pages.iter_mut().flatten();
+    for text in pages.map(|page| &mut page.markdown).chain(blocks.map(|block| &mut block.content)) {
+        redactor.page_markdown(text);
     }
     let metadata = &mut page.metadata;
     for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {

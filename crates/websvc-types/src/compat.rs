@@ -20,9 +20,6 @@ pub const BARE_FORMATS: &[&str] = &["attributes"];
 /// Names of parsers that are ignored with a warning.
 pub const PARSERS: &[&str] = &["image"];
 
-/// Fields of a parser that are ignored with a warning.
-pub const PARSER_OPTIONS: &[&str] = &["blocks"];
-
 /// Older name of the field `pages` of a parser.
 pub const PAGE_MARKDOWN: &str = "pageMarkdown";
 
@@ -80,12 +77,8 @@ pub(crate) fn add_formats(schema: &mut Schema) {
     }));
 }
 
-/// Adds the fields of a parser that are ignored, and the older name of `pages`.
+/// Adds the older name of the field `pages` of a parser.
 pub(crate) fn add_parser_options(schema: &mut Schema) {
-    for name in PARSER_OPTIONS {
-        let description = "Sent by official clients only. Ignored with a warning.";
-        add_property(schema, name, json!({ "deprecated": true, "description": description }));
-    }
     let description = "Older name of `pages`, sent by official clients.";
     let older = json!({ "deprecated": true, "description": description, "type": ["boolean", "null"] });
     add_property(schema, PAGE_MARKDOWN, older);

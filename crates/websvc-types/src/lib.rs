@@ -121,7 +121,7 @@ mod tagged;
 pub mod usage;
 
 pub use action::Action;
-pub use document_page::DocumentPage;
+pub use document_page::{BlockConfidence, BlockSource, BlocksStatus, DocumentPage, PageBlock, PageBlocks};
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 #[expect(deprecated, reason = "old names stay for one release")]

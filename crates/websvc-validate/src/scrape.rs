@@ -231,7 +231,7 @@ fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parse
     let mut checked: Vec<Parser> = Vec::new();
     for (index, parser) in parsers.into_iter().enumerate() {
         let path = path.index(index);
-        let Parser { kind, mode: _, max_pages, pages: _, page_markers: _ } = &parser;
+        let Parser { kind, mode: _, max_pages, pages: _, page_markers: _, blocks: _ } = &parser;
         if let Some(max_pages) = max_pages {
             bounds::number(report, &path.key("maxPages"), *max_pages, MAX_PAGES_MIN, MAX_PAGES_MAX);
         }

@@ -108,11 +108,13 @@ await check("pages of a PDF", async () => {
   assert.deepEqual(marked.pages.map(({ pageNumber }) => pageNumber), [1, 2]);
   assert.equal(marked.pages[1].markdown, "The second page is about oolong.\n");
   assert.match(marked.markdown, /green tea\.\n\n---\n\n<!-- page 2 -->\n\nThe second page/);
-  // The older name, a page limit, and options that this service does not have.
+  // The older name, a page limit, blocks, and a parser that this service does not have.
   const older = [{ type: "pdf", pageMarkdown: true, maxPages: 1, blocks: true }, { type: "image" }];
-  const { pages, warning } = await client(key).scrape(brochure, { parsers: older });
-  assert.equal(pages.length, 1);
-  assert.match(warning, /blocks is not available[^]*image is not available|image is not available[^]*blocks is not available/);
+  const { pages, blocks, warning } = await client(key).scrape(brochure, { parsers: older });
+  assert.deepEqual([pages.length, blocks.length, blocks[0].status], [1, 1, "ok"]);
+  assert.deepEqual(blocks[0].items.map(({ type, content }) => [type, content.slice(0, 10)]), [["title", "# Teas of "], ["text", "The first "]]);
+  assert.ok(blocks[0].items.every(({ bbox }) => bbox.length === 4));
+  assert.match(warning, /image is not available/);
 });
 
 await check("activity", async () => {

@@ -141,12 +141,17 @@ async def check_attributes(make):
 
 
 async def check_pdf_pages(make):
-    parser = PDFParser(pages=True, page_markers=True)
+    parser = PDFParser(pages=True, page_markers=True, blocks=True)
     page = await call(make(KEY).scrape(BROCHURE, formats=["markdown"], parsers=[parser]))
     assert [result.page_number for result in page.pages] == [1, 2], page.pages
     assert page.pages[1].markdown == "The second page is about oolong.\n", page.pages
     assert "\n\n---\n\n<!-- page 2 -->\n\nThe second page" in page.markdown, page.markdown
     assert (page.metadata.num_pages, page.metadata.credits_used, page.warning) == (2, 2, None), page.metadata
+    first, _ = page.blocks
+    title = first.items[0]
+    assert (first.page_number, first.width, first.status) == (1, 600.0, "ok"), first
+    assert (title.id, title.type, title.content, len(title.bbox)) == ("p1.b0", "title", "# Teas of the year", 4), title
+    assert (title.reading_order, title.source, title.confidence.ocr) == (0, "native_text", None), title
     # The older name, a page limit, and a parser that this service does not have.
     parsers = [{"type": "pdf", "page_markdown": True, "max_pages": 1}, "image"]
     page = await call(make(KEY).scrape(BROCHURE, formats=["markdown"], parsers=parsers))

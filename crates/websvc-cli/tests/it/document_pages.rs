@@ -1,4 +1,4 @@
-//! Tests of the pages of a PDF (`pages`, `pageMarkers`) and of the format `rawBase64`, which official clients send.
+//! Tests of the pages of a PDF (`pages`, `pageMarkers`, `blocks`) and of the format `rawBase64`, which official clients send.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -110,6 +110,36 @@ async fn page_markers_separate_the_pages_in_the_markdown() {
         markdown.replace("\n\n---\n\n<!-- page 2 -->", "").replace("\n\n---\n\n<!-- page 4 -->", "");
     assert_eq!(without, plain["data"]["markdown"].as_str().unwrap());
     assert!(marked["data"].get("pages").is_none() && marked.get("warning").is_none(), "{marked}");
+}
+
+#[tokio::test]
+async fn blocks_have_their_kind_place_and_order() {
+    let (_world, service) = service().await;
+    let parser = json!({ "type": "pdf", "blocks": true });
+    let body = scrape(&service, json!({ "url": PDF, "parsers": [parser] })).await;
+    let pages = body["data"]["blocks"].as_array().unwrap_or_else(|| panic!("{body}"));
+    let statuses: Vec<&str> = pages.iter().map(|page| page["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["ok", "ok", "empty", "ok"]);
+    assert_eq!(
+        (&pages[0]["pageNumber"], &pages[0]["width"], &pages[0]["height"]),
+        (&json!(1), &json!(600.0), &json!(800.0))
+    );
+    let mut title = pages[0]["items"][0].clone();
+    let bbox: Vec<f64> = serde_json::from_value(title["bbox"].take()).unwrap();
+    assert!(
+        bbox.len() == 4 && bbox.iter().all(|edge| (0.0..=1.0).contains(edge)) && bbox[1] < bbox[3],
+        "{bbox:?}"
+    );
+    let expected = json!({
+        "id": "p1.b0", "type": "title", "label": null, "bbox": null, "content": "# Brewing oolong",
+        "markdownSpan": null, "readingOrder": 0, "source": "native_text",
+        "confidence": { "layout": null, "ocr": null },
+    });
+    assert_eq!(title, expected);
+    let contents: Vec<&Value> =
+        pages[1]["items"].as_array().unwrap().iter().map(|item| &item["content"]).collect();
+    assert_eq!(contents, ["it ends on the next page only.", "A second paragraph."]);
+    assert!(body["data"].get("pages").is_none() && body.get("warning").is_none(), "{body}");
 }
 
 #[tokio::test]

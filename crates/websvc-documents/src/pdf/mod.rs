@@ -11,6 +11,7 @@ mod font;
 mod geometry;
 mod graphics;
 mod headers_footers;
+mod layout;
 mod lines;
 mod links;
 mod list_marker;
@@ -61,6 +62,7 @@ pub(crate) fn parse(
     Ok(ParsedDocument {
         html: batch.html,
         page_html: batch.page_html,
+        layout_html: batch.layout_html,
         metadata: metadata(&pdf),
         pages: Some(PageCounts { read: batch.pages, total, without_text: batch.without_text }),
         warnings,

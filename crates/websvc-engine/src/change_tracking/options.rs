@@ -26,9 +26,9 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
     Sha256::digest(Value::from(options.to_vec()).to_string()).into()
 }
 
-/// Returns a parser without the option that adds a field to the response and leaves the markdown as it is.
+/// Returns a parser without the options that add a field to the response and leave the markdown as it is.
 fn without_pages(parser: &Parser) -> Parser {
-    Parser { pages: None, ..parser.clone() }
+    Parser { pages: None, blocks: None, ..parser.clone() }
 }
 
 fn json(option: impl Serialize) -> Value {
@@ -71,7 +71,7 @@ mod tests {
             ("maxAge", json!(1)),
             ("timeout", json!(5_000)),
             ("formats", json!(["html"])),
-            ("parsers", json!([{ "type": "pdf", "pages": true }])),
+            ("parsers", json!([{ "type": "pdf", "pages": true, "blocks": true }])),
         ] {
             assert_eq!(hash(&json!({ name: value })), plain, "{name}");
         }

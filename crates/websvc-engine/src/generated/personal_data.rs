@@ -101,17 +101,13 @@ pub(super) async fn redact(
 
 /// Returns the markdown of a page; without it, the pages of a document.
 fn text_to_read(page: &Page) -> Cow<'_, str> {
-    match &page.markdown {
-        Some(markdown) => Cow::Borrowed(markdown),
-        None => page
-            .pages
-            .iter()
-            .flatten()
-            .map(|page| page.markdown.as_str())
-            .collect::<Vec<_>>()
-            .join("\n\n")
-            .into(),
+    if let Some(markdown) = &page.markdown {
+        return Cow::Borrowed(markdown);
     }
+    let pages: Vec<&str> = page.pages.iter().flatten().map(|page| page.markdown.as_str()).collect();
+    let blocks = page.blocks.iter().flatten().flat_map(|page| &page.items);
+    let texts = if pages.is_empty() { blocks.map(|block| block.content.as_str()).collect() } else { pages };
+    Cow::Owned(texts.join("\n\n"))
 }
 
 /// Requests the personal data of the metadata and of each part of the markdown from the model.

@@ -58,7 +58,8 @@ pub(super) async fn add_recognized_text(
         } else {
             selected.iter().map(|page| page_mark(*page)).collect()
         };
-        parsed.page_html = options.output.separate.then_some(separated);
+        parsed.page_html = options.output.separate.then(|| separated.clone());
+        parsed.layout_html = options.output.layout.then_some(separated);
     }
     let mut empty_count = 0;
     for page in selected {
@@ -66,7 +67,7 @@ pub(super) async fn add_recognized_text(
         empty_count += usize::from(html.is_empty());
         let mark = page_mark(page);
         parsed.html = parsed.html.replacen(&mark, &html, 1);
-        if let Some(pages) = &mut parsed.page_html {
+        for pages in [&mut parsed.page_html, &mut parsed.layout_html].into_iter().flatten() {
             *pages = pages.replacen(&mark, &html, 1);
         }
     }

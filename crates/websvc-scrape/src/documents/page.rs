@@ -18,13 +18,15 @@ pub(crate) struct ConvertedDocument {
     pub(crate) parts: Vec<DocumentPart>,
     /// The pages on their own, as HTML pages, if they were requested.
     pub(crate) separate_pages: Option<Vec<DocumentPart>>,
+    /// The pages with their layout, as [`split_layout`](websvc_documents::split_layout) reads them, if they were requested.
+    pub(crate) layout: Option<String>,
     /// Warnings for the caller.
     pub(crate) warnings: Vec<String>,
 }
 
 impl ConvertedDocument {
     pub(crate) fn new(kind: DocumentKind, parsed: ParsedDocument) -> Self {
-        let ParsedDocument { html, page_html, metadata, pages, warnings } = parsed;
+        let ParsedDocument { html, page_html, layout_html, metadata, pages, warnings } = parsed;
         let pages = pages.filter(|_| kind == DocumentKind::Pdf);
         let parts = document_parts(&html);
         let unmarked: Option<String> =
@@ -34,6 +36,7 @@ impl ConvertedDocument {
             pages,
             parts,
             separate_pages: page_html.as_deref().map(document_parts),
+            layout: layout_html,
             warnings,
         }
     }
@@ -48,10 +51,14 @@ pub(crate) struct DocumentPart {
     pub(crate) html: String,
 }
 
+/// Returns a part of a document as an HTML page.
+pub(crate) fn part_page(html: &str) -> String {
+    whole_page(&DocumentMetadata::default(), html)
+}
+
 fn document_parts(html: &str) -> Vec<DocumentPart> {
-    let no_metadata = DocumentMetadata::default();
     let pages = split_pages(html).into_iter();
-    pages.map(|(page, content)| DocumentPart { page, html: whole_page(&no_metadata, content) }).collect()
+    pages.map(|(page, content)| DocumentPart { page, html: part_page(content) }).collect()
 }
 
 /// Returns the kind of document that a page is; `None` for a web page, and for a response with an error status.
@@ -64,7 +71,7 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
     let parser = plan.parsers().iter().find(|parser| match parser.kind {
         ParserKind::Pdf => true,
     })?;
-    let Parser { kind: _, mode, max_pages, pages, page_markers } = parser;
+    let Parser { kind: _, mode, max_pages, pages, page_markers, blocks } = parser;
     Some(ReadOptions {
         mode: match mode.unwrap_or(ParserMode::Auto) {
             ParserMode::Fast => ReadMode::Fast,
@@ -72,7 +79,11 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
             ParserMode::Ocr => ReadMode::Ocr,
         },
         max_pages: max_pages.unwrap_or(ReadOptions::default().max_pages),
-        output: PageOutput { starts: page_markers.unwrap_or(false), separate: pages.unwrap_or(false) },
+        output: PageOutput {
+            starts: page_markers.unwrap_or(false),
+            separate: pages.unwrap_or(false),
+            layout: blocks.unwrap_or(false),
+        },
     })
 }
 

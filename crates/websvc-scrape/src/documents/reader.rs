@@ -162,6 +162,7 @@ async fn read_with_worker(
         max_pages: options.max_pages,
         page_starts: options.output.starts,
         separate_pages: options.output.separate,
+        layout: options.output.layout,
         max_output_bytes: workers.max_output_bytes,
         max_inflated_bytes: workers.max_inflated_bytes,
         soft_timeout_ms: u64::try_from(soft_timeout.as_millis()).unwrap_or(u64::MAX),
@@ -180,8 +181,8 @@ async fn read_with_worker(
         }
     };
     // Escaping in JSON at most doubles the length of a text without control characters.
-    // The pages on their own are as long as the document.
-    let copies = if options.output.separate { 2 } else { 1 };
+    // The pages on their own, and with their layout, are as long as the document.
+    let copies = 1 + u64::from(options.output.separate) + u64::from(options.output.layout);
     let max_response_bytes = workers.max_output_bytes as u64 * 2 * copies + 1024 * 1024;
     let receiving = async {
         let mut response = Vec::new();

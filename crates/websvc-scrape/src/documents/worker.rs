@@ -55,7 +55,8 @@ fn read_document() -> io::Result<()> {
         max_inflated_bytes: request.max_inflated_bytes,
         stop: &stop,
     };
-    let output = PageOutput { starts: request.page_starts, separate: request.separate_pages };
+    let output =
+        PageOutput { starts: request.page_starts, separate: request.separate_pages, layout: request.layout };
     let response = parse_pages(request.kind, document, &limits, output);
     write_response(&mut BufWriter::new(io::stdout().lock()), &response)
 }

@@ -44,6 +44,10 @@ pub struct Parser {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub page_markers: Option<bool>,
+    /// True also returns the blocks of each page with their places, in `blocks`. Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub blocks: Option<bool>,
 }
 
 /// File types with a parser.
@@ -70,7 +74,7 @@ impl Parser {
     /// Creates the parser of this file type with its defaults.
     #[must_use]
     pub fn new(kind: ParserKind) -> Self {
-        Self { kind, mode: None, max_pages: None, pages: None, page_markers: None }
+        Self { kind, mode: None, max_pages: None, pages: None, page_markers: None, blocks: None }
     }
 }
 

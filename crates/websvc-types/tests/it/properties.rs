@@ -146,12 +146,13 @@ fn redact() -> impl Strategy<Value = RedactPii> {
 
 fn parser() -> impl Strategy<Value = Parser> {
     let mode = prop::sample::select(vec![ParserMode::Fast, ParserMode::Auto, ParserMode::Ocr]);
-    let flags = (of(any::<bool>()), of(any::<bool>()));
-    (of(mode), of(any::<u32>()), flags).prop_map(|(mode, max_pages, (pages, page_markers))| Parser {
+    let flags = (of(any::<bool>()), of(any::<bool>()), of(any::<bool>()));
+    (of(mode), of(any::<u32>()), flags).prop_map(|(mode, max_pages, (pages, page_markers, blocks))| Parser {
         mode,
         max_pages,
         pages,
         page_markers,
+        blocks,
         ..Parser::new(ParserKind::Pdf)
     })
 }

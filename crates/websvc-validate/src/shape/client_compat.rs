@@ -58,11 +58,7 @@ const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING
 /// The Python client sends `__experimental_stream`.
 const LLMS_TXT: ClientCompat =
     ClientCompat { ignored_fields: &["__experimental_stream", "stream"], ..NOTHING };
-const PARSER: ClientCompat = ClientCompat {
-    aliases: &[(compat::PAGE_MARKDOWN, "pages")],
-    unsupported_fields: compat::PARSER_OPTIONS,
-    ..NOTHING
-};
+const PARSER: ClientCompat = ClientCompat { aliases: &[(compat::PAGE_MARKDOWN, "pages")], ..NOTHING };
 // A caller that asks for this check must not take the page for checked.
 const JSON: ClientCompat = ClientCompat { unsupported_fields: &[compat::CHECK_PROMPT_INJECTION], ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {

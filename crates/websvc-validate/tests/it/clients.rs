@@ -148,13 +148,12 @@ fn formats_and_parser_options_of_the_hosted_service_are_ignored_with_a_warning()
             "markdown", "attributes", "rawBase64", { "type": "attributes", "selectors": selectors },
             { "type": "json", "prompt": "p", "checkPromptInjection": true },
         ],
-        "parsers": ["image", { "type": "pdf", "maxPages": 2, "blocks": true }, { "type": "image" }],
+        "parsers": ["image", { "type": "pdf", "maxPages": 2 }, { "type": "image" }],
     } }));
     let expected = [
         "formats[1]: attributes is not available and was ignored",
-        "formats[4].checkPromptInjection is not available and was ignored",
+        "checkPromptInjection is not available and was ignored",
         "parsers[0]: image is not available and was ignored",
-        "parsers[1].blocks is not available and was ignored",
         "parsers[2]: image is not available and was ignored",
     ];
     assert_eq!(checked.warnings, expected);
@@ -176,12 +175,16 @@ fn options_of_the_pages_of_a_pdf_are_read_in_all_spellings() {
         );
         assert_eq!(checked.warnings, Vec::<String>::new(), "{options}");
         let parser = &checked.plan.scrape().unwrap().parsers()[0];
-        (parser.pages, parser.page_markers)
+        (parser.pages, parser.page_markers, parser.blocks)
     };
-    assert_eq!(parser(json!({ "pages": true, "pageMarkers": true })), (Some(true), Some(true)));
-    assert_eq!(parser(json!({ "pageMarkdown": true })), (Some(true), None));
-    assert_eq!(parser(json!({ "pageMarkdown": false, "pages": true, "blocks": false })), (Some(true), None));
-    assert_eq!(parser(json!({ "pages": null, "pageMarkers": null })), (None, None));
+    let both = json!({ "pages": true, "pageMarkers": true });
+    assert_eq!(parser(both), (Some(true), Some(true), None));
+    assert_eq!(parser(json!({ "pageMarkdown": true, "blocks": true })), (Some(true), None, Some(true)));
+    assert_eq!(
+        parser(json!({ "pageMarkdown": false, "pages": true, "blocks": false })),
+        (Some(true), None, Some(false))
+    );
+    assert_eq!(parser(json!({ "pages": null, "pageMarkers": null })), (None, None, None));
 }
 
 #[test]

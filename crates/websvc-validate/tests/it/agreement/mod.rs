@@ -53,7 +53,6 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
 const REWRITTEN: &[&str] = &[
     "alexandria",
     "attributes",
-    "blocks\"",
     "checkPrompt",
     "developer",
     "gov\"",

@@ -216,7 +216,7 @@ fn parsers() -> Row {
     row(
         "2.2 parsers",
         "pdf as a name or an object with mode fast, auto or ocr, maxPages from 1 to 10000, and no \
-         other property but those of official clients: pages, pageMarkers; default [pdf]",
+         other property but those of official clients: pages, pageMarkers, blocks; default [pdf]",
     )
     .at(scrape("parsers"))
     .default(read, vec![Parser::new(ParserKind::Pdf)])
@@ -233,7 +233,7 @@ fn parsers() -> Row {
     .becomes(json!([typed("pdf", "pageMarkdown", true)]), read, json!([typed("pdf", "pages", true)]))
     .becomes(json!([typed("pdf", "pageMarkers", false)]), read, json!([typed("pdf", "pageMarkers", false)]))
     .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", InvalidType)])
-    .warns(json!([typed("pdf", "blocks", true)]), "blocks is not available and was ignored")
+    .becomes(json!([typed("pdf", "blocks", true)]), read, json!([typed("pdf", "blocks", true)]))
     .bad_in(json!([typed("pdf", "page", 1)]), &[("/0/page", UnknownField)])
     .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
     .warns(json!(["pdf", "image"]), "parsers[1]: image is not available and was ignored")
