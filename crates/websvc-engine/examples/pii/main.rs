@@ -1,4 +1,4 @@
-//! Evaluates `redactPII` with a language model: precision and recall by entity on the development sentences of
+//! Evaluates `redactPII` with a language model: precision and recall by entity on the two groups of sentences of
 //! `websvc-redact`. `cargo xtask eval pii` runs it.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, reason = "a program for developers")]
 
@@ -40,7 +40,7 @@ impl Arguments {
                 "--llm" => url = Some(value.clone()),
                 "--model" => model = Some(value.clone()),
                 "--rounds" => {
-                    rounds = value.parse().map_err(|_| format!("--rounds {value} is not a number"))?
+                    rounds = value.parse().map_err(|_| format!("--rounds {value} is not a number"))?;
                 }
                 other => return Err(format!("unexpected argument {other}\n{USAGE}").into()),
             }
@@ -64,9 +64,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     config.model = Some(model.clone());
     config.timeout = TIMEOUT;
     let endpoint = OpenAi::new(config)?;
-    let evaluation = evaluation::evaluate(&endpoint, templates::DEVELOPMENT, rounds, TIMEOUT).await;
-    println!("redactPII with the model {model}:\n\n{evaluation}");
-    if evaluation.unread == evaluation.documents {
+    let mut unread = true;
+    for (group, sentences) in [
+        ("development sentences", templates::DEVELOPMENT),
+        ("second group of sentences", templates::HELD_OUT),
+    ] {
+        let evaluation = evaluation::evaluate(&endpoint, sentences, rounds, TIMEOUT).await;
+        println!("redactPII with the model {model}, {group}:\n\n{evaluation}\n");
+        unread &= evaluation.unread == evaluation.documents;
+    }
+    if unread {
         return Err("the model read no document: check the URL, the name of the model and its key".into());
     }
     Ok(())
