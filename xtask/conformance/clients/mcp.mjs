@@ -149,7 +149,7 @@ await check("scrape", () =>
 
 await check("scrape of a PDF with a page limit", () =>
   withServer(key, async (server) => {
-    const options = { url: brochure, formats: ["markdown"], parsers: ["pdf"], pdfOptions: { maxPages: 1 } };
+    const options = { url: brochure, storeInCache: false, formats: ["markdown"], parsers: ["pdf"], pdfOptions: { maxPages: 1 } };
     const { markdown, metadata } = JSON.parse(await server.use("firecrawl_scrape", options));
     assert.match(markdown, /^# Teas of the year/);
     assert.deepEqual([metadata.numPages, metadata.totalPages], [1, 2]);
@@ -221,7 +221,7 @@ await check("monitor", () =>
 if (hasSessions) {
   await check("branding", () =>
     withServer(key, async (server) => {
-      const { branding } = JSON.parse(await server.use("firecrawl_scrape", { url: shop, formats: ["branding"] }));
+      const { branding } = JSON.parse(await server.use("firecrawl_scrape", { url: shop, storeInCache: false, formats: ["branding"] }));
       assert.equal(branding.colorScheme, "light");
       assert.equal(branding.components.buttonPrimary.background.toUpperCase(), "#006633");
     }),

@@ -18,6 +18,7 @@ ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
 PAGE = "http://tea.test/green.html"
 OOLONG = "http://tea.test/oolong.html"
+# Pages that are not in the index: the searches and maps of other checks must not find them.
 SHOP = "http://tea.test/shop.html"
 MENU = "http://tea.test/menu.html"
 BROCHURE = "http://tea.test/brochure.pdf"
@@ -116,14 +117,14 @@ async def check_scrape_unavailable(make):
 
 
 async def check_product_and_menu(make):
-    page = await call(make(KEY).scrape(SHOP, formats=["product", "menu"]))
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["product", "menu"]))
     product = page.product
     assert (product.title, product.brand, product.url) == ("Sencha, 100 g", "Tea house", SHOP), product
     variant = product.variants[0]
     assert (variant.sku, variant.price.amount, variant.price.currency) == ("SEN-100", 12.5, "EUR"), variant
     assert variant.availability.in_stock is True, variant
     assert page.menu is None and "No menu found" in page.warning, page
-    page = await call(make(KEY).scrape(MENU, formats=["markdown", "menu"]))
+    page = await call(make(KEY).scrape(MENU, store_in_cache=False, formats=["markdown", "menu"]))
     menu = page.menu
     assert menu.is_menu and menu.confidence >= 0.9 and menu.merchant.name == "Tea house", menu
     items = [(section.name, item.name, item.price.amount) for section in menu.sections for item in section.items]
@@ -133,16 +134,16 @@ async def check_product_and_menu(make):
 
 async def check_attributes(make):
     selectors = [{"selector": "a.file", "attribute": "href"}]
-    page = await call(make(KEY).scrape(SHOP, formats=["markdown", {"type": "attributes", "selectors": selectors}]))
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["markdown", {"type": "attributes", "selectors": selectors}]))
     # The SDK sends a format object as it is, but its document has no field for the values.
     assert page.markdown.startswith("# Sencha") and not page.warning, page
-    page = await call(make(KEY).scrape(SHOP, formats=["markdown", "attributes"]))
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["markdown", "attributes"]))
     assert "attributes is not available" in page.warning, page
 
 
 async def check_pdf_pages(make):
     parser = PDFParser(pages=True, page_markers=True, blocks=True)
-    page = await call(make(KEY).scrape(BROCHURE, formats=["markdown"], parsers=[parser]))
+    page = await call(make(KEY).scrape(BROCHURE, store_in_cache=False, formats=["markdown"], parsers=[parser]))
     assert [result.page_number for result in page.pages] == [1, 2], page.pages
     assert page.pages[1].markdown == "The second page is about oolong.\n", page.pages
     assert "\n\n---\n\n<!-- page 2 -->\n\nThe second page" in page.markdown, page.markdown
@@ -154,13 +155,13 @@ async def check_pdf_pages(make):
     assert (title.reading_order, title.source, title.confidence.ocr) == (0, "native_text", None), title
     # The older name, a page limit, and a parser that this service does not have.
     parsers = [{"type": "pdf", "page_markdown": True, "max_pages": 1}, "image"]
-    page = await call(make(KEY).scrape(BROCHURE, formats=["markdown"], parsers=parsers))
+    page = await call(make(KEY).scrape(BROCHURE, store_in_cache=False, formats=["markdown"], parsers=parsers))
     assert len(page.pages) == 1 and page.markdown == page.pages[0].markdown, page
     assert "image is not available" in page.warning, page.warning
 
 
 async def check_branding(make):
-    page = await call(make(KEY).scrape(SHOP, formats=["branding"]))
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["branding"]))
     branding = page.branding
     assert branding.color_scheme == "light", branding
     assert branding.colors["background"].upper() == "#FFFFFF", branding.colors
