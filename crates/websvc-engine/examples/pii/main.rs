@@ -19,6 +19,9 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 /// The environment variable with the key of the endpoint, if it requires one.
 const KEY_VARIABLE: &str = "WEBSVC_LLM_KEY";
 
+/// Number of times that each sentence is filled.
+const ROUNDS: u32 = 10;
+
 /// Time for a request to the model. Models on a processor are slow.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -33,7 +36,7 @@ struct Arguments {
 
 impl Arguments {
     fn parse(arguments: &[String]) -> Result<Self, Box<dyn Error>> {
-        let (mut url, mut model, mut rounds) = (None, None, 1);
+        let (mut url, mut model, mut rounds) = (None, None, ROUNDS);
         let mut remaining = arguments;
         while let [name, value, rest @ ..] = remaining {
             match name.as_str() {
