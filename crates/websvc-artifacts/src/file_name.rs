@@ -11,13 +11,14 @@ pub struct FileName(String);
 
 impl FileName {
     /// Makes a name of any text: what follows the last slash or backslash, without control characters, characters that
-    /// some systems reserve, and leading dots. The beginning of a name that is too long is kept with its extension. A name
-    /// of which nothing is left is `download`.
+    /// some systems reserve, and dots and spaces at its ends. The beginning of a name that is too long is kept with its
+    /// extension. A name of which nothing is left is `download`. The name of a name is the same name, because a URL
+    /// contains it in this form only.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let component = text.rsplit(['/', '\\']).next().unwrap_or_default();
         let kept: String = component.chars().filter(|c| !is_unsafe(*c)).collect();
-        let name = kept.trim_start_matches('.').trim();
+        let name = kept.trim_matches(is_trimmed);
         if name.is_empty() {
             return Self("download".to_owned());
         }
@@ -28,7 +29,9 @@ impl FileName {
         let extension = extension.filter(|extension| extension.chars().count() < 10);
         let suffix = extension.map(|extension| format!(".{extension}")).unwrap_or_default();
         let stem = FILE_NAME_MAX_CHARS - suffix.chars().count();
-        Self(name.chars().take(stem).chain(suffix.chars()).collect())
+        let cut: String = name.chars().take(stem).chain(suffix.chars()).collect();
+        // The cut may have left a dot or a space at the end.
+        Self(cut.trim_end_matches(is_trimmed).to_owned())
     }
 
     /// Parses the value of a query parameter. Returns `None` unless it is the encoding of a name.
@@ -71,10 +74,16 @@ impl fmt::Display for FileName {
     }
 }
 
+/// Returns whether a character is removed from the ends of a name: files with dots at the start are hidden on some systems,
+/// and others ignore dots and spaces at the end.
+fn is_trimmed(c: char) -> bool {
+    c == '.' || c.is_whitespace()
+}
+
 /// Returns whether a character may hide the end of a name, or is reserved on some system.
 fn is_unsafe(c: char) -> bool {
     let is_direction =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || is_direction || matches!(c, ':' | '*' | '?' | '"' | '<' | '>' | '|')
 }
 
@@ -85,6 +94,8 @@ mod tests {
     #[test]
     fn name_is_one_safe_component() {
         let long = format!("{}.tar.gz", "é".repeat(200));
+        let cut_at_a_space = format!("{} tea", "a".repeat(99));
+        let cut_at_a_dot = format!("{}.{}", "a".repeat(99), "b".repeat(20));
         for (text, expected) in [
             ("report.pdf", "report.pdf"),
             ("../../etc/passwd", "passwd"),
@@ -93,14 +104,21 @@ mod tests {
             ("..", "download"),
             ("", "download"),
             (".bashrc", "bashrc"),
+            (". .bashrc", "bashrc"),
+            ("setup.exe. .", "setup.exe"),
             ("a\r\nSet-Cookie: x\".txt", "aSet-Cookie x.txt"),
             ("C:evil.exe", "Cevil.exe"),
             ("x\u{202e}fdp.exe", "xfdp.exe"),
             ("Preise 2026 – Köln.csv", "Preise 2026 – Köln.csv"),
+            ("x\u{61c}fdp.exe", "xfdp.exe"),
             (&long, &format!("{}.gz", "é".repeat(97))),
+            (&cut_at_a_space, &"a".repeat(99)),
+            (&cut_at_a_dot, &"a".repeat(99)),
         ] {
-            assert_eq!(FileName::new(text).as_str(), expected, "{text:?}");
+            let name = FileName::new(text);
+            assert_eq!(name.as_str(), expected, "{text:?}");
             assert_eq!(FileName::new(expected).as_str(), expected, "it does not change again");
+            assert_eq!(FileName::from_query(&name.encoded()), Some(name), "its URL is valid");
         }
     }
 

@@ -36,10 +36,9 @@ impl Canvas {
 
 /// Returns the color that the browser paints below everything.
 fn default_canvas(report: &StyleReport) -> Color {
-    let mut words = report.color_scheme.split_ascii_whitespace().filter(|word| *word != "only");
     let allows = |word: &str| report.color_scheme.split_ascii_whitespace().any(|found| found == word);
-    let is_dark = words.next().is_some() && allows("dark") && (report.prefers_dark || !allows("light"));
-    if is_dark && report.color_scheme != "normal" { Color::DARK_CANVAS } else { Color::WHITE }
+    let is_dark = allows("dark") && (report.prefers_dark || !allows("light"));
+    if is_dark { Color::DARK_CANVAS } else { Color::WHITE }
 }
 
 /// Returns the color of the page: of an element that covers all of it, else of `body` and `html`, else of the elements

@@ -290,14 +290,11 @@ fn status_color(report: &StyleReport, background: Color, words: &[&str]) -> Opti
             item.text_color(background),
         ];
         // The clearest of them: messages often have a pale background and a strong border or text.
-        let spread = |color: &Color| {
-            color.red.max(color.green).max(color.blue) - color.red.min(color.green).min(color.blue)
-        };
         colors
             .into_iter()
             .flatten()
             .filter(|color| color.is_chromatic())
-            .max_by(|one, other| spread(one).total_cmp(&spread(other)))
+            .max_by(|one, other| one.spread().total_cmp(&other.spread()))
     });
     painted.into_iter().next().or_else(|| declared_status(report, words))
 }

@@ -107,9 +107,6 @@ pub(crate) enum Command {
     /// Parse one document from stdin; started by the service
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
-    /// Run one program of a browser session from stdin; started by the service
-    #[command(name = RUN_PROGRAM, hide = true)]
-    RunProgram,
     /// Run one program of a browser session with an interpreter, inside a sandbox; started by the service
     #[command(name = RUN_INTERPRETER, hide = true)]
     RunInterpreter {
@@ -118,7 +115,8 @@ pub(crate) enum Command {
     },
 }
 
-/// The name of the command that runs one program of a browser session.
+/// The name of the command that runs one program of a browser session from stdin. It has no arguments, and is not one of
+/// [`Command`], because it runs without the parser.
 pub(crate) const RUN_PROGRAM: &str = "run-program";
 
 /// The name of the command that runs one program of a browser session with an interpreter.

@@ -39,7 +39,6 @@ impl DataUse {
             Command::Demo(_)
             | Command::Doctor(_)
             | Command::ParseDocument(_)
-            | Command::RunProgram
             | Command::RunInterpreter { .. } => Self::Unused,
             // It names its data directory itself.
             Command::Store(StoreCommand::Migrate(_)) => Self::Unused,

@@ -51,7 +51,6 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Blocklists(_)
         | Command::Doctor(_)
         | Command::ParseDocument(_)
-        | Command::RunProgram
         | Command::RunInterpreter { .. } => "error",
     };
     let is_terminal = std::io::stderr().is_terminal();

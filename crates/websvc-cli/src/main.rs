@@ -35,16 +35,18 @@ fn main() -> ExitCode {
     if let Some(exit_code) = websvc_sandbox::agent_browser() {
         return exit_code;
     }
+    // Before the parser, which prepares all commands and options: a worker starts for each program of a client. Nothing is
+    // read or opened, because it must hold no secrets.
+    if std::env::args_os().nth(1).is_some_and(|command| command == args::RUN_PROGRAM) {
+        return websvc_sandbox::run_worker();
+    }
     let Cli { command, common } = Cli::parse_from(args::options_first(std::env::args_os()));
     let common = common.with_variables();
     // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
     if let Command::ParseDocument(arguments) = &command {
         return command::parse_document(arguments);
     }
-    // The same holds for the process that runs a program of a client.
-    if let Command::RunProgram = &command {
-        return websvc_sandbox::run_worker();
-    }
+    // The same holds for the process in the sandbox of an interpreter.
     if let Command::RunInterpreter { settings } = &command {
         return websvc_sandbox::run_guest(settings);
     }
@@ -168,7 +170,6 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Demo(_)
         | Command::Doctor(_)
         | Command::ParseDocument(_)
-        | Command::RunProgram
         | Command::RunInterpreter { .. } => {
             unreachable!("these commands need no context and ran above")
         }

@@ -1,15 +1,11 @@
 //! Values of attributes of the elements that selectors match.
 
 use websvc_types::format::{AttributeSelector, AttributeValues};
+use websvc_types::limits::{ATTRIBUTE_VALUES_MAX, ATTRIBUTE_VALUES_MAX_BYTES};
 
 use crate::document::Document;
 use crate::dom::{MatchScope, NodeId, SelectorSet};
 use crate::error::ExtractError;
-
-/// Maximum number of values of one selector.
-const MAX_VALUES: usize = 10_000;
-/// Maximum size of all values, in bytes.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Values of attributes of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +22,7 @@ pub(crate) fn read(
     selectors: &[AttributeSelector],
 ) -> Result<AttributesOfPage, ExtractError> {
     let mut page = AttributesOfPage { values: Vec::with_capacity(selectors.len()), is_complete: true };
-    let mut free_bytes = MAX_BYTES;
+    let mut free_bytes = ATTRIBUTE_VALUES_MAX_BYTES;
     for AttributeSelector { selector, attribute } in selectors {
         let mut set = SelectorSet::default();
         set.add(selector.trim())
@@ -34,11 +30,12 @@ pub(crate) fn read(
         let (elements, scope) = set.matches(&document.dom, NodeId::ROOT);
         page.is_complete &= scope == MatchScope::All;
         // Attributes of HTML are in lower case; some of SVG, such as `viewBox`, are not.
-        let lower = attribute.to_ascii_lowercase();
-        let value = |id| document.dom.attribute(id, attribute).or_else(|| document.dom.attribute(id, &lower));
+        let name = attribute.trim();
+        let lower = name.to_ascii_lowercase();
+        let value = |id| document.dom.attribute(id, name).or_else(|| document.dom.attribute(id, &lower));
         let mut values = Vec::new();
         for value in elements.into_iter().filter_map(value) {
-            if values.len() == MAX_VALUES || value.len() > free_bytes {
+            if values.len() == ATTRIBUTE_VALUES_MAX || value.len() > free_bytes {
                 page.is_complete = false;
                 break;
             }

@@ -6,7 +6,7 @@ use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::MAX_LABEL_BYTES;
 use crate::links;
 use crate::metadata;
-use crate::structured::{Entity, Graph, Property, StructuredData};
+use crate::structured::{Entity, Graph, Property};
 use crate::text::{collapsed, start_of};
 use std::collections::HashSet;
 
@@ -113,9 +113,10 @@ pub(crate) fn read(document: &Document) -> DeclaredBrand {
     if !document.kind.is_html() {
         return DeclaredBrand::default();
     }
-    let data = StructuredData::read(document);
+    let data = document.structured_data();
     let dom = &document.dom;
-    let meta = |names: &[&str]| data.meta(names).map(|text| start_of(text, MAX_LABEL_BYTES).to_owned());
+    let short = |text: &str| start_of(text, MAX_LABEL_BYTES).to_owned();
+    let meta = |names: &[&str]| data.meta(names).map(short);
     let image = |url: &str| links::resolve_image(&document.base, url);
     DeclaredBrand {
         logo: [&data.json_ld, &data.microdata, &data.rdfa]
@@ -128,10 +129,10 @@ pub(crate) fn read(document: &Document) -> DeclaredBrand {
             .and_then(image)
             .or_else(|| data.meta(&["twitter:image", "twitter:image:src"]).and_then(image)),
         site_name: meta(&["og:site_name"]),
-        title: metadata::head_title(dom),
+        title: metadata::head_title(dom).map(|title| short(&title)),
         heading: dom
             .first_element(Tag::H1)
-            .map(|id| metadata::text_of(dom, id))
+            .map(|id| short(&metadata::text_of(dom, id)))
             .filter(|text| !text.is_empty()),
         generator: meta(&["generator"]),
         theme_color: meta(&["theme-color"]),
@@ -141,7 +142,8 @@ pub(crate) fn read(document: &Document) -> DeclaredBrand {
 
 /// Returns the logo of a graph: of the organization whose URL is that of the site, else of the first one.
 fn logo(graph: &Graph, document: &Document) -> Option<String> {
-    let related: HashSet<_> = graph
+    // Entities that are not candidates: those of others, and those that were examined before.
+    let mut excluded: HashSet<_> = graph
         .entities()
         .flat_map(|entity| RELATIONS.iter().flat_map(move |relation| entity.entities(relation)))
         .map(|entity| entity.id)
@@ -149,7 +151,7 @@ fn logo(graph: &Graph, document: &Document) -> Option<String> {
     let of_pages =
         graph.roots().filter(|root| root.is(&PAGE_TYPES)).flat_map(|root| root.entities("publisher"));
     let candidates = graph.roots().chain(of_pages);
-    let candidates = candidates.filter(|entity| entity.is(&SITE_TYPES) && !related.contains(&entity.id));
+    let candidates = candidates.filter(|entity| entity.is(&SITE_TYPES) && excluded.insert(entity.id));
     let with_logo: Vec<(Entity<'_>, String)> =
         candidates.take(100).filter_map(|entity| Some((entity, logo_of(entity, document)?))).collect();
     let is_of_site = |entity: Entity<'_>| {

@@ -8,11 +8,15 @@ use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
 use crate::images::ImageDetail;
-use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
+use crate::limits::{MAX_KEPT_JSON_LD_BYTES, MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
+use crate::structured::{self, StructuredData};
 use crate::text::collapsed;
 use crate::{charset, images, json_ld_content, links, menu, product};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::OnceLock;
 use url::Url;
 use websvc_types::format::AttributeSelector;
 use websvc_types::menu::PageMenu;
@@ -62,6 +66,10 @@ pub struct Document {
     pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
+    /// The JSON-LD blocks, once a reader has asked for them, unless they are large.
+    json_ld: OnceLock<Vec<Value>>,
+    /// The structured data, once a reader has asked for it.
+    structured_data: OnceLock<StructuredData>,
 }
 
 impl Document {
@@ -83,7 +91,36 @@ impl Document {
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, is_truncated, dom, json_ld_content, url, base, content_type })
+        Ok(Document {
+            kind,
+            raw,
+            is_truncated,
+            dom,
+            json_ld_content,
+            url,
+            base,
+            content_type,
+            json_ld: OnceLock::new(),
+            structured_data: OnceLock::new(),
+        })
+    }
+
+    /// Returns the parsed JSON-LD blocks of the page. Large ones are parsed for each reader: parsed JSON may take many times
+    /// the memory of its text, and would stay until the page is formatted.
+    pub(crate) fn json_ld(&self) -> Cow<'_, [Value]> {
+        if let Some(blocks) = self.json_ld.get() {
+            return Cow::Borrowed(blocks);
+        }
+        let blocks = structured::blocks(&self.dom);
+        if blocks.bytes > MAX_KEPT_JSON_LD_BYTES {
+            return Cow::Owned(blocks.values);
+        }
+        Cow::Borrowed(self.json_ld.get_or_init(|| blocks.values))
+    }
+
+    /// Returns the structured data of the page. The readers of products, menus and brands share it.
+    pub(crate) fn structured_data(&self) -> &StructuredData {
+        self.structured_data.get_or_init(|| StructuredData::read(self))
     }
 
     /// Returns the kind of the content.

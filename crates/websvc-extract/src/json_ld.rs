@@ -1,8 +1,7 @@
 //! Reads dates, authors and headlines from a page's JSON-LD, leniently and within limits.
 
 use crate::article::SchemaOrgType;
-use crate::dom::Dom;
-use crate::structured::{blocks, objects};
+use crate::structured::objects;
 use crate::text::collapsed;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -24,13 +23,12 @@ pub(crate) struct JsonLdFacts {
     pub(crate) image: Option<String>,
 }
 
-/// Reads all JSON-LD blocks of a page. Properties of an article take precedence over those of a page or site.
-pub(crate) fn read(dom: &Dom) -> JsonLdFacts {
+/// Reads the JSON-LD blocks of a page. Properties of an article take precedence over those of a page or site.
+pub(crate) fn read(blocks: &[Value]) -> JsonLdFacts {
     let mut articles = JsonLdFacts::default();
     let mut others = JsonLdFacts::default();
-    let blocks = blocks(dom);
-    let people = names_by_id(&blocks);
-    for value in &blocks {
+    let people = names_by_id(blocks);
+    for value in blocks {
         collect(value, &people, &mut articles, &mut others);
     }
     JsonLdFacts {

@@ -24,7 +24,7 @@ pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)
         return None;
     }
     let blocks = structured::blocks(dom);
-    let markup = blocks.iter().flat_map(structured::objects).find_map(markup)?;
+    let markup = blocks.values.iter().flat_map(structured::objects).find_map(markup)?;
     let visible_letters = letters_of(&view.text(dom, NodeId::ROOT));
     let content = dom::parse(&markup);
     let letters = letters_of(&ContentView::visible(&content).text(&content, NodeId::ROOT));

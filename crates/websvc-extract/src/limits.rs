@@ -29,6 +29,9 @@ pub(crate) const MAX_TABLE_CELLS: usize = 20_000;
 /// Maximum number of bytes of JSON-LD that are read of a page.
 pub(crate) const MAX_JSON_LD_BYTES: usize = 2 << 20;
 
+/// Maximum number of bytes of JSON-LD that stay parsed while the formats of a page are made.
+pub(crate) const MAX_KEPT_JSON_LD_BYTES: usize = 256 << 10;
+
 /// Maximum number of bytes of styles that are stored of a page.
 pub(crate) const MAX_STYLE_BYTES: usize = 256 << 10;
 

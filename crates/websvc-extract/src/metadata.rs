@@ -156,7 +156,7 @@ fn with_client_names(mut meta: BTreeMap<String, MetaValue>) -> BTreeMap<String, 
 pub(crate) fn read(document: &Document) -> PageMetadata {
     let dom = &document.dom;
     let meta = meta_tags(dom);
-    let facts = json_ld::read(dom);
+    let facts = json_ld::read(&document.json_ld());
     let first =
         |names: &[&str]| names.iter().find_map(|name| meta.get(*name)).map(|value| value.first().to_owned());
     PageMetadata {

@@ -441,6 +441,7 @@ fn usage(context: &JobContext, url: &Url, scraped: &ScrapeOutcome, elapsed: Dura
             JobKind::Batch => "batch",
             JobKind::Crawl => "crawl",
         },
+        api_version: context.record.api_version,
         status: scraped.status,
         elapsed,
         items: scraped.bill.items(),

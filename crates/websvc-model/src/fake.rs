@@ -15,6 +15,7 @@ type RespondFn = dyn Fn(&CompletionRequest<'_>) -> Result<CompletionContent, Mod
 /// A model that computes its responses with a function, and ranks texts by their length.
 pub struct FakeModel {
     respond: Box<RespondFn>,
+    max_input_chars: usize,
 }
 
 impl FakeModel {
@@ -22,7 +23,13 @@ impl FakeModel {
     pub fn new(
         respond: impl Fn(&CompletionRequest<'_>) -> Result<CompletionContent, ModelError> + Send + Sync + 'static,
     ) -> Self {
-        Self { respond: Box::new(respond) }
+        Self { respond: Box::new(respond), max_input_chars: usize::MAX }
+    }
+
+    /// Sets the maximum length of the content of a request. Longer content counts as truncated.
+    #[must_use]
+    pub fn with_max_input_chars(self, max_input_chars: usize) -> Self {
+        Self { max_input_chars, ..self }
     }
 }
 
@@ -46,13 +53,15 @@ impl Model for FakeModel {
     }
 
     fn max_input_chars(&self) -> usize {
-        usize::MAX
+        self.max_input_chars
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         let content = (self.respond)(request);
+        let chars = request.content.map_or(0, |content| content.chars().count());
+        let is_content_truncated = chars > self.max_input_chars;
         Box::pin(async move {
-            Ok(Completion { content: content?, usage: Usage::default(), is_content_truncated: false })
+            Ok(Completion { content: content?, usage: Usage::default(), is_content_truncated })
         })
     }
 

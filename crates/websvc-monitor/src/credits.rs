@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use websvc_store::{
-    BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck, HoldOutcome,
-    MonitorRecord, Usage, UsageItem, UsageRetention,
+    ApiVersion, BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck,
+    HoldOutcome, MonitorRecord, Usage, UsageItem, UsageRetention,
 };
 
 use crate::error::MonitorsError;
@@ -97,6 +97,7 @@ pub(crate) fn usage(check: &CheckRecord, query: &str, items: Vec<UsageItem>, ela
         request: check.id.clone(),
         result: None,
         operation: "monitor",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed,
         items,

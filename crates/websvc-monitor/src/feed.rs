@@ -8,16 +8,13 @@ use url::Url;
 use uuid::Uuid;
 use websvc_notify::{AtomFeed, DiffMode};
 use websvc_store::{MonitorRecord, StoreError};
-use websvc_webhook::SigningSecret;
 
 use crate::clock::from_ms;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::report::{check_report, is_check_notable};
 use crate::stored::StoredDefinition;
-
-/// Length of a token in characters: 128 bits in hex.
-const TOKEN_CHARS: usize = 32;
+use crate::token::keyed_token;
 
 /// Number of checks in which entries are searched, and of entries.
 const MAX_CHECKS: u64 = 100;
@@ -60,10 +57,7 @@ impl Monitors {
 
 fn token(inner: &Inner, team: &str, id: &str) -> Result<String, StoreError> {
     let secret = inner.store.webhook_secret(team)?;
-    let secret = SigningSecret::new(&SigningSecret::encode(&secret)).expect("an encoded secret is valid");
-    let mut token = secret.sign_body(format!("feed of monitor {id}").as_bytes());
-    token.truncate(TOKEN_CHARS);
-    Ok(token)
+    Ok(keyed_token(&secret, &format!("feed of monitor {id}")))
 }
 
 fn write(inner: &Inner, record: &MonitorRecord, self_url: &Url) -> Result<Option<String>, StoreError> {

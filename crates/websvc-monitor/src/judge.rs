@@ -35,7 +35,12 @@ pub(crate) async fn judge_changes(
     goal: &str,
     diff: &str,
 ) -> Result<MonitorJudgment, String> {
-    let answer = complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await?;
+    let Answer { content: answer, is_content_truncated } =
+        complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await?;
+    if is_content_truncated && !answer.meaningful {
+        // The part that the model did not read may matter.
+        return Ok(undecided("the model could not read all of them (llm.max_input_chars)"));
+    }
     Ok(answer.into_judgment())
 }
 
@@ -55,7 +60,9 @@ pub(crate) async fn judge_result(
     page: &str,
 ) -> Result<ResultDecision, String> {
     let schema = result_schema();
-    let answer = complete::<ResultAnswer>(model, RESULT, goal, page, &schema).await?;
+    // The beginning of a page shows its subject, so a page may be truncated.
+    let Answer { content: answer, is_content_truncated: _ } =
+        complete::<ResultAnswer>(model, RESULT, goal, page, &schema).await?;
     let text = |text: Option<String>| text.map(bounded).filter(|text| !text.is_empty());
     Ok(ResultDecision {
         status: match answer.decision {
@@ -80,6 +87,13 @@ pub(crate) fn result_judgment(decision: &ResultDecision) -> MonitorJudgment {
     }
 }
 
+/// An answer of the model.
+struct Answer<T> {
+    content: T,
+    /// True if the model did not read the end of the content.
+    is_content_truncated: bool,
+}
+
 /// Sends a request, and returns the answer or the reason why there is none.
 async fn complete<T: for<'de> Deserialize<'de>>(
     model: &dyn Model,
@@ -87,7 +101,7 @@ async fn complete<T: for<'de> Deserialize<'de>>(
     goal: &str,
     content: &str,
     schema: &Value,
-) -> Result<T, String> {
+) -> Result<Answer<T>, String> {
     let prompt = format!("The goal: {goal}");
     let request = CompletionRequest {
         instructions,
@@ -99,8 +113,9 @@ async fn complete<T: for<'de> Deserialize<'de>>(
     };
     let completion =
         model.complete(&request).await.map_err(|error| format!("the language model failed: {error}"))?;
-    serde_json::from_value(completion.content.into_json())
-        .map_err(|error| format!("the answer of the language model does not follow the schema: {error}"))
+    let content = serde_json::from_value(completion.content.into_json())
+        .map_err(|error| format!("the answer of the language model does not follow the schema: {error}"))?;
+    Ok(Answer { content, is_content_truncated: completion.is_content_truncated })
 }
 
 /// Returns the judgment of changes that could not be judged.
@@ -270,6 +285,19 @@ mod tests {
         assert!(judgment.meaningful);
         assert_eq!(judgment.confidence, MonitorConfidence::Low);
         assert!(judgment.reason.contains("schema"), "{}", judgment.reason);
+    }
+
+    #[tokio::test]
+    async fn changes_that_the_model_reads_in_part_are_meaningless_only_as_a_whole() {
+        let check = async |meaningful: bool, diff: &str, expected: (bool, MonitorConfidence)| {
+            let answer = json!({ "meaningful": meaningful, "confidence": "high", "reason": "r" });
+            let model = answering(answer).with_max_input_chars(5);
+            let judgment = judge_changes(&model, "prices", diff).await.unwrap();
+            assert_eq!((judgment.meaningful, judgment.confidence), expected, "{diff}");
+        };
+        check(false, "-5\n+6", (false, MonitorConfidence::High)).await;
+        check(false, "-5\n+6\n", (true, MonitorConfidence::Low)).await;
+        check(true, "-5\n+6\n", (true, MonitorConfidence::High)).await;
     }
 
     #[tokio::test]

@@ -29,6 +29,7 @@ mod runner;
 mod scheduler;
 mod stored;
 mod subscription;
+mod token;
 mod webhook;
 
 pub use clock::Clock;

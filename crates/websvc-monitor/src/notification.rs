@@ -24,6 +24,9 @@ const NO_WEBHOOK_URL: &str =
 pub(crate) struct Deliveries {
     pub(crate) email: EmailDeliveries,
     pub(crate) slack: SlackDeliveries,
+    /// True if the check found something that people are notified about; `None` until it ends, and for checks that an
+    /// older version stored.
+    pub(crate) is_notable: Option<bool>,
 }
 
 /// Deliveries of the emails of a check.
@@ -75,6 +78,7 @@ pub(crate) fn at_end(definition: &MonitorDefinition, has_mail: bool) -> AtEnd {
         deliveries: Deliveries {
             email: EmailDeliveries { error: error(email), ..EmailDeliveries::default() },
             slack: SlackDeliveries { error: error(slack), ..SlackDeliveries::default() },
+            is_notable: None,
         },
     }
 }
@@ -102,7 +106,7 @@ pub(crate) fn status(
     deliveries: &CheckDeliveries,
 ) -> Option<MonitorNotificationStatus> {
     record.finished_at_ms.filter(|_| !record.status.is_skipped())?;
-    let Deliveries { email, slack } = Deliveries::decode(&record.notifications);
+    let Deliveries { email, slack, is_notable: _ } = Deliveries::decode(&record.notifications);
     let status = MonitorNotificationStatus {
         webhook: definition.webhook().map(|webhook| {
             let events = webhook.events.as_deref().unwrap_or(&MonitorEventKind::ALL);

@@ -11,6 +11,7 @@ use websvc_store::{
 use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgment, MonitorPageDiff};
 
 use crate::clock::from_ms;
+use crate::notification::Deliveries;
 use crate::page::PageFields;
 
 /// Maximum number of pages of each status in a report. Messages show fewer.
@@ -64,8 +65,11 @@ pub(crate) fn check_report(
 
 /// Returns whether a check found something that people are notified about: a page that is new, changed, removed or in
 /// error, unless there are changed pages only and the model judged that none of them matters (operations.md, section 3.8).
-/// Reads judgments until one matters. Blocks.
+/// The end of a check stores the result; before, this reads judgments until one matters. Blocks.
 pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bool, StoreError> {
+    if let Some(is_notable) = Deliveries::decode(&record.notifications).is_notable {
+        return Ok(is_notable);
+    }
     let CheckSummary { total: _, same: _, changed, new, removed, error } = record.summary;
     if new + removed + error > 0 {
         return Ok(true);
@@ -85,6 +89,12 @@ pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bo
         }
     }
     Ok(false)
+}
+
+/// Returns whether a check without a judge found something that people are notified about.
+pub(crate) fn has_findings(summary: CheckSummary) -> bool {
+    let CheckSummary { total: _, same: _, changed, new, removed, error } = summary;
+    changed + new + removed + error > 0
 }
 
 fn report_status(status: CheckStatus) -> Option<ReportStatus> {

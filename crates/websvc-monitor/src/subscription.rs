@@ -11,15 +11,12 @@ use websvc_store::{
 };
 use websvc_types::monitor::{EmailSubscription, EmailSubscriptionSource, EmailSubscriptionStatus};
 use websvc_validate::MonitorDefinition;
-use websvc_webhook::SigningSecret;
 
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::notification::enabled_email;
 use crate::stored::StoredDefinition;
-
-/// Length of a token in characters: 128 bits in hexadecimal digits.
-const TOKEN_CHARS: usize = 32;
+use crate::token::keyed_token;
 
 /// The recipient of a link in an email.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,10 +137,8 @@ fn token(secret: &[u8; 32], action: LinkAction, id: &str) -> Token {
         LinkAction::Confirm => "confirm",
         LinkAction::Unsubscribe => "unsubscribe",
     };
-    let secret = SigningSecret::new(&SigningSecret::encode(secret)).expect("an encoded secret is valid");
-    let mut text = secret.sign_body(format!("{purpose} recipient {id}").as_bytes());
-    text.truncate(TOKEN_CHARS);
-    Token::parse(&text).expect("32 characters are a token")
+    let text = keyed_token(secret, &format!("{purpose} recipient {id}"));
+    Token::parse(&text).expect("a keyed token has the length of a token")
 }
 
 fn all_addresses(definition: &MonitorDefinition) -> &[String] {

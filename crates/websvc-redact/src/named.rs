@@ -33,6 +33,12 @@ impl NamedText {
             LENGTH.contains(&text.chars().count()) && !text.contains(['\n', '\r']) && has_form(kind, text);
         is_possible.then(|| Self { kind, text: text.to_owned() })
     }
+
+    /// Returns whether it occurs in a text, as a whole word or not.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        text.contains(&self.text)
+    }
 }
 
 /// Texts that were named for one part of a text.

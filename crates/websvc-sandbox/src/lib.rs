@@ -4,8 +4,8 @@
 //! (QuickJS) inside a worker process without files, network and environment. All it can do is send messages of the
 //! DevTools protocol over its pipes. [`run`] starts the worker, passes the messages on, and kills it at the deadline.
 //!
-//! Where the operator configured them, an [`Interpreter`] runs programs instead: real Python, Node or a shell, in a sandbox
-//! of bubblewrap.
+//! An [`Interpreter`] runs programs instead if the operator has configured one: real Python, Node or a shell, in a sandbox of
+//! bubblewrap.
 //!
 //! The Playwright API is a library in `src/library`, which the worker loads before the program. The files in
 //! `src/library/page` run in the pages.

@@ -63,7 +63,7 @@ pub struct Outcome {
     pub exit_code: i32,
     /// The program was killed at its deadline.
     pub killed: bool,
-    /// A message about the failure of the program, if it failed.
+    /// A message about the failure of the program, if it failed, at most [`MAX_OUTPUT_BYTES`].
     pub error: Option<String>,
     /// An output or the result was longer than [`MAX_OUTPUT_BYTES`] and was cut.
     pub truncated: bool,

@@ -13,6 +13,9 @@ use crate::output::Output;
 use crate::process::{Pipes, Worker, reason};
 use crate::program::{Outcome, PageTarget, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
 
+/// The maximum size of the ID of a target. Those of Chromium have 32 bytes.
+const MAX_TARGET_ID_BYTES: usize = 256;
+
 /// Runs a program in a worker process of its own and returns its outcome.
 ///
 /// The outcome arrives shortly after the timeout of the program at the latest. The worker has ended by then. Dropping
@@ -149,15 +152,17 @@ impl Run {
         match end {
             End::Finish(finish) => {
                 let Finish { result, exit_code, error, target_id: page, truncated } = finish;
-                let mut text = Output::default();
-                outcome.result = result.map(|result| {
-                    text.push(&result);
-                    text.text().to_owned()
-                });
+                outcome.truncated = truncated;
+                // A worker that a program has taken over does not cut them.
+                for (text, place) in [(result, &mut outcome.result), (error, &mut outcome.error)] {
+                    let Some(text) = text else { continue };
+                    let mut output = Output::default();
+                    output.push(&text);
+                    outcome.truncated |= output.is_cut();
+                    *place = Some(output.into_text());
+                }
                 outcome.exit_code = exit_code;
-                outcome.error = error;
-                outcome.truncated = truncated || text.is_cut();
-                outcome.page = page.filter(|page| page != target_id);
+                outcome.page = page.filter(|page| page != target_id && page.len() <= MAX_TARGET_ID_BYTES);
             }
             End::Timeout => {
                 outcome.killed = true;

@@ -68,7 +68,9 @@ pub use personal::remove_credentials;
 pub use profile::OpenProfile;
 pub use proxies::ProxyConfig;
 pub use raw::{CacheState, FileResponse, RawPage};
-pub use redaction::{PersonalData, metadata_texts, redact_page, requested_kinds, warn_not_redacted};
+pub use redaction::{
+    MetadataTexts, PersonalData, metadata_texts, redact_page, requested_kinds, warn_not_redacted,
+};
 pub use request::{DEFAULT_USER_AGENT, tls_policy};
 pub use robots::RobotsRules;
 pub use scraper::Scraper;

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
+use websvc_types::format::AttributeValues;
 use websvc_types::menu::{MenuItem, MenuOption, MenuOptionGroup, PageMenu};
 use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
 use websvc_types::{DocumentPage, Format, PageBlock, Parser, RedactOptions};
@@ -158,8 +159,7 @@ fn weight(key: &PageKey, page: &Page) -> u64 {
     } = page;
     let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
-    let values = attributes.iter().flatten().flat_map(|attribute| &attribute.values);
-    let values: usize = values.map(|value| value.len() + size_of::<String>()).sum();
+    let values: usize = attributes.iter().flatten().map(attribute_weight).sum();
     let metadata = 4 * 1024;
     let product = product.as_ref().map_or(0, |product| product_weight(product));
     let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
@@ -168,6 +168,13 @@ fn weight(key: &PageKey, page: &Page) -> u64 {
     let blocks = blocks.map(|block| block.content.len() + 2 * size_of::<PageBlock>());
     let structured = values + product + menu + pages.sum::<usize>() + blocks.sum::<usize>();
     (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
+}
+
+/// Returns the size of the values of a selector. The output key has the selector too.
+fn attribute_weight(found: &AttributeValues) -> usize {
+    let AttributeValues { selector, attribute, values, .. } = found;
+    let values = values.iter().map(|value| value.len() + size_of::<String>());
+    2 * (size_of::<AttributeValues>() + selector.len() + attribute.len()) + values.sum::<usize>()
 }
 
 /// Returns the approximate size of a product: its long texts, and an allowance for the others.
@@ -273,6 +280,16 @@ mod tests {
             cache.insert(copy(&key, 7), output_key(true), &page(&"x".repeat(10_000)));
         }
         assert!(cache.cache.weight() <= 100_000);
+    }
+
+    #[test]
+    fn selectors_of_the_request_have_a_weight() {
+        let mut found = AttributeValues::default();
+        let empty = attribute_weight(&found);
+        found.selector = "x".repeat(2_000);
+        assert_eq!(attribute_weight(&found), empty + 4_000, "the output key has a copy");
+        found.values = vec![String::new(); 100];
+        assert!(attribute_weight(&found) >= empty + 4_000 + 100 * size_of::<String>());
     }
 
     #[test]

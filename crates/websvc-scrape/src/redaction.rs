@@ -3,7 +3,10 @@
 //! The specification requires this for the markdown. The texts of the metadata repeat the markdown, so they are
 //! redacted too. HTML, links and images are not; a warning of the page says so.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
+use url::Url;
 use websvc_redact::{
     Kind, Kinds, NamedPart, NamedText, Options, RedactMode, ReplacementStyle, Syntax, redact, redact_named,
 };
@@ -71,20 +74,49 @@ pub fn requested_kinds(options: &RedactOptions) -> Kinds {
     }
 }
 
-/// Returns the texts of the metadata that are redacted, a line each, up to a size in bytes.
+/// The texts of the metadata of a page that are redacted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MetadataTexts {
+    /// The texts, a line each.
+    pub lines: String,
+    /// True if there are others, which did not fit.
+    pub is_truncated: bool,
+}
+
+/// Returns the texts of the metadata that are redacted, each once, up to a size in bytes. A URL alone is not one of them.
 #[must_use]
-pub fn metadata_texts(page: &Page, max_bytes: usize) -> String {
+pub fn metadata_texts(page: &Page, max_bytes: usize) -> MetadataTexts {
     let metadata = &page.metadata;
-    let named = [metadata.title.as_deref(), metadata.description.as_deref()];
-    let other = metadata.other.values().filter_map(Value::as_str).filter(|text| !text.contains("://"));
-    let mut texts = String::new();
-    for text in named.into_iter().flatten().chain(other) {
-        if texts.len() + text.len() < max_bytes && !texts.lines().any(|line| line == text) {
-            texts.push_str(text);
-            texts.push('\n');
+    let mut all: Vec<&str> =
+        [&metadata.title, &metadata.description].into_iter().flatten().map(String::as_str).collect();
+    for value in metadata.other.values() {
+        push_texts(value, &mut all);
+    }
+    let is_url =
+        |text: &str| text.contains("://") && !text.contains(char::is_whitespace) && Url::parse(text).is_ok();
+    let mut texts = MetadataTexts::default();
+    let mut seen = HashSet::new();
+    for text in all.into_iter().map(str::trim).filter(|text| !text.is_empty() && !is_url(text)) {
+        if !seen.insert(text) {
+            continue;
         }
+        if texts.lines.len() + text.len() >= max_bytes {
+            texts.is_truncated = true;
+            continue;
+        }
+        texts.lines.push_str(text);
+        texts.lines.push('\n');
     }
     texts
+}
+
+/// Adds the texts that [`Redactor::value`] redacts.
+fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| push_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+    }
 }
 
 /// Removes personal data from the markdown of a page and the texts of its metadata.
@@ -110,7 +142,11 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
         redactor.value(value, is_author && redactor.options.kinds.has(Kind::Person));
     }
     if let Some(design) = &mut page.design {
-        design.choices.redact_texts(|text| redactor.plain(text));
+        // The markdown does not have all of these texts, so a model may not have read them.
+        design.choices.redact_texts(|text| {
+            redactor.plain(text);
+            redactor.apply_rules(text, Syntax::Plain);
+        });
     }
     let unredacted = [
         ("html", page.html.is_some()),
@@ -139,13 +175,21 @@ impl Redactor<'_> {
     /// Redacts a page of a document. The ranges of the named parts are not those of the page, so all named texts count.
     /// The rules always apply, too: the model may have read only a part of the text, such as the cleaned markdown.
     fn page_markdown(&self, text: &mut String) {
-        let part = NamedPart { range: 0..text.len(), texts: self.metadata.clone() };
-        self.replace_with(text, Syntax::Markdown, &[part], true);
+        self.replace(text, Syntax::Markdown, &[self.named_in(text)]);
+        if !self.data.with_rules {
+            self.apply_rules(text, Syntax::Markdown);
+        }
+    }
+
+    /// Returns the named texts that occur in a text, as its only part. A search for all of them would be built for each of
+    /// the texts, of which a page may have thousands.
+    fn named_in(&self, text: &str) -> NamedPart {
+        let texts = self.metadata.iter().filter(|named| named.is_in(text)).cloned().collect();
+        NamedPart { range: 0..text.len(), texts }
     }
 
     fn plain(&self, text: &mut String) {
-        let part = NamedPart { range: 0..text.len(), texts: self.metadata.clone() };
-        self.replace(text, Syntax::Plain, &[part]);
+        self.replace(text, Syntax::Plain, &[self.named_in(text)]);
     }
 
     /// Redacts the texts of a meta tag; the name of an author is redacted completely.
@@ -171,10 +215,6 @@ impl Redactor<'_> {
     }
 
     fn replace(&self, text: &mut String, syntax: Syntax, parts: &[NamedPart]) {
-        self.replace_with(text, syntax, parts, self.data.with_rules);
-    }
-
-    fn replace_with(&self, text: &mut String, syntax: Syntax, parts: &[NamedPart], with_rules: bool) {
         // The ranges of the parts are those of the original text, so named texts come before the rules.
         if parts.iter().any(|part| !part.texts.is_empty()) {
             let redaction = redact_named(text, syntax, &self.options, parts);
@@ -182,11 +222,15 @@ impl Redactor<'_> {
                 *text = redaction.text.into_owned();
             }
         }
-        if with_rules {
-            let redaction = redact(text, syntax, &self.options);
-            if !redaction.findings.is_empty() {
-                *text = redaction.text.into_owned();
-            }
+        if self.data.with_rules {
+            self.apply_rules(text, syntax);
+        }
+    }
+
+    fn apply_rules(&self, text: &mut String, syntax: Syntax) {
+        let redaction = redact(text, syntax, &self.options);
+        if !redaction.findings.is_empty() {
+            *text = redaction.text.into_owned();
         }
     }
 }
@@ -303,8 +347,15 @@ mod tests {
     fn texts_of_the_metadata_are_listed_once_up_to_a_size() {
         let mut page = page();
         page.metadata.description = Some("Jane Doe | Tea".to_owned());
-        assert_eq!(metadata_texts(&page, 100), "Jane Doe | Tea\nXochitl Quetzal\n");
-        assert_eq!(metadata_texts(&page, 15), "Jane Doe | Tea\n");
+        page.metadata.other.insert("og:see".to_owned(), json!("See https://a.test/ or ask Bo"));
+        let check = |max_bytes, lines: &str, is_truncated| {
+            let expected = MetadataTexts { lines: lines.to_owned(), is_truncated };
+            assert_eq!(metadata_texts(&page, max_bytes), expected);
+        };
+        let all = "Jane Doe | Tea\nXochitl Quetzal\ntea\njane@a.test\nSee https://a.test/ or ask Bo\n";
+        check(all.len(), all, false);
+        check(all.len() - 1, "Jane Doe | Tea\nXochitl Quetzal\ntea\njane@a.test\n", true);
+        check(15, "Jane Doe | Tea\n", true);
     }
 
     #[test]

@@ -122,6 +122,7 @@ fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
         request: context.id.clone(),
         result,
         operation,
+        api_version: context.api_version,
         status,
         elapsed: context.started.elapsed(),
         items: bill.items(),

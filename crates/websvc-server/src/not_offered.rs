@@ -110,6 +110,19 @@ mod tests {
     }
 
     #[test]
+    fn alternatives_are_operations_of_this_service() {
+        for (operation, _) in ALTERNATIVES {
+            assert!(PREFIXES.iter().any(|(_, other)| other == operation), "{operation}");
+        }
+        for (_, alternative) in ALTERNATIVES.iter().chain(VERSION_0) {
+            let (method, path) = alternative.split_once(' ').unwrap();
+            let path = path.split(' ').next().unwrap();
+            let is_offered = ROUTES.iter().any(|route| route.method == method && route.path == path);
+            assert!(is_offered, "{alternative}");
+        }
+    }
+
+    #[test]
     fn path_of_version_0_is_gone_and_names_its_successor() {
         let check = |path: &str, expected: &str| {
             let error = find(&Method::POST, path).unwrap_err();

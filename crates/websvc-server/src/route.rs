@@ -5,7 +5,7 @@ mod group;
 use std::borrow::Cow;
 
 use http::Method;
-use websvc_store::{JobKind, KeyScope, LinkAction};
+use websvc_store::{ApiVersion, JobKind, KeyScope, LinkAction};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
@@ -149,6 +149,7 @@ impl Operation {
             | Self::TokenHistory
             | Self::QueueStatus
             | Self::ConcurrencyCheck
+            // The list has only what the key may request.
             | Self::TeamActivity
             // The scope is that of the rated operation.
             | Self::Feedback
@@ -183,6 +184,13 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) operation: Operation,
     pub(crate) access: AccessLevel,
+}
+
+impl Route {
+    /// Returns the version of the API in the path; the current one for a path without a version.
+    pub(crate) fn api_version(&self) -> ApiVersion {
+        if self.path.starts_with("/v1/") { ApiVersion::V1 } else { ApiVersion::V2 }
+    }
 }
 
 /// The paths of the links in emails about monitors.

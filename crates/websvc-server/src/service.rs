@@ -267,6 +267,7 @@ impl Service {
         identity: &RequestIdentity,
     ) -> HttpResponse {
         let Route { operation, access, .. } = route;
+        let api_version = route.api_version();
         let is_websocket = watch::is_websocket_request(&request);
         let watched_kind = match operation {
             Operation::Job(kind, JobOperation::Status) if is_websocket => Some(*kind),
@@ -288,7 +289,8 @@ impl Service {
             Some(self.state.client_ip(&request)),
             identity.started,
         );
-        let context = RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone());
+        let context =
+            RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone(), api_version);
         let Handled { response, outcome } = match watched_kind {
             Some(kind) => self.handle_websocket(kind, context, request).await,
             None => self.handle_operation(*operation, *access, context, request).await,

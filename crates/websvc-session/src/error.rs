@@ -3,6 +3,7 @@
 use thiserror::Error;
 use websvc_browser::BrowserError;
 use websvc_engine::EngineError;
+use websvc_scrape::ScrapeError;
 use websvc_store::StoreError;
 use websvc_types::interact::InteractLanguage;
 
@@ -20,8 +21,9 @@ pub enum SessionError {
     Ended,
     /// The browser of the session runs in another process.
     #[error(
-        "The browser session runs in another process of the service, which announces no address for requests that arrive \
-         here: set replica.address in its configuration, or send the requests of a session to the process that created it"
+        "The browser session runs in another process of the service, and this request is not passed on to it: calls of \
+         MCP tools never are, other requests only if that process has an address (replica.address). Send the requests of \
+         a session to the process that created it"
     )]
     OnOtherReplica,
     /// The team has as many active sessions as it may have.
@@ -80,4 +82,20 @@ pub enum SessionError {
     /// The service is shutting down.
     #[error("the service is shutting down")]
     Stopping,
+}
+
+/// Returns the error of a session whose page was not opened.
+pub(crate) fn open_error(error: EngineError) -> SessionError {
+    match error {
+        EngineError::Page(ScrapeError::Browser(
+            error @ (BrowserError::Missing { .. }
+            | BrowserError::Start { .. }
+            | BrowserError::Remote { .. }
+            | BrowserError::Busy { .. }),
+        )) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a browser session did not start");
+            SessionError::Unavailable { reason: error.to_string() }
+        }
+        other => SessionError::Engine(other),
+    }
 }

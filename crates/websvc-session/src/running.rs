@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinSet;
 use websvc_engine::Engine;
 use websvc_scrape::InteractivePage;
-use websvc_store::Usage;
+use websvc_store::{ApiVersion, Usage};
 
 use crate::active::ActiveSession;
 use crate::metrics::EndReason;
@@ -67,6 +68,7 @@ async fn settle(
         request,
         result: None,
         operation: "browser",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: duration,
         items: engine.session_bill(duration, session.usage()).items(),
@@ -95,5 +97,41 @@ async fn settle(
             }
             None
         }
+    }
+}
+
+/// Waits for the ends of the tasks of sessions. One that panics does not keep the others from saving their profiles and being charged.
+pub(crate) async fn wait_for_all(mut tasks: JoinSet<()>) {
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            tracing::error!(error = &error as &dyn std::error::Error, "a browser session panicked");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn task_that_panics_does_not_abort_the_others() {
+        let (panicked, after_panic) = tokio::sync::oneshot::channel::<()>();
+        let (sender, mut ended) = tokio::sync::oneshot::channel();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            // Dropped by the panic.
+            let _panicked = panicked;
+            panic!("a panic of a test");
+        });
+        tasks.spawn(async move {
+            assert!(after_panic.await.is_err());
+            // The panic is noticed before this task goes on.
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            sender.send(()).unwrap();
+        });
+        wait_for_all(tasks).await;
+        assert_eq!(ended.try_recv(), Ok(()));
     }
 }

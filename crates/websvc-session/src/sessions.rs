@@ -8,9 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use uuid::Uuid;
 use websvc_artifacts::{Artifacts, Retention};
-use websvc_browser::BrowserError;
-use websvc_engine::{Engine, EngineError, SessionUse};
-use websvc_scrape::ScrapeError;
+use websvc_engine::{Engine, SessionUse};
 use websvc_store::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
     StoreError, UsageRetention,
@@ -22,14 +20,14 @@ use websvc_validate::CodePlan;
 use crate::active::{ActiveSession, ClientConnection, SessionUrls};
 use crate::code::{CodeRunner, Language, PageTarget, Program};
 use crate::config::SessionsConfig;
-use crate::error::SessionError;
+use crate::error::{SessionError, open_error};
 use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::program::ProgramFiles;
 use crate::program_run::{Author, run_program};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
-use crate::running::RunningSession;
+use crate::running::{RunningSession, wait_for_all};
 
 /// The maximum time for which a session waits for the start of the service.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -115,6 +113,13 @@ impl Sessions {
     #[must_use]
     pub fn contains(&self, id: Uuid) -> bool {
         self.0.registry.find(&id.to_string()).is_some()
+    }
+
+    /// Returns whether the active session that a scrape has opened runs in this process.
+    #[must_use]
+    pub fn contains_session_of(&self, scrape: Uuid) -> bool {
+        let scrape = scrape.to_string();
+        self.0.registry.all_active().iter().any(|session| session.record.scrape.as_ref() == Some(&scrape))
     }
 
     /// Returns the metrics of the sessions of this process.
@@ -359,7 +364,7 @@ impl Sessions {
             if tasks.is_empty() {
                 return;
             }
-            tasks.join_all().await;
+            wait_for_all(tasks).await;
         }
     }
 
@@ -472,22 +477,6 @@ impl Inner {
             tokio::sync::TryAcquireError::NoPermits => SessionError::TooMany { max },
             tokio::sync::TryAcquireError::Closed => SessionError::Stopping,
         })
-    }
-}
-
-/// Returns the error of a session whose page was not opened.
-fn open_error(error: EngineError) -> SessionError {
-    match error {
-        EngineError::Page(ScrapeError::Browser(
-            error @ (BrowserError::Missing { .. }
-            | BrowserError::Start { .. }
-            | BrowserError::Remote { .. }
-            | BrowserError::Busy { .. }),
-        )) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a browser session did not start");
-            SessionError::Unavailable { reason: error.to_string() }
-        }
-        other => SessionError::Engine(other),
     }
 }
 

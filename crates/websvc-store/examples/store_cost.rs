@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use websvc_store::{
-    CacheLimits, CachedPage, HoldOutcome, PageKey, Store, Team, TeamChange, Usage, UsageItem, UsageRetention,
-    UsageStage,
+    ApiVersion, CacheLimits, CachedPage, HoldOutcome, PageKey, Store, Team, TeamChange, Usage, UsageItem,
+    UsageRetention, UsageStage,
 };
 
 const KEYS: usize = 1_000;
@@ -102,6 +102,7 @@ fn usage() -> Usage {
         request: "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60".to_owned(),
         result: None,
         operation: "search",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: Duration::from_millis(2),
         items: vec![UsageItem { item: "results".to_owned(), count: 1, credits: 2 }],

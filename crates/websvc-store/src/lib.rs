@@ -22,6 +22,7 @@
 mod access;
 mod activity;
 mod activity_log;
+mod api_version;
 mod artifact;
 mod background_thread;
 mod backup;
@@ -62,6 +63,7 @@ mod webhook;
 pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
 pub use activity::TeamActivity;
 pub use activity_log::{ActivityCursor, ActivityFilter, ActivityPage, ActivityRecord};
+pub use api_version::ApiVersion;
 pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use browser_session::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession,

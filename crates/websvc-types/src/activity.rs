@@ -44,7 +44,7 @@ pub struct TeamActivityItem {
     pub id: String,
     /// Operation: `search`, `scrape`, `parse`, `map`, `browser`, `crawl` or `batch_scrape`.
     pub endpoint: String,
-    /// Always `v2`: requests of version 1 are translated to version 2.
+    /// Version of the API that was called: `v1` or `v2`.
     pub api_version: String,
     /// End of the request, or start of the job, ISO 8601.
     pub created_at: String,

@@ -69,6 +69,10 @@ pub const AGE_MAX_MS: u64 = (1 << 53) - 1;
 pub const SELECTOR_MAX_CHARS: u32 = 2_000;
 /// Maximum number of selectors of the format `attributes` (not specified).
 pub const ATTRIBUTE_SELECTORS_MAX: usize = 50;
+/// Maximum number of values of one selector of the format `attributes` (not specified).
+pub const ATTRIBUTE_VALUES_MAX: usize = 10_000;
+/// Maximum size of all values of the format `attributes` of a page, in bytes (not specified).
+pub const ATTRIBUTE_VALUES_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum length of the name of an attribute, in Unicode scalar values (not specified).
 pub const ATTRIBUTE_NAME_MAX_CHARS: u32 = 200;
 /// Maximum of `waitFor` and the waits of all actions together, in milliseconds (not specified).

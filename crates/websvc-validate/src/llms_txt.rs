@@ -6,14 +6,14 @@ use websvc_types::limits::{LLMSTXT_URLS_DEFAULT, LLMSTXT_URLS_MAX, LLMSTXT_URLS_
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::{Format, ScrapeOptions};
 
-use crate::bounds;
 use crate::path::Path;
 use crate::report::Report;
+use crate::{bounds, target};
 
 /// A checked request for an llms.txt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlmsTxtPlan {
-    /// The crawl of the site. Its rules are not checked yet.
+    /// The crawl of the site. Its URL has a scheme. Its other rules are not checked yet.
     pub crawl: CrawlRequest,
     /// True also returns the text of the pages.
     pub full_text: bool,
@@ -23,6 +23,9 @@ pub struct LlmsTxtPlan {
 pub(crate) fn check(report: &mut Report, request: LlmsTxtRequest) -> LlmsTxtPlan {
     // The origin and the integration are accepted for compatibility and not used.
     let LlmsTxtRequest { url, max_urls, show_full_text, cache, origin: _, integration: _ } = request;
+    let path = Path::Root.key("url");
+    let checked = if report.has(&path) { None } else { target::check(report, &path, &url) };
+    let url = checked.map_or(url, |target| target.text);
     let max_urls = max_urls.unwrap_or(LLMSTXT_URLS_DEFAULT);
     bounds::number(report, &Path::Root.key("maxUrls"), max_urls, LLMSTXT_URLS_MIN, LLMSTXT_URLS_MAX);
     let options = ScrapeOptions {

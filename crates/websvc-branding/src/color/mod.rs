@@ -87,9 +87,12 @@ impl Color {
 
     /// Returns whether the color has a hue: its channels differ clearly.
     pub(crate) fn is_chromatic(self) -> bool {
-        let max = self.red.max(self.green).max(self.blue);
-        let min = self.red.min(self.green).min(self.blue);
-        max - min >= MIN_SPREAD
+        self.spread() >= MIN_SPREAD
+    }
+
+    /// Returns the difference of the largest and the smallest channel, 0 to 1.
+    pub(crate) fn spread(self) -> f64 {
+        self.red.max(self.green).max(self.blue) - self.red.min(self.green).min(self.blue)
     }
 }
 

@@ -119,9 +119,9 @@ fn finite(text: &str) -> Option<f64> {
 
 fn call(function: &str, arguments: &str) -> Option<Color> {
     let separated = arguments.replace([',', '/'], " ");
-    let mut words: Vec<&str> = separated.split_ascii_whitespace().collect();
-    let space = if function == "color" { Some(words.remove_first()?) } else { None };
-    let components: Vec<Component> = words.into_iter().map(Component::parse).collect::<Option<_>>()?;
+    let mut words = separated.split_ascii_whitespace();
+    let space = if function == "color" { Some(words.next()?) } else { None };
+    let components: Vec<Component> = words.map(Component::parse).collect::<Option<_>>()?;
     let (a, b, c, alpha) = match components.as_slice() {
         [a, b, c] => (*a, *b, *c, 1.0),
         [a, b, c, alpha] => (*a, *b, *c, alpha.scaled(1.0).clamp(0.0, 1.0)),
@@ -151,17 +151,6 @@ fn bare_channels(text: &str) -> Option<Color> {
         (false, true, true) => call("hsl", text),
         (false, false, false) if text.contains(',') => call("rgb", text),
         _ => None,
-    }
-}
-
-/// Removal of the first element of a list.
-trait RemoveFirst<T> {
-    fn remove_first(&mut self) -> Option<T>;
-}
-
-impl<T> RemoveFirst<T> for Vec<T> {
-    fn remove_first(&mut self) -> Option<T> {
-        if self.is_empty() { None } else { Some(self.remove(0)) }
     }
 }
 

@@ -24,6 +24,9 @@
   const firstOfFragment = getter(DocumentFragment, 'firstElementChild');
   const hostOf = getter(ShadowRoot, 'host');
   const attributeOf = method(Element, 'getAttribute');
+  const attributesOf = getter(Element, 'attributes');
+  const removeAttribute = method(Element, 'removeAttributeNode');
+  const remove = method(Element, 'remove');
   const rectOf = method(Element, 'getBoundingClientRect');
   const isShown = method(Element, 'checkVisibility');
   const walkerOf = method(Document, 'createTreeWalker');
@@ -50,6 +53,11 @@
   const OVERLAY = /cookie|consent|gdpr|onetrust|usercentrics|didomi|cookiebot|cmp-|-cmp|modal|popup|pop-up|lightbox/i;
   const STATUS = /(^|[\s_-])(success|warning|error|danger|invalid)([\s_-]|$)/i;
   const LOGO = /logo|brand/i;
+  const MAX_URL = 64000;
+  // The elements of SVG that an image has. Others may embed HTML or run scripts.
+  const DRAWN = new RegExp('^(svg|g|defs|symbol|use|a|switch|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|textPath'
+    + '|image|title|desc|style|linearGradient|radialGradient|stop|pattern|clipPath|mask|marker|filter|fe[A-Z][A-Za-z]*'
+    + '|animate|animateTransform|animateMotion|mpath|set)$');
   // Names of parts of the page, not of parts of cards and sections such as `card-header`.
   const HEADER = /^(site-|main-|global-)?(header|masthead|navbar|nav-bar|topbar|top-bar|app-?bar)([_-].*)?$/i;
   const FOOTER = /^(site-|main-|global-)?footer([_-].*)?$/i;
@@ -283,9 +291,20 @@
       if (!target || used++ > 10 || target.querySelectorAll('*').length > 200) return '';
       if (!copy.querySelector(`[id="${CSS.escape(href.slice(1))}"]`)) copy.append(inert.importNode(target, true));
     }
-    for (const bad of copy.querySelectorAll('script, foreignObject, iframe')) bad.remove();
-    for (const each of [copy, ...copy.querySelectorAll('*')].slice(0, 2000)) {
-      for (const { name } of [...each.attributes]) if (name.toLowerCase().startsWith('on')) each.removeAttribute(name);
+    // Nothing in it runs if a reader of the design writes it into a page. There, the case of names does not count, and other
+    // elements may be those of HTML.
+    for (const each of copy.querySelectorAll('*')) {
+      if (!(each instanceof SVGElement) || !DRAWN.test(nameOf(each))) remove(each);
+    }
+    for (const each of [copy, ...copy.querySelectorAll('*')]) {
+      for (const attribute of [...attributesOf(each)]) {
+        const name = attribute.name.toLowerCase(), value = attribute.value.trim();
+        const isHandler = name.startsWith('on');
+        const isLink = name === 'href' || name.endsWith(':href');
+        if (isHandler || (isLink && !/^(#|data:image\/)/.test(value))) removeAttribute(each, attribute);
+        // An animation could set what is removed here.
+        if (name === 'attributename' && /^on|href$/i.test(value)) remove(each);
+      }
     }
     const { width, height } = rectOf(svg);
     copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
@@ -313,7 +332,7 @@
     if (!isPlaceholder) return source;
     for (const name of ['data-src', 'data-lazy-src', 'data-original']) {
       const lazy = attributeOf(image, name);
-      if (lazy) return absolute(lazy);
+      if (lazy && lazy.length <= MAX_URL) return absolute(lazy);
     }
     return source;
   };
@@ -342,7 +361,7 @@
       svgs++;
       svg = svgText(element);
       if (!svg || svg.length > 48000) continue;
-    } else if (url.length > 64000) continue;
+    } else if (url.length > MAX_URL) continue;
     const title = tag === 'svg' ? textOf(element, 80) : '';
     logos.push({ t: tag, url: url.toWellFormed(), svg, alt: alt || own || title, r: box, g: region, n: names, href, label: link?.label ?? '',
       i: countsOf(info) });

@@ -4,12 +4,14 @@
 //! `POST /v2/search`. A collection made of feedback has the judgments of `websvc feedback export`, and the documents of
 //! `websvc index export`.
 
-use std::collections::HashMap;
+mod trec;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
+use self::trec::Judgments;
 use crate::connection::Connection;
 use crate::process::Process;
 
@@ -28,9 +30,6 @@ const FEEDBACK_QRELS: &str = "qrels.txt";
 
 /// Maximum length of a query in characters.
 const MAX_QUERY_CHARS: usize = 500;
-
-/// Relevant documents of each query, with their grades.
-type Judgments = HashMap<String, HashMap<String, f64>>;
 
 /// Measures every available collection and prints a table.
 pub(crate) async fn run() {
@@ -69,7 +68,7 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
     connection.wait_for_documents(corpus.len() as u64);
     let is_feedback = folder.join(FEEDBACK_QRELS).exists();
     let judgments = if is_feedback {
-        feedback(&folder.join(FEEDBACK_QRELS))
+        trec::read(&folder.join(FEEDBACK_QRELS))
     } else {
         judgments(&folder.join("qrels.tsv"))
     };
@@ -134,17 +133,6 @@ fn judgments(path: &Path) -> Judgments {
         if gain > 0.0 {
             judgments.entry(fields[0].to_owned()).or_default().insert(fields[1].to_owned(), gain);
         }
-    }
-    judgments
-}
-
-/// Reads judgments in the format of TREC: query, iteration, document, grade.
-fn feedback(path: &Path) -> Judgments {
-    let mut judgments = Judgments::new();
-    for line in std::fs::read_to_string(path).unwrap().lines() {
-        let fields: Vec<_> = line.split_whitespace().collect();
-        let gain: f64 = fields[3].parse().unwrap();
-        judgments.entry(fields[0].to_owned()).or_default().insert(fields[2].to_owned(), gain);
     }
     judgments
 }

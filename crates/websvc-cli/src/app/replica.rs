@@ -7,20 +7,13 @@ use anyhow::{Context, Result};
 use http::uri::Authority;
 use url::Url;
 use websvc_server::{Announcement, ReplicaConfig};
-use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::config::{self, Config};
 
 /// Returns the settings of a replica that listens on an address.
 pub(crate) fn replica_config(config: &Config, listener: SocketAddr) -> Result<ReplicaConfig> {
-    // Replicas are on the networks that the address guard of pages refuses. The client connects only to addresses that
-    // replicas have written into the database.
-    let mut client = ClientConfig::new(AddressGuard::open());
-    client.ca_file.clone_from(&config.replica.ca_file);
-    Ok(ReplicaConfig {
-        announcement: announcement(config, listener)?,
-        client: Client::new(client).context("replica.ca_file")?,
-    })
+    let announcement = announcement(config, listener)?;
+    ReplicaConfig::new(announcement, config.replica.ca_file.clone()).context("replica.ca_file")
 }
 
 /// Returns the address that a replica announces: the configured one, or that of the listener if it can only be right.

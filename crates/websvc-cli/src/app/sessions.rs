@@ -86,12 +86,49 @@ pub(crate) async fn interpreters_of(
     Ok(prepared)
 }
 
-/// Returns the directories that no program may see.
+/// Returns the files and directories that no program may see: those with secrets of the operator or data of clients.
 fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
-    let tls = config.server.tls.as_ref().map(|tls| tls.key.clone());
-    std::iter::once(data_dir.to_owned()).chain(config.artifacts.path.clone()).chain(tls).collect()
+    let tls_key = config.server.tls.as_ref().map(|tls| &tls.key);
+    let configured =
+        [config.file.as_ref(), tls_key, config.artifacts.path.as_ref(), config.audit.file.as_ref()];
+    // Browsers have their profiles in the directory of temporary files.
+    let always = [data_dir.to_owned(), std::env::temp_dir()];
+    always.into_iter().chain(configured.into_iter().flatten().cloned()).collect()
 }
 
 fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot find the program of this process")
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that an interpreter is refused whose directory contains a file of the service.
+    async fn check(folder: &Path, name: &str, set: impl Fn(&mut Config, PathBuf)) {
+        let mut config = Config::default();
+        let bash = folder.join("bin/bash");
+        config.interact.bubblewrap = Some(bash.clone());
+        config.interact.interpreters.bash = Some(bash);
+        set(&mut config, folder.join(name));
+        let mut prepared = interpreters_of(&config, Path::new("/var/lib/websvc")).await.unwrap();
+        let error = prepared.remove(0).1.unwrap_err().to_string();
+        assert!(error.contains(&format!("/{name} would be visible to programs")), "{error}");
+    }
+
+    #[tokio::test]
+    async fn interpreter_next_to_secrets_or_stored_data_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::create_dir(folder.join("bin")).unwrap();
+        std::fs::write(folder.join("bin/bash"), "").unwrap();
+        check(folder, "websvc.toml", |config, path| config.file = Some(path)).await;
+        check(folder, "key.pem", |config, key| {
+            config.server.tls = Some(config::Tls { cert: "/nowhere".into(), key });
+        })
+        .await;
+        check(folder, "artifacts", |config, path| config.artifacts.path = Some(path)).await;
+        check(folder, "audit.jsonl", |config, path| config.audit.file = Some(path)).await;
+    }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::json;
 use url::Url;
-use websvc::types::ScrapeOptions;
+use websvc::types::{PageContent, ScrapeOptions};
+use websvc_engine::page_content;
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_scrape_options};
@@ -87,48 +87,12 @@ pub(crate) fn page_url(text: &str) -> Result<Url> {
 
 /// Prints a page.
 pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
-    let Page {
-        markdown,
-        html,
-        raw_html,
-        links,
-        images,
-        attributes,
-        pages,
-        blocks,
-        raw_base64,
-        product,
-        menu,
-        design,
-        screenshot,
-        actions,
-        metadata,
-        ..
-    } = page;
+    let content = page_content(page);
     if as_json {
-        let mut object = serde_json::Map::new();
-        for (name, value) in [
-            ("markdown", markdown.map(|text| json!(text))),
-            ("html", html.map(|text| json!(text))),
-            ("rawHtml", raw_html.map(|text| json!(text))),
-            ("links", links.map(|list| json!(list))),
-            ("images", images.map(|list| json!(list))),
-            ("attributes", attributes.map(|list| json!(list))),
-            ("pages", pages.map(|list| json!(list))),
-            ("blocks", blocks.map(|list| json!(list))),
-            ("rawBase64", raw_base64.map(|text| json!(text))),
-            ("product", product.map(|product| json!(product))),
-            ("menu", menu.map(|menu| json!(menu))),
-            ("branding", design.map(|design| json!(design.branding))),
-            ("screenshot", screenshot.map(|file| json!(file))),
-            ("actions", actions.map(|actions| json!(actions))),
-        ] {
-            object.extend(value.map(|value| (name.to_owned(), value)));
-        }
-        object.insert("metadata".to_owned(), serde_json::to_value(metadata)?);
-        return output::json(&object);
+        return output::json(&content);
     }
-    for text in [markdown, html, raw_html].into_iter().flatten() {
+    let PageContent { markdown, html, raw_html, links, images, summary, actions, .. } = content;
+    for text in [markdown, html, raw_html, summary].into_iter().flatten() {
         output::line(text.trim_end())?;
     }
     for url in [links, images].into_iter().flatten().flatten() {

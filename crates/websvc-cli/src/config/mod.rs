@@ -73,6 +73,9 @@ pub(crate) struct Config {
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
+    /// The file that was read.
+    #[serde(skip)]
+    pub(crate) file: Option<PathBuf>,
     /// Variables without effect, each with the similar variable that was probably meant.
     #[serde(skip)]
     pub(crate) misspelled: Vec<(String, String)>,

@@ -72,6 +72,7 @@ pub(crate) fn load(
     }
     let mut config =
         Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
+    config.file = file.map(Path::to_owned);
     (config.misspelled, config.deprecated) = (misspelled, deprecated);
     config.origins = origins;
     Ok(config)

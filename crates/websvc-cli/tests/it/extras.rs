@@ -1,5 +1,8 @@
 //! Tests of feedback, of the activity list, of the llms.txt, and of paths that are not offered.
 
+#[path = "../../examples/bench/relevance/trec.rs"]
+mod trec;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -7,6 +10,7 @@ use websvc_testkit::{Page, TestWeb};
 
 use crate::batch::wait_for_end;
 use crate::harness::{KEY, Response, Service, Site, skip, tea_world};
+use crate::parsing::parse;
 use crate::sdk;
 
 const PAGE: &str = "http://tea.test/green.html";
@@ -83,7 +87,9 @@ async fn results_of_scrapes_maps_and_files_are_rated() {
     let mapped = service.post("/v2/map", json!({ "url": "http://tea.test/" }).to_string()).await;
     let map = mapped.body["id"].as_str().unwrap();
     let body = |endpoint: &str, id: &str| json!({ "endpoint": endpoint, "jobId": id, "rating": "partial", "issues": ["missing_table"], "note": "cut" });
-    for (endpoint, id) in [("scrape", scrape), ("map", map)] {
+    let parsed = parse(&service, "tea.html", b"<main><h1>Tea</h1><p>Green tea.</p></main>", &json!({})).await;
+    let file = parsed.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    for (endpoint, id) in [("scrape", scrape), ("map", map), ("parse", file)] {
         let response = rate(&service, &body(endpoint, id)).await;
         assert_eq!(
             (response.status.as_u16(), &response.body["creditsRefunded"]),
@@ -153,7 +159,14 @@ async fn feedback_is_exported_as_judgments() {
     let read = |name: &str| std::fs::read_to_string(Path::new(directory).join(name)).unwrap();
     let query: Value = serde_json::from_str(read("queries.jsonl").trim()).unwrap();
     assert_eq!(query["text"], json!("listed"));
-    assert_eq!(read("qrels.txt"), format!("{} 0 {PAGE} 2\n", query["_id"].as_str().unwrap()));
+    let query = query["_id"].as_str().unwrap();
+    assert_eq!(read("qrels.txt"), format!("{query} 0 {PAGE} 2\n"));
+    // The benchmark of relevance finds the judged sources among the documents of the index.
+    let judged = trec::read(&Path::new(directory).join("qrels.txt"));
+    let corpus = Path::new(directory).join("corpus.jsonl");
+    site.succeed(&["index", "export", corpus.to_str().unwrap()]);
+    let document: Value = serde_json::from_str(read("corpus.jsonl").trim()).unwrap();
+    assert_eq!(judged[query].get(document["url"].as_str().unwrap()), Some(&2.0), "{judged:?}");
     let none = site.succeed(&["feedback", "export", directory, "--team", "others", "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&none).unwrap(), json!({ "queries": 0, "judgments": 0 }));
     let listed: Value = serde_json::from_str(&site.succeed(&["feedback", "list", "--json"])).unwrap();
@@ -206,6 +219,52 @@ async fn activity_is_listed_page_by_page() {
     }
     other.clone_into(&mut service.key);
     assert_eq!(service.get("/v2/team/activity").await.body["data"], json!([]));
+}
+
+#[tokio::test]
+async fn activity_shows_the_version_that_was_called() {
+    let (_world, _site, service, _other) = serve().await;
+    let page = json!({ "url": PAGE });
+    let site = json!({ "url": "http://tea.test/", "limit": 1 });
+    let search = json!({ "query": "tea" });
+    let list = json!({ "urls": [PAGE] });
+    for (operation, body) in
+        [("scrape", &page), ("map", &site), ("search", &search), ("batch/scrape", &list), ("crawl", &site)]
+    {
+        let endpoint = operation.replace('/', "_");
+        for version in ["v1", "v2"] {
+            let response = service.post(&format!("/{version}/{operation}"), body.to_string()).await;
+            assert_eq!(response.status, 200, "{version} {operation}: {}", response.body);
+            let listed = service.get(&format!("/v2/team/activity?endpoint={endpoint}&limit=1")).await.body;
+            assert_eq!(listed["data"][0]["api_version"], json!(version), "{operation}: {listed}");
+        }
+    }
+    let started = service.post("/v1/llmstxt", json!({ "url": "http://tea.test/" }).to_string()).await;
+    let listed = service.get("/v2/team/activity?endpoint=llmstxt&limit=1").await.body;
+    assert_eq!(listed["data"][0]["id"], started.body["id"]);
+    assert_eq!(listed["data"][0]["api_version"], json!("v1"));
+}
+
+#[tokio::test]
+async fn activity_lists_only_what_the_key_may_request() {
+    let (_world, site, mut service, _other) = serve().await;
+    search(&service).await;
+    for (path, body) in
+        [("/v2/scrape", json!({ "url": PAGE })), ("/v2/batch/scrape", json!({ "urls": [PAGE] }))]
+    {
+        assert_eq!(service.post(path, body.to_string()).await.status, 200, "{path}");
+    }
+    for (scope, expected) in [("search", &["search"][..]), ("batch", &["batch_scrape"]), ("index", &[])] {
+        let key = site.succeed(&["keys", "create", "--team", "default", "--scope", scope]);
+        key.trim().clone_into(&mut service.key);
+        let page = service.get("/v2/team/activity").await.body;
+        let mut listed: Vec<&Value> =
+            page["data"].as_array().unwrap().iter().map(|item| &item["endpoint"]).collect();
+        listed.dedup();
+        assert_eq!(listed, expected, "{scope}: {page}");
+        let scrapes = service.get("/v2/team/activity?endpoint=scrape").await.body;
+        assert_eq!(scrapes["data"], json!([]), "{scope}");
+    }
 }
 
 /// A site of five pages.

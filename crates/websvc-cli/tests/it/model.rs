@@ -212,6 +212,25 @@ async fn summary_answer_and_highlights_are_generated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn scrape_command_prints_generated_content() {
+    let test = ModelTest::new(["First.", "Second."].map(FakeModel::text)).await;
+    let run = |arguments: &[&str]| {
+        let mut command = test.site.command(arguments);
+        command
+            .env("WEBSVC__LLM__BASE_URL", BASE)
+            .env("WEBSVC__LLM__API_KEY", "sk")
+            .env("WEBSVC__LLM__MODEL", "tiny");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(run(&["scrape", "http://tea.test/", "--format", "summary"]), "First.\n");
+    let page: Value =
+        serde_json::from_str(&run(&["scrape", "http://tea.test/", "--format", "summary", "--json"])).unwrap();
+    assert_eq!((&page["summary"], &page["metadata"]["title"]), (&json!("Second."), &json!("Tea")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn generated_text_is_not_cached_but_the_page_is() {
     let responses = [FakeModel::text("First."), FakeModel::text("Second.")];
     let test = ModelTest::new(responses).await;

@@ -13,7 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use websvc_model::{CompletionRequest, Model, ResponseFormat};
 use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
-use websvc_scrape::{Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds};
+use websvc_scrape::{
+    MetadataTexts, Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds,
+};
 use websvc_stage::Stage;
 use websvc_transport::BoxFuture;
 use websvc_types::{RedactMode, RedactOptions};
@@ -119,7 +121,7 @@ async fn find(
     ranges: &[Range<usize>],
 ) -> PersonalData {
     let kinds = requested_kinds(options);
-    let metadata = metadata_texts(page, PART_BYTES);
+    let MetadataTexts { lines: metadata, is_truncated } = metadata_texts(page, PART_BYTES);
     let text = text_to_read(page);
     let markdown = text.as_ref();
     let has_metadata = !metadata.is_empty();
@@ -130,7 +132,9 @@ async fn find(
         asking.push(Box::pin(ask(session, model, kinds, content)));
     }
     let answers: Vec<Option<Vec<NamedText>>> = stream::iter(asking).buffered(CONCURRENCY).collect().await;
-    let (total, read) = (usize::from(has_metadata) + ranges.len(), answers.iter().flatten().count());
+    // Metadata that does not fit is one more part, which the model does not read.
+    let total = usize::from(has_metadata) + usize::from(is_truncated) + ranges.len();
+    let read = answers.iter().flatten().count();
     let mut answers = answers.into_iter();
     let of_metadata = if has_metadata { answers.next().flatten() } else { None };
     let named = answers.zip(ranges);
@@ -192,4 +196,39 @@ fn named(finding: &Finding, kinds: Kinds, content: &str) -> Option<NamedText> {
         return None;
     }
     NamedText::new(kind, &finding.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use websvc_model::{CompletionContent, FakeModel};
+    use websvc_stage::StageTimes;
+    use websvc_types::Metadata;
+
+    use super::*;
+
+    /// Redacts a page with a model that names nothing. Returns its description and the warnings.
+    async fn redacted(description: String) -> (String, Vec<String>) {
+        let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({ "findings": [] }))));
+        let stages = StageTimes::default();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut session =
+            ModelSession { model: Some(&model), stages: &stages, deadline, warnings: Vec::new() };
+        let metadata = Metadata { description: Some(description), ..Metadata::default() };
+        let mut page = Page { metadata, ..Page::default() };
+        let options = RedactOptions::default();
+        let data = find(&mut session, &model, &options, &page, &[]).await;
+        redact_page(&mut page, &options, &data);
+        (page.metadata.description.unwrap(), session.warnings)
+    }
+
+    #[tokio::test]
+    async fn metadata_that_the_model_cannot_read_is_redacted_by_rules() {
+        let (short, warnings) = redacted("Ask jo@a.test".to_owned()).await;
+        assert_eq!((short.as_str(), warnings.len()), ("Ask jo@a.test", 0));
+        let (long, warnings) = redacted(format!("{} Ask jo@a.test", "tea ".repeat(PART_BYTES))).await;
+        assert!(long.ends_with(" Ask <EMAIL>"));
+        assert!(warnings[0].contains("did not read 1 of 1 parts"), "{warnings:?}");
+    }
 }

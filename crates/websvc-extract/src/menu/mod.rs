@@ -14,7 +14,6 @@ mod text_lines;
 use crate::document::Document;
 use crate::embedded;
 use crate::product::identity::PageIdentity;
-use crate::structured::StructuredData;
 use draft::MenuDraft;
 use signals::MenuSignals;
 use websvc_types::menu::PageMenu;
@@ -31,9 +30,9 @@ pub(crate) fn read(document: &Document) -> Option<PageMenu> {
     if !document.kind.is_html() {
         return None;
     }
-    let data = StructuredData::read(document);
-    let page = PageIdentity::new(document, &data);
-    let signals = MenuSignals::new(document, &data);
+    let data = document.structured_data();
+    let page = PageIdentity::new(document, data);
+    let signals = MenuSignals::new(document, data);
     let embedded = embedded::values(document);
     let structured = [
         state::draft(&embedded, &page, &signals),
@@ -46,5 +45,5 @@ pub(crate) fn read(document: &Document) -> Option<PageMenu> {
     let known = structured.as_ref().map_or(0, MenuDraft::item_count);
     let visible = text::draft(document, &signals).filter(|draft| draft.item_count() > MIN_SHARE * known);
     let draft = visible.or(structured)?;
-    Some(draft.finish(entity::merchant(&data), &page, &data))
+    Some(draft.finish(entity::merchant(data), &page, data))
 }

@@ -18,7 +18,6 @@ pub(crate) mod state_fields;
 
 use crate::document::Document;
 use crate::embedded::{self, Origin};
-use crate::structured::StructuredData;
 use draft::ProductDraft;
 use identity::PageIdentity;
 use select::{Requirement, Selection, select};
@@ -29,8 +28,8 @@ pub(crate) fn read(document: &Document) -> Option<PageProduct> {
     if !document.kind.is_html() {
         return None;
     }
-    let data = StructuredData::read(document);
-    let page = PageIdentity::new(document, &data);
+    let data = document.structured_data();
+    let page = PageIdentity::new(document, data);
     let embedded = embedded::values(document);
     let sources: [(Vec<ProductDraft>, Requirement); 7] = [
         (entity::drafts(&data.json_ld, &page), Requirement::None),
@@ -39,7 +38,7 @@ pub(crate) fn read(document: &Document) -> Option<PageProduct> {
         (state::drafts(&embedded, &page), Requirement::MatchesPage),
         (shop::shopify_drafts(&embedded), Requirement::MatchesPage),
         (shop::analytics_drafts(&embedded), Requirement::MatchesPage),
-        (meta::draft(&data, &page).into_iter().collect(), Requirement::None),
+        (meta::draft(data, &page).into_iter().collect(), Requirement::None),
     ];
     let mut chosen: Option<ProductDraft> = None;
     for (drafts, requirement) in sources {

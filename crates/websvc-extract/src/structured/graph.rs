@@ -3,6 +3,7 @@
 use super::value::decoded;
 use crate::text::start_of;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of entities of a graph.
 pub(crate) const MAX_ENTITIES: usize = 5_000;
@@ -15,6 +16,13 @@ pub(crate) const MAX_VALUE_BYTES: usize = 16 << 10;
 
 /// Maximum number of bytes of all values of a graph.
 const MAX_TEXT_BYTES: usize = 4 << 20;
+
+/// Maximum work of all lookups in a graph. Entities may refer to shared ones, and readers follow each reference again: without
+/// a limit, a page of 10 KB could take hours. A property that is passed over is the unit.
+const MAX_WORK: usize = 100_000_000;
+
+/// Work for a value that is found, in addition to its bytes: the reader parses it.
+const VALUE_WORK: usize = 100;
 
 /// The index of an entity in its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +54,18 @@ enum Value {
     Reference(String),
 }
 
+impl Value {
+    /// Returns the work of reading the value.
+    fn work(&self) -> usize {
+        VALUE_WORK
+            + match self {
+                Value::Literal(literal) => literal.as_str().len(),
+                Value::Entity(_) => 0,
+                Value::Reference(id) => id.len(),
+            }
+    }
+}
+
 /// A value of a property.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Property<'a> {
@@ -72,6 +92,8 @@ pub(crate) struct Graph {
     text_bytes: usize,
     /// True once a text did not fit.
     is_text_full: bool,
+    /// The work of the lookups so far. Atomic only so that a page can be shared between threads.
+    work: AtomicUsize,
 }
 
 impl Graph {
@@ -156,6 +178,11 @@ impl Graph {
         self.roots.iter().map(|&id| Entity { graph: self, id })
     }
 
+    /// Counts the work of a lookup. Returns whether it may be done.
+    fn charge(&self, work: usize) -> bool {
+        self.work.fetch_add(work, Ordering::Relaxed) < MAX_WORK
+    }
+
     /// Iterates over all entities.
     pub(crate) fn entities(&self) -> impl Iterator<Item = Entity<'_>> {
         (0..self.records.len()).map(|index| Entity { graph: self, id: EntityId(index) })
@@ -199,15 +226,19 @@ impl<'a> Entity<'a> {
         self.record().properties.len()
     }
 
-    /// Iterates over the values of a property. References are resolved.
+    /// Iterates over the values of a property. References are resolved. There are no more values once the lookups in the graph
+    /// have cost too much.
     pub(crate) fn values(self, name: &str) -> impl Iterator<Item = Property<'a>> {
-        let properties = self.record().properties.iter().filter(move |(property, _)| property == name);
-        properties.filter_map(move |(_, value)| match value {
+        let graph = self.graph;
+        let all = self.record().properties.as_slice();
+        let properties = if graph.charge(all.len()) { all } else { &[] };
+        let values = properties.iter().filter(move |(property, _)| property == name).map(|(_, value)| value);
+        let affordable = values.take_while(move |value| graph.charge(value.work()));
+        affordable.filter_map(move |value| match value {
             Value::Literal(literal) => Some(Property::Literal(literal)),
-            Value::Entity(id) => Some(Property::Entity(Entity { graph: self.graph, id: *id })),
+            Value::Entity(id) => Some(Property::Entity(Entity { graph, id: *id })),
             Value::Reference(reference) => {
-                let id = *self.graph.by_id.get(reference)?;
-                Some(Property::Entity(Entity { graph: self.graph, id }))
+                Some(Property::Entity(Entity { graph, id: *graph.by_id.get(reference)? }))
             }
         })
     }

@@ -7,10 +7,18 @@ use serde_json::Value;
 /// Maximum number of JSON objects of a page that are read.
 const MAX_OBJECTS: usize = 2_000;
 
+/// The JSON-LD blocks of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// The parsed blocks.
+    pub(crate) values: Vec<Value>,
+    /// The size of their texts.
+    pub(crate) bytes: usize,
+}
+
 /// Parses the JSON-LD blocks of a page within the limits. Blocks that are not JSON are skipped.
-pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
-    let mut found = Vec::new();
-    let mut budget = MAX_JSON_LD_BYTES;
+pub(crate) fn blocks(dom: &Dom) -> Blocks {
+    let mut blocks = Blocks::default();
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Script)) {
         let is_json_ld = dom
             .attribute(id, "type")
@@ -19,11 +27,14 @@ pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
             continue;
         }
         let source: String = dom.children(id).map(|text| dom.text(text)).collect();
-        let Some(remaining) = budget.checked_sub(source.len()) else { break };
-        budget = remaining;
-        found.extend(parse(&source));
+        let bytes = blocks.bytes + source.len();
+        if bytes > MAX_JSON_LD_BYTES {
+            break;
+        }
+        blocks.bytes = bytes;
+        blocks.values.extend(parse(&source));
     }
-    found
+    blocks
 }
 
 /// Parses a block. Common mistakes are fixed: comments around it, raw line breaks in strings, trailing commas, quotes

@@ -36,7 +36,7 @@ impl StructuredData {
     pub(crate) fn read(document: &Document) -> StructuredData {
         let dom = &document.dom;
         StructuredData {
-            json_ld: json_ld_graph::read(&blocks(dom)),
+            json_ld: json_ld_graph::read(&document.json_ld()),
             microdata: microdata::read(dom),
             rdfa: rdfa::read(dom),
             meta: metadata::meta_tags(dom),

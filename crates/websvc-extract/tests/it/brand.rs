@@ -85,3 +85,22 @@ fn icons_and_texts_are_those_of_the_head() {
     assert_eq!(declared(unsized_icon).touch_icon, text("https://tea.test/d.png"));
     assert_eq!(declared("<p>A text</p>"), DeclaredBrand::default());
 }
+
+#[test]
+fn long_titles_and_headings_are_cut() {
+    let text = "Tea ".repeat(10_000);
+    let brand = declared(&format!("<title>{text}</title><h1>{text}</h1>"));
+    let is_cut =
+        |text: Option<String>| text.is_some_and(|text| text.starts_with("Tea Tea") && text.len() <= 4 << 10);
+    assert!(is_cut(brand.title) && is_cut(brand.heading));
+}
+
+/// Each of the articles has the same publisher, whose logos are not images.
+#[test]
+fn publisher_of_many_articles_is_a_candidate_once() {
+    let logos = vec![json!("javascript:alert(1)"); 5_000];
+    let mut graph = vec![json!({ "@type": "Organization", "@id": "#p", "logo": logos })];
+    graph.extend((0..150).map(|_| json!({ "@type": "Article", "publisher": { "@id": "#p" } })));
+    graph.push(json!({ "@type": "Article", "publisher": { "@type": "Organization", "logo": "/own.png" } }));
+    check_logo(&json!({ "@graph": graph }), Some("https://tea.test/own.png"));
+}

@@ -131,6 +131,42 @@ fn menu_items_that_share_images_are_bounded() {
     assert!(bytes < 2 * MAX_BYTES, "{bytes}");
 }
 
+/// Small blocks are parsed once, and large ones for each reader.
+#[test]
+fn json_ld_of_any_size_has_the_same_meaning_for_all_readers() {
+    let product = r#"{"@type":"Product","name":"Tea","dateModified":"2026-05-05","offers":{"price":"4"}}"#;
+    for count in [1, 10_000] {
+        let page =
+            parse(&script("ld+json", &format!("[{product}{}]", ",{\"@type\":\"WebSite\"}".repeat(count))));
+        for _ in 0..2 {
+            assert_eq!(page.metadata().modified_time.as_deref(), Some("2026-05-05"), "{count}");
+            assert_eq!(page.product().unwrap().title, "Tea", "{count}");
+        }
+    }
+}
+
+/// Each of the items has the same extras, each of these the same options, and each of these the same offers: hours of work.
+#[test]
+fn extras_that_menu_items_share_are_bounded() {
+    let references = |id: &str, count: usize| vec![format!(r#"{{"@id":"{id}"}}"#); count].join(",");
+    let data = format!(
+        r#"[{{"@type":"Menu","hasMenuItem":[{}]}},
+            {{"@id":"i","@type":"MenuItem","name":"Tea","menuAddOn":[{}]}},
+            {{"@id":"x","@type":"MenuSection","hasMenuItem":[{}]}},
+            {{"@id":"o","@type":"MenuItem","offers":[{}]}},
+            {{"@id":"f","@type":"Offer","priceSpecification":[{}]}},
+            {{"@id":"s","@type":"UnitPriceSpecification"}},
+            {{"@type":"Restaurant","name":"Teahouse"}}]"#,
+        references("i", 2_000),
+        references("x", 100),
+        references("o", 100),
+        references("f", 100),
+        references("s", 20),
+    );
+    let menu = parse(&script("ld+json", &data)).menu().unwrap();
+    assert_eq!(menu.sections[0].items[0].name, "Tea");
+}
+
 /// A string that is never closed is read for each name before it.
 #[test]
 fn broken_strings_are_charged() {

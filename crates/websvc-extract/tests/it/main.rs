@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
 mod about;
+mod attributes;
 mod brand;
 mod corpus;
 mod described;

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
-use websvc_store::{DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, SnapshotLimits, Store};
+use websvc_store::{ApiVersion, DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
 
 use super::*;
@@ -56,6 +56,7 @@ impl Site {
             team: DEFAULT_TEAM.to_owned(),
             key: None,
             kind: JobKind::Batch,
+            api_version: ApiVersion::V2,
             request: serde_json::to_string(&JobRequest::default()).unwrap(),
             idempotency_key: None,
             page_limit: None,

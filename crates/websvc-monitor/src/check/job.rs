@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use websvc_jobs::JobRequest;
-use websvc_store::{CreateJobOutcome, JobError, JobKind, JobRecord, JobState, JobUrl, ListEntry, NewJob};
+use websvc_store::{
+    ApiVersion, CreateJobOutcome, JobError, JobKind, JobRecord, JobState, JobUrl, ListEntry, NewJob,
+};
 use websvc_types::job::JobDocument;
 use websvc_types::monitor::MonitorTargetKind;
 use websvc_validate::{ScrapeTargetPlan, Target};
@@ -101,6 +103,7 @@ impl CheckRun {
             team: self.record.team.clone(),
             key: self.record.key.clone(),
             kind,
+            api_version: ApiVersion::V2,
             request: serde_json::to_string(&request)
                 .map_err(|error| Stop::Failed(format!("the scrapes could not be started: {error}")))?,
             idempotency_key: None,

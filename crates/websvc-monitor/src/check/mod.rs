@@ -18,9 +18,10 @@ use crate::credits;
 use crate::error::MonitorsError;
 use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
-use crate::notification::{AtEnd, at_end};
+use crate::notification::{AtEnd, Deliveries, at_end};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
+use crate::report::{has_findings, is_check_notable};
 use crate::stored::StoredDefinition;
 
 /// Interval at which the jobs of a check are read.
@@ -330,6 +331,7 @@ impl CheckRun {
         let now_ms = self.now_ms();
         let AtEnd { deliveries, has_messages } =
             at_end(&self.definition, self.monitors.config().mail.is_some());
+        let is_judged = self.definition.judges().is_some();
         let is_ended = self
             .monitors
             .run_blocking(move |inner| {
@@ -345,7 +347,13 @@ impl CheckRun {
                     BillingStatus::Reserved if actual_credits > 0 => BillingStatus::Confirmed,
                     other => released(other),
                 };
-                let notifications = deliveries.encode();
+                // Feeds read it for many checks, and need not read their pages.
+                let is_notable = if is_judged {
+                    is_check_notable(&inner.store, &recorded)?
+                } else {
+                    has_findings(recorded.summary)
+                };
+                let notifications = Deliveries { is_notable: Some(is_notable), ..deliveries }.encode();
                 let finished =
                     FinishedCheck { status, error, actual_credits, billing, notifications, has_messages };
                 inner.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms))

@@ -45,6 +45,12 @@ impl SendFailure {
     fn permanent(error: impl Into<String>) -> Self {
         Self { error: error.into(), is_transient: false, is_uncertain: false, retry_after: None }
     }
+
+    /// Returns the failure for a monitor that a later version stored. A replica of that version may take the message.
+    fn unreadable() -> Self {
+        let error = "the monitor was stored by a later version of websvc".to_owned();
+        Self { error, is_transient: true, is_uncertain: false, retry_after: None }
+    }
 }
 
 /// Sends a message once, and stores the outcome.
@@ -70,6 +76,11 @@ pub(super) async fn fail(monitors: Monitors, message: MessageRecord) {
     record(&monitors, &message, Attempt::Failed(failure)).await;
 }
 
+/// Ends an attempt at a message whose monitor a later version stored.
+pub(super) async fn leave_to_later_version(monitors: &Monitors, message: &MessageRecord) {
+    record(monitors, message, Attempt::Failed(SendFailure::unreadable())).await;
+}
+
 /// Sends a message once. An error of the store means that nothing was sent.
 async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt, MonitorsError> {
     let config = monitors.config();
@@ -85,6 +96,7 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
     let composed = monitors.run_blocking(move |inner| compose(inner, &owned)).await?;
     Ok(match composed {
         Composed::Unwanted => Attempt::Unwanted,
+        Composed::Unreadable => Attempt::Failed(SendFailure::unreadable()),
         Composed::Slack { url, body } => {
             if !begin_sending(monitors, message).await? {
                 return Ok(Attempt::Postponed);
@@ -291,7 +303,7 @@ fn report(message: &MessageRecord, error: Option<&str>, counted: CountedOutcome)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notification::{EmailDeliveries, SlackDeliveries};
+    use crate::notification::EmailDeliveries;
 
     fn email(pending: u64, failed: u64, error: Option<&str>) -> EmailDeliveries {
         let recipients = vec!["anna@tea.test".to_owned(), "bea@tea.test".to_owned()];
@@ -305,7 +317,7 @@ mod tests {
         error: Option<&str>,
         expected: &EmailDeliveries,
     ) {
-        let before = Deliveries { email: before, slack: SlackDeliveries::default() };
+        let before = Deliveries { email: before, ..Deliveries::default() };
         let after = Deliveries::decode(&changed(&before.encode(), MessageKind::Email, outcome, error));
         assert_eq!(after.email, *expected);
     }

@@ -28,6 +28,8 @@ pub(super) enum Composed {
     },
     /// It is no longer wanted.
     Unwanted,
+    /// A later version of websvc stored the monitor, so this process cannot read it.
+    Unreadable,
 }
 
 /// Composes a message as the monitor is now: one that was unsubscribed, paused in its notifications or deleted meanwhile
@@ -36,7 +38,7 @@ pub(super) fn compose(inner: &Inner, message: &MessageRecord) -> Result<Composed
     let Some(monitor) = inner.store.monitor_by_number(message.monitor)? else {
         return Ok(Composed::Unwanted);
     };
-    let Some(stored) = StoredDefinition::decode(&monitor.definition) else { return Ok(Composed::Unwanted) };
+    let Some(stored) = StoredDefinition::decode(&monitor.definition) else { return Ok(Composed::Unreadable) };
     let definition = stored.definition;
     let Some(recipient) = &message.recipient else {
         return Ok(slack(inner, message, &definition)?.unwrap_or(Composed::Unwanted));
@@ -67,7 +69,7 @@ fn report(
     if recipient.status != RecipientStatus::Confirmed {
         return Ok(None);
     }
-    let Some(report) = report_of(inner, check)? else { return Ok(None) };
+    let Some(report) = report_of(inner, check, definition)? else { return Ok(None) };
     let includes_diffs = enabled_email(definition)
         .and_then(|email: &EmailNotification| email.include_diffs)
         .unwrap_or_default();
@@ -128,14 +130,20 @@ fn slack(
     let url = enabled_slack(definition).and_then(|slack| slack.webhook_url.as_deref());
     let url = url.and_then(|url| Url::parse(url).ok());
     let (Some(url), Some(check)) = (url, message.check) else { return Ok(None) };
-    let Some(report) = report_of(inner, check)? else { return Ok(None) };
+    let Some(report) = report_of(inner, check, definition)? else { return Ok(None) };
     let body = Bytes::from(slack_payload(&report, DiffMode::Include).to_string());
     Ok(Some(Composed::Slack { url, body }))
 }
 
-/// Returns the report of a check with the name that the monitor had then; `None` if it was deleted.
-fn report_of(inner: &Inner, check: i64) -> Result<Option<CheckReport>, MonitorsError> {
+/// Returns the report of a check with the name that the monitor had then, or with its present name if a later version
+/// stored the other one; `None` if the check was deleted.
+fn report_of(
+    inner: &Inner,
+    check: i64,
+    definition: &MonitorDefinition,
+) -> Result<Option<CheckReport>, MonitorsError> {
     let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
-    let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(None) };
-    Ok(check_report(&inner.store, &record, stored.definition.name(), MAX_PAGES_BYTES)?)
+    let stored = StoredDefinition::decode(&record.definition);
+    let name = stored.as_ref().map_or(definition, |stored| &stored.definition).name();
+    Ok(check_report(&inner.store, &record, name, MAX_PAGES_BYTES)?)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use websvc_store::{CheckRecord, MessageOutcome, MessageRecord, RecipientRecord, RecipientStatus};
 use websvc_validate::MonitorDefinition;
 
+use super::attempt::leave_to_later_version;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, at_end, enabled_slack};
@@ -22,12 +23,21 @@ const NOTHING_NOTABLE: &str = "the check found nothing to report";
 const NOT_CONFIRMED: &str = "no recipient has confirmed their address";
 const TOO_MANY: &str = "too many messages are waiting";
 
+/// Outcome of enqueueing the messages of a check.
+enum Expansion {
+    /// They are enqueued, or there are none.
+    Done,
+    /// A later version of websvc stored the monitor.
+    Unreadable,
+}
+
 /// Enqueues the messages of a check.
 pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
     loop {
         let owned = message.clone();
         match monitors.run_blocking(move |inner| try_expand(inner, &owned)).await {
-            Ok(()) => break,
+            Ok(Expansion::Done) => break,
+            Ok(Expansion::Unreadable) => return leave_to_later_version(&monitors, &message).await,
             Err(MonitorsError::Stopping) => return,
             Err(error) => {
                 tracing::error!(
@@ -42,11 +52,14 @@ pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
 }
 
 /// Enqueues the messages of a check. Blocks.
-fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<(), MonitorsError> {
+fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, MonitorsError> {
     let now_ms = inner.config.clock.now_ms();
-    let Some((record, definition)) = check(inner, message)? else {
+    let Some(record) = check(inner, message)? else {
         inner.store.record_message_outcome(message, MessageOutcome::Dropped, str::to_owned, now_ms)?;
-        return Ok(());
+        return Ok(Expansion::Done);
+    };
+    let Some(StoredDefinition { definition, .. }) = StoredDefinition::decode(&record.definition) else {
+        return Ok(Expansion::Unreadable);
     };
     let deliveries = at_end(&definition, inner.config.mail.is_some()).deliveries;
     let has_email = deliveries.email.error.is_none();
@@ -74,23 +87,19 @@ fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<(), MonitorsErro
                 is_sent: false,
                 error: error(!slack, TOO_MANY, deliveries.slack.error),
             },
+            is_notable: Some(is_notable),
         };
         deliveries.encode()
     };
     let has_slack = is_notable && has_slack;
     inner.store.expand_check_message(message, &numbers, has_slack, MAX_WAITING, notifications, now_ms)?;
-    Ok(())
+    Ok(Expansion::Done)
 }
 
-/// Returns the check of a message, and its definition; `None` if it was deleted, or stored by a later version.
-fn check(
-    inner: &Inner,
-    message: &MessageRecord,
-) -> Result<Option<(CheckRecord, MonitorDefinition)>, MonitorsError> {
+/// Returns the check of a message; `None` if it was deleted.
+fn check(inner: &Inner, message: &MessageRecord) -> Result<Option<CheckRecord>, MonitorsError> {
     let Some(number) = message.check else { return Ok(None) };
-    let Some(record) = inner.store.check_by_number(number)? else { return Ok(None) };
-    let stored = StoredDefinition::decode(&record.definition);
-    Ok(stored.map(|stored| (record, stored.definition)))
+    Ok(inner.store.check_by_number(number)?)
 }
 
 /// Returns the recipients of a check that have confirmed their addresses. Those of a monitor that an older version stored

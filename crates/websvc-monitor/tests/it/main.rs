@@ -2,4 +2,5 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod messages;
 mod schedule;

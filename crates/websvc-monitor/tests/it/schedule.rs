@@ -22,16 +22,16 @@ use websvc_validate::{MonitorContext, Policy, check_create_monitor};
 
 const TEAM: &str = "default";
 const URL: &str = "http://shop.test/";
-const DAY: Duration = Duration::from_secs(86_400);
+pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
 /// How long a test may wait for a check.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Monitors that run, with a clock that the test sets forward.
-struct Running {
-    monitors: Monitors,
-    store: Store,
-    clock: Clock,
+pub(crate) struct Running {
+    pub(crate) monitors: Monitors,
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
     /// The time that the page takes to respond, in milliseconds.
     delay_ms: Arc<AtomicU64>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
@@ -40,7 +40,7 @@ struct Running {
 }
 
 impl Running {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let delay_ms = Arc::new(AtomicU64::new(0));
         let delay = Arc::clone(&delay_ms);
         let page = "<title>Shop</title><main><h1>Shop</h1><p>Tea costs 5 euros.</p></main>";
@@ -73,18 +73,18 @@ impl Running {
         running
     }
 
-    fn run_monitors(&mut self) {
+    pub(crate) fn run_monitors(&mut self) {
         let monitors = self.monitors.clone();
         self.tasks.push(tokio::spawn(async move { match monitors.run().await {} }));
     }
 
     /// Ends the scheduler, as if the service was down.
-    fn stop_monitors(&mut self) {
+    pub(crate) fn stop_monitors(&mut self) {
         self.tasks.pop().unwrap().abort();
     }
 
     /// Creates a monitor with this schedule.
-    async fn create(&self, schedule: &str) -> MonitorRecord {
+    pub(crate) async fn create(&self, schedule: &str) -> MonitorRecord {
         let request = CreateMonitorRequest {
             name: "Tea".to_owned(),
             schedule: MonitorRequestSchedule { text: Some(schedule.to_owned()), ..Default::default() },
@@ -113,7 +113,7 @@ impl Running {
     }
 
     /// Waits until the checks of a monitor fulfil a condition, and returns them, the newest first.
-    async fn wait(
+    pub(crate) async fn wait(
         &self,
         monitor: &MonitorRecord,
         is_expected: impl Fn(&[CheckRecord]) -> bool,
@@ -152,11 +152,11 @@ impl Drop for Running {
     }
 }
 
-fn to_ms(time: jiff::Timestamp) -> u64 {
+pub(crate) fn to_ms(time: jiff::Timestamp) -> u64 {
     u64::try_from(time.as_millisecond()).unwrap()
 }
 
-fn count(checks: &[CheckRecord], status: CheckStatus) -> usize {
+pub(crate) fn count(checks: &[CheckRecord], status: CheckStatus) -> usize {
     checks.iter().filter(|check| check.status == status).count()
 }
 

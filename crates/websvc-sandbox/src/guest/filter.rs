@@ -6,7 +6,7 @@
 use std::io;
 
 use seccompiler::SeccompCmpArgLen::Dword;
-use seccompiler::SeccompCmpOp::{self, MaskedEq, Ne};
+use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
     apply_filter_all_threads,
@@ -89,6 +89,10 @@ const NAMESPACES: &[libc::c_int] = &[
 /// The families of sockets. Some others, such as those of virtual machines, reach beyond the network namespace.
 const FAMILIES: &[libc::c_int] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
+/// The options of sockets that programs may not set, because the kernel counts buffers for no process: the sizes of buffers,
+/// which the machine may allow up to many megabytes.
+const BUFFER_OPTIONS: &[libc::c_int] = &[libc::SO_SNDBUF, libc::SO_RCVBUF];
+
 /// The bit of the calls of the x32 interface, which few kernels have.
 #[cfg(target_arch = "x86_64")]
 const OTHER_INTERFACE: Option<libc::c_long> = Some(0x4000_0000);
@@ -121,19 +125,24 @@ fn apply(
     apply_filter_all_threads(&program).map_err(io::Error::other)
 }
 
-fn denied_with_arguments() -> Result<[(libc::c_long, Vec<SeccompRule>); 2], BackendError> {
+fn denied_with_arguments() -> Result<[(libc::c_long, Vec<SeccompRule>); 3], BackendError> {
     let namespaces = NAMESPACES.iter().map(|flag| {
         let flag = u64::from(flag.unsigned_abs());
-        SeccompRule::new(vec![condition(MaskedEq(flag), flag)?])
+        SeccompRule::new(vec![condition(0, MaskedEq(flag), flag)?])
     });
-    let families = FAMILIES.iter().map(|family| condition(Ne, family.unsigned_abs().into()));
+    let families = FAMILIES.iter().map(|family| condition(0, Ne, family.unsigned_abs().into()));
+    let buffers = BUFFER_OPTIONS.iter().map(|option| {
+        let level = condition(1, Eq, libc::SOL_SOCKET.unsigned_abs().into())?;
+        SeccompRule::new(vec![level, condition(2, Eq, option.unsigned_abs().into())?])
+    });
     Ok([
         (libc::SYS_clone, namespaces.collect::<Result<_, _>>()?),
         (libc::SYS_socket, vec![SeccompRule::new(families.collect::<Result<_, _>>()?)?]),
+        (libc::SYS_setsockopt, buffers.collect::<Result<_, _>>()?),
     ])
 }
 
-/// Returns the condition that the first argument, of 32 bits, satisfies a comparison.
-fn condition(compare: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(0, Dword, compare, value)
+/// Returns the condition that an argument of 32 bits satisfies a comparison.
+fn condition(argument: u8, compare: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, Dword, compare, value)
 }

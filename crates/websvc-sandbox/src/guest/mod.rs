@@ -11,9 +11,11 @@ mod outputs;
 mod relay;
 
 use std::io::{self, Write};
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
+use nix::errno::Errno;
 use tokio::net::TcpListener;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
@@ -27,6 +29,8 @@ use crate::process::read_frame;
 
 pub use agent_browser::agent_browser;
 
+/// The descriptor of standard error.
+const LAST_STANDARD_STREAM: RawFd = 2;
 /// Frames that wait in each direction.
 const QUEUE: usize = 4;
 
@@ -47,15 +51,37 @@ pub fn run_guest(settings: &str) -> ExitCode {
 /// Restricts this process and runs the program. As root, it starts again as another user first.
 fn enter(settings: &str) -> io::Result<()> {
     let settings: Settings = serde_json::from_str(settings)?;
-    limits::apply()?;
     if let Some(user) = settings.user
         && rustix::process::geteuid().is_root()
     {
         let arguments = std::env::args_os().skip(1);
         return Err(Command::new("/proc/self/exe").args(arguments).uid(user).gid(user).exec());
     }
+    close_inherited_files()?;
+    limits::apply()?;
     filter::restrict()?;
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run(&settings))
+}
+
+/// Closes all files but the standard streams.
+///
+/// The service may have been started with open files of which it does not know, and bubblewrap passes them on. A directory
+/// among them leads a program to all files of the machine.
+fn close_inherited_files() -> io::Result<()> {
+    // Collected first, so that the descriptor of the list is closed before others are.
+    let names = std::fs::read_dir("/proc/self/fd")?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<Vec<_>>>()?;
+    for descriptor in names.iter().filter_map(|name| name.to_str()?.parse::<RawFd>().ok()) {
+        if descriptor <= LAST_STANDARD_STREAM {
+            continue;
+        }
+        match nix::unistd::close(descriptor) {
+            Ok(()) | Err(Errno::EBADF) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 async fn run(settings: &Settings) -> io::Result<()> {

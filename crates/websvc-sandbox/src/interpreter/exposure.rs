@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tokio::process::Command;
+use tokio::time::timeout;
 
-use super::{InterpreterConfig, InterpreterError, SandboxConfig, last_lines};
+use super::{CHECK_TIMEOUT, InterpreterConfig, InterpreterError, SandboxConfig, last_lines};
 use crate::program::Language;
 
 /// The directory with the programs and libraries of the system.
@@ -102,8 +103,10 @@ fn real_path(path: &Path) -> Result<PathBuf, InterpreterError> {
 async fn python_directories(python: &Path) -> Result<Vec<PathBuf>, InterpreterError> {
     let mut command = Command::new(python);
     command.args(["-I", "-c", PYTHON_DIRECTORIES]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
-    let output = command.output().await;
     let failed = |reason| InterpreterError::Program { path: python.to_owned(), reason };
+    let output = timeout(CHECK_TIMEOUT, command.output()).await;
+    let output =
+        output.map_err(|_| failed(format!("it did not end within {} s", CHECK_TIMEOUT.as_secs())))?;
     let output = output.map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed(last_lines(&String::from_utf8_lossy(&output.stderr))));
@@ -135,6 +138,17 @@ mod tests {
         let expected: Vec<PathBuf> = ["/opt/python", "/opt/python3", "/usr"].map(PathBuf::from).to_vec();
         assert_eq!(exposure.directories, expected);
         assert_eq!(exposure.ancestors(), [PathBuf::from("/opt")]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn python_that_does_not_end_is_killed() {
+        // The clock goes on at once while the program waits.
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python");
+        std::fs::write(&python, "#!/bin/sh\nexec sleep 600\n").unwrap();
+        std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let error = python_directories(&python).await.unwrap_err().to_string();
+        assert!(error.ends_with("python does not run: it did not end within 30 s"), "{error}");
     }
 
     #[test]

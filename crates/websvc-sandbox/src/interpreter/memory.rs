@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 /// The interval between two measurements. Between them, limits of the kernel bound each process.
@@ -12,14 +13,21 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) async fn watch(root: Option<u32>, max_bytes: u64) -> String {
     loop {
         sleep(INTERVAL).await;
-        let processes = root.map(tree).unwrap_or_default();
-        // Pages that processes share count for each of them at first, because that is cheaper to read.
-        if processes.iter().map(|process| resident_bytes(*process)).sum::<u64>() > max_bytes
-            && processes.iter().map(|process| proportional_bytes(*process)).sum::<u64>() > max_bytes
-        {
-            return format!("out of memory: a program may use {} MiB", max_bytes / (1024 * 1024));
+        // A program chooses how much there is to read: up to a few hundred files, for which the kernel walks page tables.
+        let measured = spawn_blocking(move || root.is_some_and(|root| is_exceeded(root, max_bytes)));
+        match measured.await {
+            Ok(false) => {}
+            Ok(true) => return format!("out of memory: a program may use {} MiB", max_bytes / (1024 * 1024)),
+            Err(_) => return "its memory cannot be measured".to_owned(),
         }
     }
+}
+
+fn is_exceeded(root: u32, max_bytes: u64) -> bool {
+    let processes = tree(root);
+    // Pages that processes share count for each of them at first, because that is cheaper to read.
+    processes.iter().map(|process| resident_bytes(*process)).sum::<u64>() > max_bytes
+        && processes.iter().map(|process| proportional_bytes(*process)).sum::<u64>() > max_bytes
 }
 
 /// Returns a process and its descendants.

@@ -23,7 +23,7 @@ use self::exposure::Exposure;
 /// The default of the maximum memory of the processes of a program together, in bytes.
 pub const DEFAULT_INTERPRETER_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The maximum time for the check of an interpreter.
+/// The maximum time for each of the two programs of the check of an interpreter.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An interpreter, as the operator configures it.

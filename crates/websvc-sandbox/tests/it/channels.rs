@@ -60,6 +60,11 @@ impl CdpChannel for FakeBrowser {
 
 /// Runs a program without a browser.
 pub(crate) async fn run_alone(program: Program) -> Outcome {
+    run_with(&worker(), program).await
+}
+
+/// Runs a program without a browser in a worker.
+pub(crate) async fn run_with(worker: &WorkerConfig, program: Program) -> Outcome {
     let page = PageTarget { target_id: "T".to_owned(), session_id: "S".to_owned() };
-    run(program, page, Box::new(FakeBrowser::new()), &worker()).await
+    run(program, page, Box::new(FakeBrowser::new()), worker).await
 }

@@ -1,8 +1,8 @@
 //! Programs that attack the sandbox: they end, with a clear outcome, and reach nothing.
 
-use websvc_sandbox::{Language, MAX_OUTPUT_BYTES, Outcome, Program, TIMEOUT_EXIT_CODE};
+use websvc_sandbox::{Language, MAX_OUTPUT_BYTES, Outcome, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
 
-use crate::channels::{program, run_alone};
+use crate::channels::{program, run_alone, run_with};
 
 async fn run_node(code: &str, seconds: u64) -> Outcome {
     run_alone(program(Language::Node, code, seconds)).await
@@ -26,6 +26,27 @@ async fn endless_programs_are_killed() {
         assert_eq!(outcome.stdout, "started\n", "{code}");
         assert_eq!(outcome.error.as_deref(), Some("the program was killed after its timeout of 2 seconds"));
         assert!(outcome.stderr.contains("timeout of 2 seconds"));
+    }
+}
+
+#[tokio::test]
+async fn outcome_of_a_worker_that_was_taken_over_is_bounded() {
+    // The frame of the end, printed by a program in the place of the worker.
+    let long = "é".repeat(MAX_OUTPUT_BYTES * 3 / 4);
+    for (field, target_id) in [("result", "T2".to_owned()), ("error", "T".repeat(1000))] {
+        let mut finish = serde_json::json!({ "exitCode": 1, "targetId": target_id });
+        finish[field] = long.as_str().into();
+        let content = finish.to_string();
+        let length = u32::try_from(content.len()).unwrap().to_le_bytes();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, [b"F", &length[..], content.as_bytes()].concat()).unwrap();
+        let worker = WorkerConfig::new("/bin/cat".into(), vec![file.path().to_str().unwrap().to_owned()]);
+        let outcome = run_with(&worker, program(Language::Node, "", 20)).await;
+        for text in [outcome.result.as_deref(), outcome.error.as_deref(), Some(&outcome.stderr)] {
+            assert!(text.is_none_or(|text| text.len() <= MAX_OUTPUT_BYTES), "{field}");
+        }
+        assert!(outcome.truncated && outcome.exit_code == 1, "{field}");
+        assert_eq!(outcome.page.as_deref(), Some("T2").filter(|_| field == "result"));
     }
 }
 
@@ -160,7 +181,7 @@ async fn session_that_ends_fails_the_calls_of_the_program() {
 
 #[tokio::test]
 async fn missing_worker_is_an_error() {
-    let worker = websvc_sandbox::WorkerConfig::new("/nowhere/worker".into(), Vec::new());
+    let worker = WorkerConfig::new("/nowhere/worker".into(), Vec::new());
     let page = websvc_sandbox::PageTarget { target_id: "T".to_owned(), session_id: "S".to_owned() };
     let channel = Box::new(crate::channels::FakeBrowser::new());
     let outcome = websvc_sandbox::run(program(Language::Node, "1", 5), page, channel, &worker).await;

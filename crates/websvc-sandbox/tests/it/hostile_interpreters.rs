@@ -1,6 +1,7 @@
 //! Programs of real interpreters that attack the sandbox of bubblewrap.
 
 use std::net::TcpListener;
+use std::os::fd::AsRawFd;
 
 use websvc_sandbox::{Interpreter, Language, MAX_OUTPUT_BYTES, SandboxConfig, TIMEOUT_EXIT_CODE};
 use websvc_testkit::{skip, until};
@@ -60,6 +61,17 @@ async fn machine_is_out_of_reach() {
     }
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "no connection has arrived");
+}
+
+#[tokio::test]
+async fn files_that_the_service_has_inherited_are_out_of_reach() {
+    let Some((shell, _)) = shell().await else { return };
+    // As a program that starts the service leaves it open.
+    let directory = std::fs::File::open("/usr").unwrap();
+    rustix::io::fcntl_setfd(&directory, rustix::io::FdFlags::empty()).unwrap();
+    let code = format!("cat /proc/self/fd/{}/../etc/passwd 2> /dev/null; echo $?", directory.as_raw_fd());
+    let outcome = run_shell(&shell, &code, 20).await;
+    assert_eq!(outcome.stdout, "1\n", "{outcome:?}");
 }
 
 #[tokio::test]
@@ -172,13 +184,15 @@ def outcome(call):
     except OSError as error:
         return error.errno
 print(outcome(lambda: os.memfd_create('x')), outcome(lambda: socket.socket(40, socket.SOCK_STREAM)),
-      outcome(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)), libc.shmget(0, 4096, 0o1600),
+      outcome(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)),
+      outcome(lambda: socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)),
+      outcome(lambda: socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)), libc.shmget(0, 4096, 0o1600),
       libc.unshare(0x10000000), libc.ptrace(0, 0, 0, 0))";
     for (code, stdout, error) in [
         ("try:\n  bytearray(2 << 30)\nexcept MemoryError:\n  print('none')", "none\n", None),
         (forks, "True\n", None),
         (memory, "", Some("the program was ended: out of memory: a program may use 512 MiB")),
-        (denied, "1 1 1 -1 -1 -1\n", None),
+        (denied, "1 1 1 1 1 -1 -1 -1\n", None),
         ("import os\nprint(sorted(os.environ))", "['HOME', 'LANG', 'PATH']\n", None),
         ("print(await page.title() or 'still there')", "still there\n", None),
     ] {

@@ -22,7 +22,7 @@ use websvc_validate::{Checked, read_llms_txt};
 
 use self::text::LlmsTxtBuilder;
 use crate::blocking::run_blocking;
-use crate::handler::{self, JobStart, Version};
+use crate::handler::{self, JobStart};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -31,7 +31,7 @@ pub(super) async fn start(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let job = handler::receive_job(&context, Version::V1, request).await?;
+    let job = handler::receive_job(&context, request).await?;
     let reading = context.state.admission.decode_body(job.body, read_llms_txt);
     let Checked { plan, mut warnings } = reading.await?;
     let body = serde_json::to_vec(&plan.crawl)
@@ -76,7 +76,8 @@ pub(super) async fn status(
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         expires_at: timestamp(record.expires_at_ms),
     };
-    Ok(json(StatusCode::OK, &response))
+    // The full text may be megabytes.
+    run_blocking(move || json(StatusCode::OK, &response)).await
 }
 
 /// Makes the texts from the documents of a job.

@@ -10,7 +10,7 @@ use websvc_types::{Violation, ViolationCode};
 use websvc_validate::{Rejection, read_object};
 
 use super::v1::{TIMEOUT_DEFAULT_MS, drop_nulls, translate_options};
-use crate::handler::{self, JobOperation, JobStart, Version};
+use crate::handler::{self, JobOperation, JobStart};
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
 
@@ -25,9 +25,9 @@ pub(super) async fn job(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     if operation != JobOperation::Start {
-        return handler::job(Version::V1, kind, operation, context, request).await;
+        return handler::job(kind, operation, context, request).await;
     }
-    let job = handler::receive_job(&context, Version::V1, request).await?;
+    let job = handler::receive_job(&context, request).await?;
     let translating = context.state.admission.decode_body(job.body, move |body| translate(kind, body));
     let body = translating.await?;
     handler::start_job(kind, context, JobStart { body, ..job }).await

@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use websvc_store::{ApiSecret, HoldOutcome, KeyScope, Store, Usage, UsageItem, UsageRetention, UsageStage};
+use websvc_store::{
+    ApiSecret, ApiVersion, HoldOutcome, KeyScope, Store, Usage, UsageItem, UsageRetention, UsageStage,
+};
 
 use super::*;
 use crate::audit_trail::AuditTrail;
@@ -58,6 +60,7 @@ fn usage(caller: &Caller) -> Usage {
         request: uuid::Uuid::now_v7().to_string(),
         result: None,
         operation: "search",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: Duration::from_millis(2),
         items: vec![UsageItem { item: "results".to_owned(), count: 1, credits: 2 }],

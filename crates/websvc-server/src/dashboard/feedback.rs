@@ -20,9 +20,12 @@ pub(super) async fn feedback(
 ) -> Result<HttpResponse, ApiError> {
     let limit = number(request, "limit", 100, MAX_ENTRIES)?;
     let store = context.state.store.clone();
-    let records = run_on_store(move || store.feedback(None, None, limit)).await?;
-    let feedback: Vec<Value> = records.into_iter().map(to_json).collect();
-    Ok(json_response(StatusCode::OK, &json!({ "feedback": feedback })))
+    // The feedback may be megabytes of JSON.
+    run_on_store(move || {
+        let feedback: Vec<Value> = store.feedback(None, None, limit)?.into_iter().map(to_json).collect();
+        Ok(json_response(StatusCode::OK, &json!({ "feedback": feedback })))
+    })
+    .await
 }
 
 fn to_json(record: FeedbackRecord) -> Value {

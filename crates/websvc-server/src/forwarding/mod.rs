@@ -10,6 +10,7 @@
 mod header;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -21,7 +22,10 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_store::{ReplicaAddress, Store};
-use websvc_transport::{Client, FetchRequest, FetchResponse, RedirectPolicy, RelayRequest, ServerBody};
+use websvc_transport::{
+    AddressGuard, Client, ClientBuildError, ClientConfig, FetchRequest, FetchResponse, RedirectPolicy,
+    RelayRequest, ServerBody,
+};
 use websvc_types::ErrorCode;
 
 pub(crate) use self::header::{Forwarded, Origin};
@@ -65,9 +69,26 @@ pub enum Announcement {
 #[derive(Debug, Clone)]
 pub struct ReplicaConfig {
     /// The address of this process.
-    pub announcement: Announcement,
+    announcement: Announcement,
     /// A client for the addresses that replicas announce, and for nothing else: it may connect to any network.
-    pub client: Client,
+    client: Client,
+}
+
+impl ReplicaConfig {
+    /// Creates the settings. `ca_file` has the authorities that sign the certificates of the other replicas, in addition
+    /// to those of the system.
+    ///
+    /// # Errors
+    /// [`ClientBuildError`] if `ca_file` cannot be used.
+    pub fn new(announcement: Announcement, ca_file: Option<PathBuf>) -> Result<Self, ClientBuildError> {
+        // Replicas are on the networks that the address guard of pages refuses.
+        let mut client = ClientConfig::new(AddressGuard::open());
+        client.ca_file = ca_file;
+        // All requests may be for one replica. With fewer connections, code that runs for minutes would keep the others
+        // waiting, questions beyond their time limit.
+        client.connections_per_host = MAX_REQUESTS;
+        Ok(Self { announcement, client: Client::new(client)? })
+    }
 }
 
 /// The requests that this process passes on to other replicas, and gets from them.

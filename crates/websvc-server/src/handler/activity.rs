@@ -1,11 +1,13 @@
 //! `GET /v2/team/activity`: the requests and jobs of the caller's team in the last 24 hours.
+//!
+//! They contain queries and URLs. So a key sees only those that it may request itself.
 
 use std::borrow::Cow;
 
 use http::StatusCode;
 use url::Url;
 use websvc_jobs::timestamp;
-use websvc_store::{ActivityCursor, ActivityFilter, ActivityPage, ActivityRecord, JobKind};
+use websvc_store::{ActivityCursor, ActivityFilter, ActivityRecord, Caller, JobKind, KeyScope};
 use websvc_transport::without_credentials;
 use websvc_types::activity::{TeamActivityItem, TeamActivityResponse};
 use websvc_types::limits::{
@@ -13,22 +15,33 @@ use websvc_types::limits::{
 };
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
+use crate::authorize::authorize;
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
-/// The values of `endpoint`, with the entries that they list; `None` for operations that this service does not have.
-const ENDPOINTS: &[(&str, Option<ActivityFilter>)] = &[
-    ("scrape", Some(ActivityFilter::Requests("scrape"))),
-    ("search", Some(ActivityFilter::Requests("search"))),
-    ("map", Some(ActivityFilter::Requests("map"))),
-    ("parse", Some(ActivityFilter::Requests("parse"))),
-    ("browser", Some(ActivityFilter::Requests("browser"))),
-    ("interact", Some(ActivityFilter::Requests("browser"))),
-    ("crawl", Some(ActivityFilter::Jobs(JobKind::Crawl))),
-    ("llmstxt", Some(ActivityFilter::Jobs(JobKind::Crawl))),
-    ("batch_scrape", Some(ActivityFilter::Jobs(JobKind::Batch))),
+/// Entries of the list.
+#[derive(Debug, Clone, Copy)]
+enum Entries {
+    /// Requests for an operation.
+    Requests(&'static str),
+    /// Jobs of a kind.
+    Jobs(JobKind),
+}
+
+/// The values of `endpoint`, with the entries that they list and the scope that a key needs to see them; `None` for
+/// operations that this service does not have.
+const ENDPOINTS: &[(&str, Option<(Entries, KeyScope)>)] = &[
+    ("scrape", Some((Entries::Requests("scrape"), KeyScope::Scrape))),
+    ("search", Some((Entries::Requests("search"), KeyScope::Search))),
+    ("map", Some((Entries::Requests("map"), KeyScope::Map))),
+    ("parse", Some((Entries::Requests("parse"), KeyScope::Scrape))),
+    ("browser", Some((Entries::Requests("browser"), KeyScope::Interact))),
+    ("interact", Some((Entries::Requests("browser"), KeyScope::Interact))),
+    ("crawl", Some((Entries::Jobs(JobKind::Crawl), KeyScope::Crawl))),
+    ("llmstxt", Some((Entries::Jobs(JobKind::Crawl), KeyScope::Crawl))),
+    ("batch_scrape", Some((Entries::Jobs(JobKind::Batch), KeyScope::Batch))),
     ("extract", None),
     ("deep_research", None),
     ("agent", None),
@@ -37,8 +50,8 @@ const ENDPOINTS: &[(&str, Option<ActivityFilter>)] = &[
 /// The parameters of a request.
 #[derive(Debug, PartialEq, Eq)]
 struct ListRequest {
-    /// `None` lists nothing.
-    filter: Option<ActivityFilter>,
+    /// A name in [`ENDPOINTS`]; `None` lists all of them.
+    endpoint: Option<&'static str>,
     limit: u32,
     cursor: ActivityCursor,
 }
@@ -48,17 +61,13 @@ pub(crate) async fn team_activity(
     context: &RequestContext<'_>,
     query: Option<&str>,
 ) -> Result<HttpResponse, ApiError> {
-    let ListRequest { filter, limit, cursor } = ListRequest::parse(query)?;
-    let page = match filter {
-        Some(filter) => {
-            let (store, team) = (context.state.store.clone(), context.team_name().to_owned());
-            let since_ms = clock::now_ms().saturating_sub(ACTIVITY_WINDOW_S * 1_000);
-            run_blocking(move || store.activity_log(&team, filter, since_ms, cursor, limit))
-                .await?
-                .map_err(|error| ApiError::internal(&error, "the activity could not be read"))?
-        }
-        None => ActivityPage::default(),
-    };
+    let ListRequest { endpoint, limit, cursor } = ListRequest::parse(query)?;
+    let filter = filter(endpoint, context.caller.as_ref());
+    let (store, team) = (context.state.store.clone(), context.team_name().to_owned());
+    let since_ms = clock::now_ms().saturating_sub(ACTIVITY_WINDOW_S * 1_000);
+    let page = run_blocking(move || store.activity_log(&team, &filter, since_ms, cursor, limit))
+        .await?
+        .map_err(|error| ApiError::internal(&error, "the activity could not be read"))?;
     let cursor = page.next.map(format_cursor);
     let response = TeamActivityResponse {
         success: true,
@@ -69,15 +78,31 @@ pub(crate) async fn team_activity(
     Ok(json(StatusCode::OK, &response))
 }
 
+/// Returns the entries of an endpoint or of all that the caller may see.
+fn filter(endpoint: Option<&str>, caller: Option<&Caller>) -> ActivityFilter {
+    let mut filter = ActivityFilter::default();
+    for (name, entries) in ENDPOINTS {
+        let is_requested = endpoint.is_none_or(|endpoint| endpoint == *name);
+        let Some((entries, scope)) = entries.filter(|_| is_requested) else { continue };
+        if authorize(caller, scope).is_ok() {
+            match entries {
+                Entries::Requests(operation) => filter.operations.push(operation),
+                Entries::Jobs(kind) => filter.kinds.push(kind),
+            }
+        }
+    }
+    filter
+}
+
 fn item(record: ActivityRecord) -> TeamActivityItem {
-    let ActivityRecord { id, operation, at_ms, target } = record;
+    let ActivityRecord { id, operation, api_version, at_ms, target } = record;
     let is_job = [JobKind::Batch, JobKind::Crawl].iter().any(|kind| kind.as_str() == operation);
     // While a job runs, its URLs have the user name and the password that it needs.
     let target = target.map(|target| if is_job { public_url(target) } else { target });
     TeamActivityItem {
         id,
         endpoint: if operation == JobKind::Batch.as_str() { "batch_scrape".to_owned() } else { operation },
-        api_version: "v2".to_owned(),
+        api_version: api_version.as_str().to_owned(),
         created_at: timestamp(at_ms),
         target,
     }
@@ -97,14 +122,11 @@ impl ListRequest {
     /// # Errors
     /// 400 for an unknown endpoint, a limit outside its bounds, and a text that is not a cursor.
     fn parse(query: Option<&str>) -> Result<Self, ApiError> {
-        let mut request = Self {
-            filter: Some(ActivityFilter::All),
-            limit: ACTIVITY_LIMIT_DEFAULT,
-            cursor: ActivityCursor::default(),
-        };
+        let mut request =
+            Self { endpoint: None, limit: ACTIVITY_LIMIT_DEFAULT, cursor: ActivityCursor::default() };
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
-                "endpoint" => request.filter = parse_endpoint(&value)?,
+                "endpoint" => request.endpoint = Some(parse_endpoint(&value)?),
                 "limit" => request.limit = parse_limit(&value)?,
                 "cursor" => request.cursor = parse_cursor(&value)?,
                 _ => {}
@@ -114,9 +136,9 @@ impl ListRequest {
     }
 }
 
-fn parse_endpoint(value: &str) -> Result<Option<ActivityFilter>, ApiError> {
+fn parse_endpoint(value: &str) -> Result<&'static str, ApiError> {
     match ENDPOINTS.iter().find(|(name, _)| *name == value) {
-        Some((_, filter)) => Ok(*filter),
+        Some((name, _)) => Ok(name),
         None => {
             let names: Vec<&str> = ENDPOINTS.iter().map(|(name, _)| *name).collect();
             let text = format!("endpoint must be one of {}, not {value:?}", names.join(", "));
@@ -161,6 +183,8 @@ fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use websvc_store::ApiVersion;
+
     use super::*;
 
     #[test]
@@ -168,16 +192,15 @@ mod tests {
         let check = |query, expected: Option<ListRequest>| {
             assert_eq!(ListRequest::parse(query).ok(), expected, "{query:?}");
         };
-        let with = |filter, limit, request, job| {
-            Some(ListRequest { filter, limit, cursor: ActivityCursor { request, job } })
+        let with = |endpoint, limit, request, job| {
+            Some(ListRequest { endpoint, limit, cursor: ActivityCursor { request, job } })
         };
-        let all = Some(ActivityFilter::All);
-        check(None, with(all, 50, None, None));
-        check(Some("limit=100&cursor=7.&x=y"), with(all, 100, Some(7), None));
-        check(Some("cursor=.9"), with(all, 50, None, Some(9)));
-        let batches = Some(ActivityFilter::Jobs(JobKind::Batch));
+        check(None, with(None, 50, None, None));
+        check(Some("limit=100&cursor=7.&x=y"), with(None, 100, Some(7), None));
+        check(Some("cursor=.9"), with(None, 50, None, Some(9)));
+        let batches = Some("batch_scrape");
         check(Some("endpoint=batch_scrape&limit=1&cursor=7.9"), with(batches, 1, Some(7), Some(9)));
-        check(Some("endpoint=agent"), with(None, 50, None, None));
+        check(Some("endpoint=agent"), with(Some("agent"), 50, None, None));
         for wrong in [
             "limit=0",
             "limit=101",
@@ -193,9 +216,23 @@ mod tests {
     }
 
     #[test]
+    fn endpoint_selects_its_entries() {
+        let check = |endpoint, operations: &[&str], kinds: &[JobKind]| {
+            let filter = filter(endpoint, None);
+            assert_eq!((&*filter.operations, &*filter.kinds), (operations, kinds), "{endpoint:?}");
+        };
+        check(Some("interact"), &["browser"], &[]);
+        check(Some("llmstxt"), &[], &[JobKind::Crawl]);
+        check(Some("agent"), &[], &[]);
+        let all = ["scrape", "search", "map", "parse", "browser", "browser"];
+        check(None, &all, &[JobKind::Crawl, JobKind::Crawl, JobKind::Batch]);
+    }
+
+    #[test]
     fn job_is_listed_without_the_credentials_of_its_url() {
         let target = |operation: &str, target: &str| {
             let record = ActivityRecord {
+                api_version: ApiVersion::V2,
                 id: "a".to_owned(),
                 operation: operation.to_owned(),
                 at_ms: 0,

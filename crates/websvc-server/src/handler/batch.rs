@@ -16,7 +16,7 @@ use crate::service::RequestContext;
 
 /// Starts a batch, or adds URLs to one.
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
-    let JobStart { version, base_url, idempotency_key, body } = start;
+    let JobStart { base_url, idempotency_key, body } = start;
     let policy = policy(&context)?;
     let retention = RetentionMode::requested_retention(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| read_batch(body, &policy));
@@ -42,6 +42,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 team: context.team_name().to_owned(),
                 key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
                 kind: JobKind::Batch,
+                api_version: context.api_version,
                 request: job::serialize(&request)?,
                 idempotency_key,
                 page_limit: None,
@@ -52,7 +53,7 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
             job::create(&context, new).await?
         }
     };
-    let url = job::url(base_url.as_deref(), version, JobKind::Batch, &id);
+    let url = job::url(base_url.as_deref(), context.api_version, JobKind::Batch, &id);
     let invalid_urls = plan.invalid_urls().map(|invalid| [invalid, &blocked].concat());
     let response = StartJobResponse {
         success: true,

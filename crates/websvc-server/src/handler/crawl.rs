@@ -26,7 +26,7 @@ pub(crate) async fn start_crawl(
     start: JobStart,
     llms_txt: Option<LlmsTxtOptions>,
 ) -> Result<StartJobResponse, ApiError> {
-    let JobStart { version, base_url, idempotency_key, body } = start;
+    let JobStart { base_url, idempotency_key, body } = start;
     let engine = &context.state.engine;
     let policy = policy_with_patterns(&context)?;
     let retention = RetentionMode::requested_retention(&policy);
@@ -63,6 +63,7 @@ pub(crate) async fn start_crawl(
         team: context.team_name().to_owned(),
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: JobKind::Crawl,
+        api_version: context.api_version,
         request: job::serialize(&stored)?,
         idempotency_key,
         page_limit,
@@ -73,7 +74,7 @@ pub(crate) async fn start_crawl(
     let id = job::create(&context, new).await?;
     Ok(StartJobResponse {
         success: true,
-        url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
+        url: job::url(base_url.as_deref(), context.api_version, JobKind::Crawl, &id),
         id,
         invalid_urls: None,
         prompt_generated_options: generated,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
-use websvc_store::{CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
+use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
@@ -58,26 +58,9 @@ impl JobOperation {
 /// `Retry-After` of a request for a job above the limit of jobs, in seconds.
 const RETRY_AFTER_S: u64 = 60;
 
-/// The version of the API in the path of a request. URLs in the response have the same version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
-    V1,
-    V2,
-}
-
-impl Version {
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::V1 => "/v1",
-            Self::V2 => "/v2",
-        }
-    }
-}
-
 /// A received request that starts a job.
 #[derive(Debug)]
 pub(crate) struct JobStart {
-    pub(crate) version: Version,
     /// The base URL under which the client reaches the service.
     pub(crate) base_url: Option<String>,
     pub(crate) idempotency_key: Option<String>,
@@ -85,10 +68,9 @@ pub(crate) struct JobStart {
     pub(crate) body: Bytes,
 }
 
-/// Handles an operation on jobs of a kind. The body has the format of version 2, and URLs in the response have
-/// `version`.
+/// Handles an operation on jobs of a kind. The body has the format of version 2, and URLs in the response have the
+/// version of the request.
 pub(crate) async fn job(
-    version: Version,
     kind: JobKind,
     operation: JobOperation,
     context: RequestContext<'_>,
@@ -96,12 +78,12 @@ pub(crate) async fn job(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         JobOperation::Start => {
-            let job = receive(&context, version, request).await?;
+            let job = receive(&context, request).await?;
             start(kind, context, job).await
         }
         JobOperation::Active => crawl::active(&context).await,
         JobOperation::Params => crawl_prompt::preview(context, request).await,
-        JobOperation::Status => status(version, kind, &context, &request).await,
+        JobOperation::Status => status(kind, &context, &request).await,
         JobOperation::Cancel => cancel(kind, &context, &request).await,
         JobOperation::Errors => errors(kind, &context, &request).await,
     }
@@ -113,13 +95,12 @@ pub(crate) async fn job(
 /// 400 for an invalid idempotency key, and the errors of [`super::read_body`].
 pub(crate) async fn receive(
     context: &RequestContext<'_>,
-    version: Version,
     request: Request<ServerBody>,
 ) -> Result<JobStart, ApiError> {
     let base_url = context.state.base_url(&request);
     let idempotency_key = idempotency_key(request.headers())?;
     let body = super::read_body(request).await?;
-    Ok(JobStart { version, base_url, idempotency_key, body })
+    Ok(JobStart { base_url, idempotency_key, body })
 }
 
 /// Starts a job of a kind.
@@ -135,7 +116,6 @@ pub(crate) async fn start(
 }
 
 async fn status(
-    version: Version,
     kind: JobKind,
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
@@ -155,11 +135,13 @@ async fn status(
     let base_url = context.state.base_url(request);
     let next = page.next.map(|skip| {
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-        format!("{}?skip={skip}{limit}", url(base_url.as_deref(), version, kind, &record.id))
+        format!("{}?skip={skip}{limit}", url(base_url.as_deref(), context.api_version, kind, &record.id))
     });
     let stages = context.state.engine.stages();
     let response = job_status(&record, data, next);
-    if version == Version::V1 && response.data.iter().any(|document| document.content.json.is_some()) {
+    if context.api_version == ApiVersion::V1
+        && response.data.iter().any(|document| document.content.json.is_some())
+    {
         let response = run_blocking(move || with_extract(&response)).await?;
         let response =
             response.map_err(|error| ApiError::internal(&error, "the job could not be serialized"))?;
@@ -308,8 +290,8 @@ pub(super) fn serialize<T: Serialize>(value: &T) -> Result<String, ApiError> {
 }
 
 /// Returns the URL of a job.
-pub(super) fn url(base_url: Option<&str>, version: Version, kind: JobKind, id: &str) -> String {
-    format!("{}{}{}/{id}", base_url.unwrap_or_default(), version.prefix(), path(kind))
+pub(super) fn url(base_url: Option<&str>, version: ApiVersion, kind: JobKind, id: &str) -> String {
+    format!("{}/{}{}/{id}", base_url.unwrap_or_default(), version.as_str(), path(kind))
 }
 
 /// Returns the path of jobs of a kind, without the version.

@@ -32,8 +32,8 @@ pub(crate) use docs::docs;
 pub(crate) use feedback::{feedback, search_feedback};
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use job::{
-    JobOperation, JobStart, Version, find as find_job, job, not_found as job_not_found,
-    parse_id as parse_job_id, receive as receive_job, start as start_job,
+    JobOperation, JobStart, find as find_job, job, not_found as job_not_found, parse_id as parse_job_id,
+    receive as receive_job, start as start_job,
 };
 pub(crate) use map::{map, map_v1, respond_to_map};
 pub(crate) use metrics::metrics;

@@ -6,7 +6,7 @@ use websvc_transport::{BoxFuture, ServerBody};
 use super::RequestContext;
 use crate::adapter;
 use crate::dashboard;
-use crate::handler::{self, Version};
+use crate::handler;
 use crate::mcp;
 use crate::response::{ApiError, HttpResponse};
 use crate::route::Operation;
@@ -36,7 +36,7 @@ async fn dispatch(
         Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()).await,
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
-        Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,
+        Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
         Operation::Monitor(operation) => handler::monitor(operation, context, request).await,
         Operation::MonitorEmail(operation) => handler::monitor_email(operation, context, request).await,
         Operation::Browser(operation) => handler::browser(operation, context, request).await,

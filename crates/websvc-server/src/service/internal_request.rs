@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use uuid::Uuid;
 use websvc_stage::RequestSpan;
-use websvc_store::{Caller, KeyScope};
+use websvc_store::{ApiVersion, Caller, KeyScope};
 use websvc_validate::read_map;
 
 use super::dispatch::BoxHandlerFuture;
@@ -76,7 +76,7 @@ impl Service {
         let trail = self.internal_trail(caller, request.name(), &id);
         let result = match authorize(caller.caller.as_ref(), request.scope()) {
             Ok(()) => {
-                let mut context = RequestContext::new(&self.state, &trail, &id, span.clone());
+                let mut context = RequestContext::new(&self.state, &trail, &id, span.clone(), ApiVersion::V2);
                 context.caller.clone_from(&caller.caller);
                 span.run(perform(request, context, caller.base_url.clone())).await
             }

@@ -13,7 +13,7 @@ use websvc_jobs::Jobs;
 use websvc_monitor::Monitors;
 use websvc_session::Sessions as BrowserSessions;
 use websvc_stage::{RequestSpan, TraceCounters};
-use websvc_store::{Caller, DEFAULT_TEAM, Store};
+use websvc_store::{ApiVersion, Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
 
 use super::{Service, ServiceConfig};
@@ -148,6 +148,8 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) span: RequestSpan,
     /// The caller; `None` for public operations and without authentication.
     pub(crate) caller: Option<Caller>,
+    /// The version of the API in the path of the request. URLs in the response have the same version.
+    pub(crate) api_version: ApiVersion,
     /// The id of the response and of the request in the usage log.
     pub(crate) id: String,
     pub(crate) started: Instant,
@@ -160,8 +162,9 @@ impl<'a> RequestContext<'a> {
         trail: &'a AuditTrail,
         id: &str,
         span: RequestSpan,
+        api_version: ApiVersion,
     ) -> Self {
-        Self { state, trail, span, caller: None, id: id.to_owned(), started: trail.started() }
+        Self { state, trail, span, caller: None, api_version, id: id.to_owned(), started: trail.started() }
     }
 
     /// Returns the service, for work that outlives the request.

@@ -111,7 +111,19 @@ fn create(
     limits: &JobLimits,
     now_ms: u64,
 ) -> sql::Result<CreateJobOutcome> {
-    let NewJob { id, team, key, kind, request, idempotency_key, page_limit, urls, list_len, webhook } = job;
+    let NewJob {
+        id,
+        team,
+        key,
+        kind,
+        api_version,
+        request,
+        idempotency_key,
+        page_limit,
+        urls,
+        list_len,
+        webhook,
+    } = job;
     if let Some(idempotency_key) = idempotency_key {
         // The key of an expired job is free again, even before the job is swept.
         transaction.execute(
@@ -144,8 +156,8 @@ fn create(
     let number: i64 = transaction.query_row(
         // Without an owner, if the replica was deleted because it was silent for too long.
         "INSERT INTO jobs (id, team, key, kind, state, request, idempotency, page_limit, created_at, \
-             expires_at, replica) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9, \
-             (SELECT replicas.id FROM replicas WHERE replicas.id = ?10)) RETURNING number",
+             expires_at, replica, api_version) VALUES (?1, ?2, ?3, ?4, 'running', ?5, ?6, ?7, ?8, ?9, \
+             (SELECT replicas.id FROM replicas WHERE replicas.id = ?10), ?11) RETURNING number",
         params![
             id,
             team,
@@ -157,6 +169,7 @@ fn create(
             now_ms,
             add_ms(now_ms, limits.retention),
             replica,
+            api_version.as_str(),
         ],
         |row| row.get(0),
     )?;

@@ -22,6 +22,7 @@ pub use overview::JobOverview;
 pub use owner::OwnedJobs;
 pub(crate) use owner::even_share;
 
+use crate::api_version::ApiVersion;
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
 use crate::page_snapshot::PreparedSnapshot;
@@ -91,6 +92,8 @@ pub struct NewJob {
     pub key: Option<KeyId>,
     /// Kind of the job.
     pub kind: JobKind,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// Request as JSON, opaque to the store.
     pub request: String,
     /// Idempotency key of the request. A second job of the team with the same key is not created.
@@ -162,6 +165,8 @@ pub struct JobRecord {
     pub key: Option<KeyId>,
     /// Kind of the job.
     pub kind: JobKind,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// State of the job.
     pub state: JobState,
     /// Request as JSON.

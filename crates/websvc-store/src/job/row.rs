@@ -6,7 +6,7 @@ use crate::sql::{self, Connection, Row, Transaction, names, params};
 use crate::webhook::{JobEvent, enqueue_of_job};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
-     finished_at, expires_at, error, urls, documents, bytes, credits, left_out, blocked, led_to";
+     finished_at, expires_at, error, urls, documents, bytes, credits, left_out, blocked, led_to, api_version";
 
 names!(JobKind: Batch = "batch", Crawl = "crawl");
 names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
@@ -32,6 +32,7 @@ pub(super) fn record(row: &Row<'_>) -> sql::Result<JobRecord> {
         skipped: row.get(16)?,
         blocked: row.get(17)?,
         start_redirect: row.get(18)?,
+        api_version: row.get(19)?,
     })
 }
 

@@ -70,6 +70,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::{HoldOutcome, Usage, UsageRetention};
+    use crate::api_version::ApiVersion;
     use crate::database::Durability;
     use crate::sql::params;
     use crate::store::Store;
@@ -81,6 +82,7 @@ mod tests {
             request: String::new(),
             result: None,
             operation: "search",
+            api_version: ApiVersion::V2,
             status: 200,
             elapsed: std::time::Duration::ZERO,
             items: vec![super::super::UsageItem { item: "page".to_owned(), count: 1, credits: price }],

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::api_version::ApiVersion;
 use crate::key::KeyId;
 
 /// Maximum of log rows in memory. Further requests are counted in the sums only.
@@ -63,6 +64,8 @@ pub struct Usage {
     pub result: Option<String>,
     /// Operation of the request, such as `search`.
     pub operation: &'static str,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// HTTP status of the response.
     pub status: u16,
     /// Duration of the request.

@@ -114,15 +114,27 @@ pub(super) fn add_to_sum(transaction: &Transaction<'_>, key: &SumKey, sum: &Dail
 
 fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()> {
     let LogRow { at_ms, team, charged, usage } = row;
-    let Usage { key, request, result, operation, status, elapsed, items, stages, query, retention } = usage;
+    let Usage {
+        key,
+        request,
+        result,
+        operation,
+        api_version,
+        status,
+        elapsed,
+        items,
+        stages,
+        query,
+        retention,
+    } = usage;
     let micros = |elapsed: &std::time::Duration| u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let items: Value =
         items.iter().map(|UsageItem { item, count, credits }| json!([item, count, credits])).collect();
     let stages: Value =
         stages.iter().map(|UsageStage { stage, elapsed }| json!([stage, micros(elapsed)])).collect();
     let sql = "INSERT INTO usage_log (at, team, key, request, operation, status, took_us, credits, forgiven, \
-               items, stages, retention, query, result) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+               items, stages, retention, query, result, api_version) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     transaction.execute(
         sql,
         params![
@@ -140,6 +152,7 @@ fn insert_log_row(transaction: &Transaction<'_>, row: &LogRow) -> sql::Result<()
             retention.as_str(),
             query,
             result.as_deref().map(feedback::result_digest),
+            api_version.as_str(),
         ],
     )?;
     Ok(())

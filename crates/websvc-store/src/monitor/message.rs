@@ -34,8 +34,8 @@ pub(super) fn enqueue_confirmation(
 
 impl Store {
     /// Takes up to `max` messages of these kinds that are due at `now_ms` (milliseconds since the Unix epoch), for this
-    /// process to send. Teams take turns, and first attempts come before repeated ones. A process that has not
-    /// [joined](Self::join_replicas) gets none.
+    /// process to send. Teams take turns, and first attempts come before repeated ones. Those that another process takes
+    /// at the same time are missing from the result. A process that has not [joined](Self::join_replicas) gets none.
     ///
     /// # Errors
     /// Failures of the database.
@@ -47,18 +47,23 @@ impl Store {
     ) -> Result<Vec<MessageRecord>, StoreError> {
         let Some(replica) = self.membership().id() else { return Ok(Vec::new()) };
         let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{}'", kind.as_str())).collect();
-        let due = format!(
-            "FROM monitor_messages AS messages JOIN monitors ON monitors.number = messages.monitor \
+        let sql = format!(
+            "SELECT number FROM (SELECT messages.number AS number, messages.attempts AS attempts, \
+             messages.due_at AS due_at, row_number() OVER (PARTITION BY monitors.team \
+             ORDER BY messages.attempts, messages.due_at, messages.number) AS turn \
+             FROM monitor_messages AS messages JOIN monitors ON monitors.number = messages.monitor \
              WHERE messages.replica IS NULL AND messages.kind IN ({}) AND messages.due_at <= ?1 \
-             AND monitors.deleted_at IS NULL",
+             AND monitors.deleted_at IS NULL) AS waiting ORDER BY turn, attempts, due_at, number LIMIT ?2",
             kinds.join(", ")
         );
-        let sql = format!("SELECT 1 {due} LIMIT 1");
-        if max == 0 || !self.database().read(|connection| connection.exists(&sql, params![now_ms]))? {
+        // This sorts all messages that are due, so it does not hold the write lock.
+        let due: Vec<i64> = self
+            .database()
+            .read(|connection| connection.query(&sql, params![now_ms, max], |row| row.get(0)))?;
+        if due.is_empty() {
             return Ok(Vec::new());
         }
-        self.database()
-            .write(Durability::Process, |transaction| claim(transaction, &due, replica, max, now_ms))
+        self.database().write(Durability::Process, |transaction| claim(transaction, &due, replica, now_ms))
     }
 
     /// Records that this process is about to send a message. If it ends before the outcome is recorded, the message may
@@ -123,32 +128,26 @@ impl Store {
     }
 }
 
+/// Takes those of these messages that are still due and free.
 fn claim(
     transaction: &Transaction<'_>,
-    due: &str,
+    due: &[i64],
     replica: i64,
-    max: u64,
     now_ms: u64,
 ) -> sql::Result<Vec<MessageRecord>> {
     // This replica may have been deleted, because it was silent for too long.
     if !transaction.exists("SELECT 1 FROM replicas WHERE id = ?1", params![replica])? {
         return Ok(Vec::new());
     }
-    let order = "attempts, due_at, number";
-    let sql = format!(
-        "SELECT number FROM (SELECT messages.number AS number, messages.attempts AS attempts, \
-         messages.due_at AS due_at, row_number() OVER (PARTITION BY monitors.team \
-         ORDER BY messages.attempts, messages.due_at, messages.number) AS turn {due}) AS waiting \
-         ORDER BY turn, {order} LIMIT ?2"
-    );
-    let numbers: Vec<i64> = transaction.query(&sql, params![now_ms, max], |row| row.get(0))?;
-    let mut claimed = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        // An attempt that had begun to send, and whose end was not recorded, was interrupted by the end of its process.
-        let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + 1, \
-                   interruptions = interruptions + is_sending, is_sending = 0 WHERE number = ?1";
-        transaction.execute(sql, params![number, replica])?;
-        claimed.push(record(transaction, number)?);
+    // An attempt that had begun to send, and whose end was not recorded, was interrupted by the end of its process.
+    let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + 1, \
+               interruptions = interruptions + is_sending, is_sending = 0 \
+               WHERE number = ?1 AND replica IS NULL AND due_at <= ?3";
+    let mut claimed = Vec::with_capacity(due.len());
+    for number in due {
+        if transaction.execute(sql, params![number, replica, now_ms])? == 1 {
+            claimed.push(record(transaction, *number)?);
+        }
     }
     Ok(claimed)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use websvc_store::{
-    Budget, CreditHold, HoldOutcome, Store, Team, TeamChange, Usage, UsageFilter, UsageItem, UsageLimits,
-    UsageRetention, UsageStage,
+    ApiVersion, Budget, CreditHold, HoldOutcome, Store, Team, TeamChange, Usage, UsageFilter, UsageItem,
+    UsageLimits, UsageRetention, UsageStage,
 };
 
 use crate::engine::Rows;
@@ -23,6 +23,7 @@ pub(crate) fn usage(price: u64) -> Usage {
         request: "r".to_owned(),
         result: None,
         operation: "search",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: Duration::from_micros(1500),
         items: vec![UsageItem { item: "page".to_owned(), count: 1, credits: price }],

@@ -1,8 +1,9 @@
 //! Feedback on results, and the list of recent requests and jobs.
 
 use websvc_store::{
-    ActivityCursor, ActivityFilter, ActivityPage, FeedbackRating, JobKind, JobLimits, NewFeedback, NewJob,
-    PutFeedbackOutcome, RatedRequest, Store, TeamChange, Usage, UsageLimits, UsageRetention,
+    ActivityCursor, ActivityFilter, ActivityPage, ApiVersion, FeedbackRating, JobKind, JobLimits,
+    NewFeedback, NewJob, PutFeedbackOutcome, RatedRequest, Store, TeamChange, Usage, UsageLimits,
+    UsageRetention,
 };
 
 use crate::credits::{hold_credits, usage};
@@ -96,7 +97,12 @@ fn feedback_is_limited_by_number_and_age_and_deleted_with_its_team() {
     crate::server::eventually(|| ids(&store, None).is_empty().then_some(()));
 }
 
-fn page(store: &Store, filter: ActivityFilter, cursor: ActivityCursor, limit: u32) -> ActivityPage {
+/// Returns the filter of all entries in these tests.
+fn all_entries() -> ActivityFilter {
+    ActivityFilter { operations: vec!["search", "map"], kinds: vec![JobKind::Batch, JobKind::Crawl] }
+}
+
+fn page(store: &Store, filter: &ActivityFilter, cursor: ActivityCursor, limit: u32) -> ActivityPage {
     store.activity_log("tea", filter, 0, cursor, limit).unwrap()
 }
 
@@ -108,7 +114,7 @@ fn names(page: &ActivityPage) -> Vec<&str> {
 fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
     let (_dir, store) = fresh();
     let create = |id: &str, kind| {
-        let new = NewJob { kind, ..job(id, &["page"]) };
+        let new = NewJob { kind, api_version: ApiVersion::V1, ..job(id, &["page"]) };
         store.create_job(&new, &JobLimits::default(), 5_000).unwrap();
     };
     create("job-1", JobKind::Batch);
@@ -118,28 +124,65 @@ fn activity_lists_requests_and_jobs_of_a_team_page_by_page() {
     }
     log(&store, "tea", Usage { operation: "crawl", ..rated("page of a job") });
     log(&store, "tea", Usage { retention: UsageRetention::Anonymous, ..rated("anonymous") });
-    log(&store, "tea", Usage { operation: "map", retention: UsageRetention::Zero, ..rated("4") });
+    log(
+        &store,
+        "tea",
+        Usage {
+            operation: "map",
+            api_version: ApiVersion::V1,
+            retention: UsageRetention::Zero,
+            ..rated("4")
+        },
+    );
     log(&store, "coffee", rated("of another team"));
     let all = ["request-4", "request-3", "request-2", "request-1", "job-2", "job-1"];
-    let whole = page(&store, ActivityFilter::All, ActivityCursor::default(), 6);
+    let whole = page(&store, &all_entries(), ActivityCursor::default(), 6);
     assert_eq!((names(&whole), whole.next), (all.to_vec(), None));
     assert_eq!(
         (whole.records[0].target.as_deref(), whole.records[1].target.as_deref()),
         (None, Some("green tea"))
     );
     assert!(whole.records[5].target.as_deref().is_some_and(|url| url.contains("page")), "{whole:?}");
+    let versions: Vec<&str> = whole.records.iter().map(|record| record.api_version.as_str()).collect();
+    assert_eq!(versions, ["v1", "v2", "v2", "v2", "v1", "v1"]);
     let (mut found, mut cursor) = (Vec::new(), Some(ActivityCursor::default()));
     while let Some(from) = cursor {
-        let next = page(&store, ActivityFilter::All, from, 1);
+        let next = page(&store, &all_entries(), from, 1);
         found.extend(next.records.iter().map(|record| record.id.clone()));
         assert!(found.len() <= all.len(), "an item is repeated: {found:?}");
         cursor = next.next;
     }
     assert_eq!(found, all);
-    let filtered = |filter| page(&store, filter, ActivityCursor::default(), 10);
-    assert_eq!(names(&filtered(ActivityFilter::Requests("map"))), ["request-4"]);
-    assert_eq!(names(&filtered(ActivityFilter::Jobs(JobKind::Crawl))), ["job-2"]);
-    let recent =
-        store.activity_log("tea", ActivityFilter::All, 5_001, ActivityCursor::default(), 10).unwrap();
+    let check = |operations, kinds, expected: &[&str]| {
+        let filter = ActivityFilter { operations, kinds };
+        assert_eq!(names(&page(&store, &filter, ActivityCursor::default(), 10)), expected);
+    };
+    check(vec!["map"], Vec::new(), &["request-4"]);
+    check(vec!["map", "scrape"], vec![JobKind::Crawl], &["request-4", "job-2"]);
+    check(vec!["ma", "%"], Vec::new(), &[]);
+    check(Vec::new(), Vec::new(), &[]);
+    let recent = store.activity_log("tea", &all_entries(), 5_001, ActivityCursor::default(), 10).unwrap();
     assert_eq!(names(&recent), all[..4]);
+}
+
+#[test]
+fn activity_list_skips_no_request_whose_time_is_earlier_than_that_of_the_request_before() {
+    let (dir, store) = fresh();
+    store.create_job(&job("job", &["page"]), &JobLimits::default(), 9_998).unwrap();
+    for result in ["1", "2", "3", "4"] {
+        log(&store, "tea", rated(result));
+    }
+    let whole = page(&store, &all_entries(), ActivityCursor::default(), 10);
+    assert_eq!(names(&whole), ["request-4", "request-3", "request-2", "request-1", "job"]);
+    // Another process writes its usage a second later, with the times of its responses.
+    Rows::of(dir.path()).execute("UPDATE usage_log SET at = 10000 - id");
+    let (mut found, mut cursor) = (Vec::new(), Some(ActivityCursor::default()));
+    while let Some(from) = cursor {
+        let next = page(&store, &all_entries(), from, 2);
+        found.extend(next.records.into_iter().map(|record| record.id));
+        cursor = next.next;
+    }
+    assert_eq!(found.len(), 5, "{found:?}");
+    found.sort();
+    assert_eq!(found, ["job", "request-1", "request-2", "request-3", "request-4"]);
 }

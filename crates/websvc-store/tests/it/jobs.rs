@@ -7,8 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use tempfile::TempDir;
 use websvc_store::{
-    CancelJobOutcome, CompletionOutcome, CreateJobOutcome, HoldOutcome, JobKind, JobLease, JobLimits,
-    JobState, JobUrl, NewJob, Store, Team, UrlCompletion, UrlOutcome,
+    ApiVersion, CancelJobOutcome, CompletionOutcome, CreateJobOutcome, HoldOutcome, JobKind, JobLease,
+    JobLimits, JobState, JobUrl, NewJob, Store, Team, UrlCompletion, UrlOutcome,
 };
 
 use crate::credits::{audit, give, hold_credits, remaining, usage};
@@ -28,6 +28,7 @@ pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {
         team: "tea".to_owned(),
         key: None,
         kind: JobKind::Batch,
+        api_version: ApiVersion::V2,
         request: "{}".to_owned(),
         idempotency_key: None,
         page_limit: None,

@@ -279,6 +279,28 @@ fn one_of_several_replicas_sends_a_message() {
 }
 
 #[test]
+fn concurrent_claims_take_each_message_once() {
+    const MONITORS: usize = 60;
+    let (_dir, store) = joined();
+    for number in 0..MONITORS {
+        let monitor = monitor(&store, &format!("m{number}"), None);
+        end_check(&store, &monitor, &format!("c{number}"), 1);
+    }
+    let claim_all = || {
+        let one = || store.claim_messages(&ALL, 1, 2).unwrap().pop();
+        std::iter::from_fn(one).map(|message| message.number).collect::<Vec<_>>()
+    };
+    let mut claimed: Vec<i64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(claim_all)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    claimed.sort_unstable();
+    let count = claimed.len();
+    claimed.dedup();
+    assert_eq!((count, claimed.len()), (MONITORS, MONITORS));
+}
+
+#[test]
 fn teams_take_turns_and_first_attempts_come_first() {
     let (_dir, store) = joined();
     let own = [monitor(&store, "a", None), monitor(&store, "b", None), monitor(&store, "c", None)];

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use websvc_store::{
-    CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, JobLimits, JobState, JobUrl,
-    NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookSource,
-    WebhookStats,
+    ApiVersion, CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, JobLimits, JobState,
+    JobUrl, NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue,
+    WebhookSource, WebhookStats,
 };
 
 use crate::engine::Rows;
@@ -29,6 +29,7 @@ fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
         team: "tea".to_owned(),
         key: None,
         kind: JobKind::Batch,
+        api_version: ApiVersion::V2,
         request: "{}".to_owned(),
         idempotency_key: None,
         page_limit: None,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::example::{self, Example, example};
+use super::job::with_uuid;
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
 
@@ -42,15 +43,7 @@ fn search_feedback() -> Value {
         response: ("FeedbackResponse", responses()),
         failures: FAILURES,
     };
-    let mut value = operation.to_value();
-    value["parameters"] = json!([{
-        "name": "id",
-        "in": "path",
-        "required": true,
-        "description": "ID of the search",
-        "schema": { "type": "string", "format": "uuid" },
-    }]);
-    value
+    with_uuid(operation.to_value(), "id", "ID of the search")
 }
 
 fn feedback() -> Operation {

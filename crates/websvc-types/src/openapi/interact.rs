@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::example::{REQUEST_ID, example};
-use super::job::add_parameters;
+use super::job::{add_parameters, with_uuid};
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
 
@@ -199,13 +199,8 @@ fn prompted() -> Value {
     response
 }
 
-fn with_id(mut operation: Value, description: &str) -> Value {
-    let parameter = json!({
-        "name": "id", "in": "path", "required": true, "description": description,
-        "schema": { "type": "string", "format": "uuid" },
-    });
-    add_parameters(&mut operation, vec![parameter]);
-    operation
+fn with_id(operation: Value, description: &str) -> Value {
+    with_uuid(operation, "id", description)
 }
 
 fn with_status(mut operation: Value) -> Value {

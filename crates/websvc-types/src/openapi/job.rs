@@ -339,17 +339,17 @@ pub(super) fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
     }
 }
 
-fn with_id(mut operation: Value) -> Value {
-    add_parameters(
-        &mut operation,
-        vec![json!({
-            "name": "id",
-            "in": "path",
-            "required": true,
-            "description": "ID of the job",
-            "schema": { "type": "string", "format": "uuid" },
-        })],
-    );
+fn with_id(operation: Value) -> Value {
+    with_uuid(operation, "id", "ID of the job")
+}
+
+/// Adds a parameter of the path that is a UUID.
+pub(super) fn with_uuid(mut operation: Value, name: &str, description: &str) -> Value {
+    let parameter = json!({
+        "name": name, "in": "path", "required": true, "description": description,
+        "schema": { "type": "string", "format": "uuid" },
+    });
+    add_parameters(&mut operation, vec![parameter]);
     operation
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::example::{self, example};
+use super::job::with_uuid;
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
 
@@ -66,13 +67,5 @@ fn status() -> Value {
         response: ("LlmsTxtResponse", vec![example("completed", "The text is complete", done)]),
         failures: &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]],
     };
-    let mut value = operation.to_value();
-    value["parameters"] = json!([{
-        "name": "id",
-        "in": "path",
-        "required": true,
-        "description": "ID of the job",
-        "schema": { "type": "string", "format": "uuid" },
-    }]);
-    value
+    with_uuid(operation.to_value(), "id", "ID of the job")
 }

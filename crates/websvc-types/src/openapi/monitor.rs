@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::example::{Example, REQUEST_ID, example};
-use super::job::add_parameters;
+use super::job::{add_parameters, with_uuid};
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::{self, Failure};
 use crate::limits::{
@@ -352,15 +352,6 @@ fn with_id(operation: Value) -> Value {
 
 fn with_check_id(operation: Value) -> Value {
     with_uuid(operation, "checkId", "ID of the check")
-}
-
-fn with_uuid(mut operation: Value, name: &str, description: &str) -> Value {
-    let parameter = json!({
-        "name": name, "in": "path", "required": true, "description": description,
-        "schema": { "type": "string", "format": "uuid" },
-    });
-    add_parameters(&mut operation, vec![parameter]);
-    operation
 }
 
 /// Adds the parameters of a list. `offset` is the name of the number of items to skip.

@@ -111,7 +111,7 @@ pub(super) fn team_activity() -> Value {
         tag: "usage",
         summary: "Get the requests and jobs of the team in the last 24 hours",
         description: "The newest first. Anonymous requests are not listed, and requests with zero data retention have no \
-            `target`. Pages of jobs are not listed.",
+            `target`. Pages of jobs are not listed. A key sees only requests and jobs that it may start itself.",
         body: None,
         response: ("TeamActivity", vec![example("page", "A page of the list", page)]),
         failures: &[KEYED, &[Failure::InvalidParameter]],

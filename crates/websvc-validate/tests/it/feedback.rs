@@ -145,6 +145,8 @@ fn llms_txt_is_a_crawl_of_some_pages() {
         plan(&json!({ "url": "http://a.test/", "maxUrls": 5000, "showFullText": true, "cache": false }));
     assert_eq!((all.plan.crawl.limit, all.plan.full_text), (Some(5000), true));
     assert_eq!(all.plan.crawl.scrape_options.unwrap().max_age, Some(0));
+    assert_eq!(plan(&json!({ "url": " a.test:8080/docs" })).plan.crawl.url, "http://a.test:8080/docs");
+    check(read_llms_txt, &json!({ "url": "ftp://a.test/" }), &["/url"]);
     check(read_llms_txt, &json!({ "url": "http://a.test/", "maxUrls": 0 }), &["/maxUrls"]);
     check(read_llms_txt, &json!({ "maxUrls": 5001, "cache": "yes" }), &["/cache", "/maxUrls", "/url"]);
 }

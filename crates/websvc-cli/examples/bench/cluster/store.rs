@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use websvc_store::{
-    CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobKind, JobLimits, JobUrl, NewJob, PageKey,
-    ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage, UsageItem, UsageRetention,
+    ApiVersion, CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobKind, JobLimits, JobUrl, NewJob,
+    PageKey, ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage, UsageItem, UsageRetention,
 };
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
@@ -113,6 +113,7 @@ fn usage() -> Usage {
         request: "bench".to_owned(),
         result: None,
         operation: "scrape",
+        api_version: ApiVersion::V2,
         status: 200,
         elapsed: Duration::from_millis(1),
         items: vec![UsageItem { item: "page".to_owned(), count: 1, credits: 1 }],
@@ -147,6 +148,7 @@ fn job(id: &str, urls: usize) -> NewJob {
         team: "tea".to_owned(),
         key: None,
         kind: JobKind::Batch,
+        api_version: ApiVersion::V2,
         request: "{}".to_owned(),
         idempotency_key: None,
         page_limit: None,

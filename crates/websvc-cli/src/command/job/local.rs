@@ -10,7 +10,9 @@ use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobError
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
-use websvc_store::{CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
+use websvc_store::{
+    ApiVersion, CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob,
+};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{JobRequestKind, Part, State};
@@ -206,6 +208,7 @@ fn new_job(
         team: DEFAULT_TEAM.to_owned(),
         key: None,
         kind,
+        api_version: ApiVersion::V2,
         request: serde_json::to_string(request)?,
         idempotency_key: None,
         page_limit,

@@ -3,6 +3,8 @@
 mod sets;
 mod with_model;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
@@ -189,6 +191,47 @@ async fn page_that_overrides_prototypes_and_hides_properties_is_read() {
         "{document}"
     );
     assert_eq!(design["typography"]["fontSizes"]["h1"], "33px");
+}
+
+/// Adds elements to a logo that only a script can make. A parser of HTML reads `SCRIPT` and `HREF` like `script` and `href`.
+const SCRIPTED: &str = "
+    const add = (name) => document.querySelector('.logo')
+        .appendChild(document.createElementNS('http://www.w3.org/2000/svg', name));
+    add('SCRIPT').textContent = 'bad(7)';
+    add('a').setAttributeNS(null, 'HREF', 'javascript:bad(8)');
+    add('set').setAttributeNS(null, 'ATTRIBUTENAME', 'href');
+    add('object').setAttribute('data', 'javascript:bad(9)');
+    const form = document.createElement('form');
+    form.innerHTML = '<input name=attributes><input name=remove><button formaction=\\'javascript:bad(10)\\'>';
+    document.querySelector('.logo').append(form);";
+
+/// A reader may write the SVG into a page of its own. The elements that `use` adds are the last ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn logo_of_the_page_has_no_scripts_links_or_handlers() {
+    let symbols: String = (0..7)
+        .map(|i| format!("<symbol id=s{i}>{}<g onclick='bad(1)' /></symbol>", "<g/>".repeat(190)))
+        .collect();
+    let uses: String = (0..7).map(|i| format!("<use href='#s{i}' />")).collect();
+    let html = format!(
+        "<title>A</title><svg width=0 height=0>{symbols}</svg><header><a href=/><svg class=logo width=60 height=40>\
+         {}{uses}<a href='javascript:bad(2)' xlink:href='javascript:bad(3)'>\
+         <set attributeName=href to='javascript:bad(4)'></set><rect width=9 height=9 onload='bad(5)'></rect></a>\
+         <image href='data:image/png;base64,AA'></image><script>bad(6)</script></svg></a></header><h1>A</h1>\
+         <script>{SCRIPTED}</script>",
+        "<g/>".repeat(900)
+    );
+    let test = "logo_of_the_page_has_no_scripts_links_or_handlers";
+    let Some(test) = BrandTest::with_page(test, &html).await else { return };
+    let document = test.scrape(json!({ "formats": ["branding"] })).await;
+    let logo = document["branding"]["logo"].as_str().unwrap_or_default();
+    let encoded = logo.strip_prefix("data:image/svg+xml;base64,").unwrap_or_else(|| panic!("{document}"));
+    let svg = String::from_utf8(STANDARD.decode(encoded).unwrap()).unwrap();
+    for part in ["<rect", "data:image/png", "href=\"#s6\"", "id=\"s6\""] {
+        assert!(svg.contains(part), "{part} is missing: {svg}");
+    }
+    for part in ["bad(", "attributeName", "ATTRIBUTENAME", "form"] {
+        assert!(!svg.contains(part), "{part}: {svg}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

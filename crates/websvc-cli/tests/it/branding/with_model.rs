@@ -117,3 +117,19 @@ async fn personal_data_is_not_sent_to_the_model() {
     let words = FakeModel::prompt_text(&model_request(&world));
     assert!(words.contains("Write to <EMAIL>") && !words.contains("jane@"), "{words}");
 }
+
+/// The texts of a design are not those of the markdown, so a model that redacts the page may not have read them.
+#[tokio::test(flavor = "multi_thread")]
+async fn personal_data_that_no_model_has_read_is_not_sent_either() {
+    let test = "personal_data_that_no_model_has_read_is_not_sent_either";
+    let responses = vec![FakeModel::json(&json!({ "findings": [] })), FakeModel::json(&answer(json!({})))];
+    let html = SHOP.replace("We sell them since 1990", "Write to jane@brand.test");
+    let Some((service, world, _site)) = start_with(test, &html, responses).await else { return };
+    let options = json!({ "formats": ["branding"], "redactPII": { "mode": "accurate" } });
+    let document = scrape(&service, options).await;
+    assert!(document["branding"]["personality"].is_object(), "{document}");
+    let requests = world.requests();
+    let request = requests.iter().rfind(|request| request.url == CHAT).unwrap();
+    let words = FakeModel::prompt_text(&serde_json::from_slice(&request.body).unwrap());
+    assert!(words.contains("Write to <EMAIL>") && !words.contains("jane@"), "{words}");
+}

@@ -1,6 +1,7 @@
 //! The texts of an llms.txt, made from the documents of a crawl.
 
 use url::Url;
+use websvc_transport::without_credentials;
 use websvc_types::job::JobDocument;
 use websvc_types::limits::{LLMSTXT_FULL_MAX_BYTES, LLMSTXT_LINE_MAX_CHARS};
 use websvc_types::llms_txt::LlmsTxtData;
@@ -26,8 +27,14 @@ struct Page {
 }
 
 impl LlmsTxtBuilder {
+    /// Begins the texts of a site. The start URL has a scheme.
     pub(super) fn new(start_url: &str, has_full_text: bool) -> Self {
-        let start = Url::parse(start_url).or_else(|_| Url::parse(&format!("http://{start_url}"))).ok();
+        // In this form, it equals the URL in the metadata of its page.
+        let start = Url::parse(start_url).ok().map(|url| {
+            let mut url = without_credentials(&url);
+            url.set_fragment(None);
+            url
+        });
         Self { start, pages: Vec::new(), has_full_text, bytes: 0, left_out: 0 }
     }
 
@@ -159,6 +166,19 @@ mod tests {
                     ## [http://tea.test/a](http://tea.test/a)\n\n# A\n\n## [B](http://tea.test/b)\n\n# B\n\n";
         assert_eq!(data.llmsfulltxt.as_deref(), Some(full));
         assert_eq!(texts(false, &pages).0.llmsfulltxt, None);
+    }
+
+    #[test]
+    fn start_page_is_found_without_the_credentials_and_the_fragment_of_its_url() {
+        let mut builder = LlmsTxtBuilder::new("http://user:pass@tea.test/green#top", false);
+        for page in [page("http://tea.test/black", "B", "", ""), page("http://tea.test/green", "G", "", "")] {
+            builder.add(page.to_string().as_bytes()).expect("it is a document");
+        }
+        let (data, _) = builder.finish();
+        assert_eq!(
+            data.llmstxt,
+            "# tea.test\n\n- [G](http://tea.test/green)\n- [B](http://tea.test/black)\n"
+        );
     }
 
     #[test]

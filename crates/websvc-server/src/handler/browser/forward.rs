@@ -54,7 +54,9 @@ pub(super) async fn destination(
         }
         BrowserOperation::Interact => {
             let Ok(id) = scrape_id(path) else { return Ok(None) };
-            if context.state.replays.find(id).is_some() {
+            if context.state.replays.find(id).is_some()
+                || context.state.browser_sessions.contains_session_of(id)
+            {
                 return Ok(None);
             }
             let found = match replica_of_scrape_session(context, id).await? {

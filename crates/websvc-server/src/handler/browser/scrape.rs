@@ -35,14 +35,10 @@ pub(super) async fn interact(
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape_id(&path)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
-    let Some(replay) = find_replay(context, scrape).await? else {
-        return Err(ApiError::new(ErrorCode::NotFound, "Job not found."));
+    let view = match context.state.replays.find(scrape) {
+        Some(replay) => session(context, scrape, replay, &plan).await?,
+        None => session_of_forgotten(context, scrape, &plan).await?,
     };
-    if replay.team != context.team_name() {
-        return Err(SessionError::Forbidden.into());
-    }
-    let page = replay.plan.ok_or_else(|| replay_unavailable("the request of the scrape was not retained"))?;
-    let view = session(context, scrape, page, &plan, &replay.opening).await?;
     let sessions = &context.state.browser_sessions;
     let base_url = base_url.as_deref();
     let response = match plan {
@@ -61,34 +57,71 @@ pub(super) async fn interact(
 async fn session(
     context: &RequestContext<'_>,
     scrape: Uuid,
-    page: Arc<PagePlan>,
+    replay: Replay,
     plan: &InteractPlan,
-    opening: &tokio::sync::Mutex<()>,
 ) -> Result<SessionView, ApiError> {
+    let Replay { team, plan: page, opening } = replay;
+    if team != context.team_name() {
+        return Err(SessionError::Forbidden.into());
+    }
+    let page = page.ok_or_else(|| replay_unavailable("the request of the scrape was not retained"))?;
     // Concurrent first requests open one session, and hold the credits of prompts once.
     let _opening = opening.lock().await;
     let sessions = &context.state.browser_sessions;
-    let view = sessions.find_of_scrape(context.team_name(), scrape).await?;
-    if view.as_ref().is_some_and(|view| view.record.status == BrowserSessionStatus::Destroyed) {
-        return Err(SessionError::Ended.into());
+    if let Some(view) = sessions.find_of_scrape(context.team_name(), scrape).await? {
+        return prepare(context, view, plan).await;
     }
     check(context, plan)?;
-    let prompt_hold = match (plan, &view) {
-        (InteractPlan::Code(_), _) => None,
-        (InteractPlan::Prompt { .. }, Some(view)) => match sessions.missing_credits_for_prompts(view)? {
-            Some(credits) => Some(charge::hold(context, credits).await?),
-            None => None,
-        },
-        (InteractPlan::Prompt { .. }, None) => {
+    let prompt_hold = match plan {
+        InteractPlan::Code(_) => None,
+        InteractPlan::Prompt { .. } => {
             Some(charge::hold(context, sessions.credits_to_hold_for_prompts(TTL)).await?)
         }
     };
-    let view = match view {
-        Some(view) => view,
-        None => open(context, scrape, page).await?,
-    };
+    let view = open(context, scrape, page).await?;
     if let Some(hold) = prompt_hold {
         sessions.hold_for_prompts(&view, hold)?;
+    }
+    Ok(view)
+}
+
+/// Returns the session of a scrape whose request is no longer known: the requests of later scrapes, also of other teams,
+/// displace it while its session runs.
+///
+/// # Errors
+/// Those of [`not_found`] if there is no session here.
+async fn session_of_forgotten(
+    context: &RequestContext<'_>,
+    scrape: Uuid,
+    plan: &InteractPlan,
+) -> Result<SessionView, ApiError> {
+    let view = context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await?;
+    match view {
+        Some(view) if view.record.is_own || view.record.status == BrowserSessionStatus::Destroyed => {
+            prepare(context, view, plan).await
+        }
+        Some(_) | None => Err(not_found(context, scrape).await?),
+    }
+}
+
+/// Prepares a session for a request: holds the credits of a first prompt.
+async fn prepare(
+    context: &RequestContext<'_>,
+    view: SessionView,
+    plan: &InteractPlan,
+) -> Result<SessionView, ApiError> {
+    let sessions = &context.state.browser_sessions;
+    if view.record.status == BrowserSessionStatus::Destroyed {
+        return Err(SessionError::Ended.into());
+    }
+    check(context, plan)?;
+    match plan {
+        InteractPlan::Code(_) => {}
+        InteractPlan::Prompt { .. } => {
+            if let Some(credits) = sessions.missing_credits_for_prompts(&view)? {
+                sessions.hold_for_prompts(&view, charge::hold(context, credits).await?)?;
+            }
+        }
     }
     Ok(view)
 }
@@ -121,24 +154,16 @@ pub(super) async fn end(
     }
 }
 
-/// Returns a scrape of any team; `None` if there is none.
-///
-/// # Errors
-/// 409 for a scrape of another process, and 410 if its session has ended and the scrape is forgotten.
-async fn find_replay(context: &RequestContext<'_>, scrape: Uuid) -> Result<Option<Replay>, ApiError> {
-    if let Some(replay) = context.state.replays.find(scrape) {
-        return Ok(Some(replay));
-    }
-    let view = context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await?;
-    if view.is_some_and(|view| view.record.status == BrowserSessionStatus::Destroyed) {
-        return Err(SessionError::Ended.into());
-    }
-    if context.state.scrape_results.find(scrape, context.team_name()).await?.is_some() {
-        let reason = "the scrape ran in another process of the service, which has ended or announces no address for \
-                      requests that arrive here (replica.address)";
-        return Err(replay_unavailable(reason));
-    }
-    Ok(None)
+/// Returns the error for a scrape that is not known here: 409 if another process ran it, otherwise 404.
+async fn not_found(context: &RequestContext<'_>, scrape: Uuid) -> Result<ApiError, ApiError> {
+    let result = context.state.scrape_results.find(scrape, context.team_name()).await?;
+    Ok(match result {
+        Some(_) => replay_unavailable(
+            "the scrape ran in another process of the service, which has ended or announces no address for requests \
+             that arrive here (replica.address)",
+        ),
+        None => ApiError::new(ErrorCode::NotFound, "Job not found."),
+    })
 }
 
 /// Checks that the request can be served, before a session is started for it.

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use websvc_jobs::{Jobs, job_status};
-use websvc_store::{JobDocumentPage, JobRecord, JobState};
+use websvc_store::{ApiVersion, JobDocumentPage, JobRecord, JobState};
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, JobStatusResponse};
 use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
@@ -150,7 +150,7 @@ impl<'a> Session<'a> {
         page: JobDocumentPage,
     ) -> Result<String, CloseReason> {
         let JobDocumentPage { documents, next } = page;
-        let url = job::url(self.job.base_url.as_deref(), job::Version::V2, self.socket.kind, &record.id);
+        let url = job::url(self.job.base_url.as_deref(), ApiVersion::V2, self.socket.kind, &record.id);
         let next = next.map(|skip| format!("{url}?skip={skip}"));
         let serialize = move || -> serde_json::Result<String> {
             let data: Vec<JobDocument> = documents

@@ -83,13 +83,19 @@ impl SessionTest {
     }
 
     async fn send_as(&self, key: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        self.send_text(key, method, path, text).await
+    }
+
+    /// Sends a request with this text as its body, or without one if it is empty.
+    async fn send_text(&self, key: &str, method: Method, path: &str, body: String) -> (u16, Value) {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let url = format!("{}{path}", self.address).parse().unwrap();
         let mut request = FetchRequest { method, timeout: TIMEOUT, ..FetchRequest::get(url) };
         request.headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {key}")).unwrap());
-        if !body.is_null() {
+        if !body.is_empty() {
             request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            request.body = Some(body.to_string().into());
+            request.body = Some(body.into());
         }
         let response = client.fetch(request).await.unwrap();
         (response.status.as_u16(), serde_json::from_slice(&response.body).unwrap_or(Value::Null))
@@ -173,6 +179,31 @@ async fn session_of_a_scrape_keeps_its_page_until_it_is_deleted() {
         let (status, body) = test.send(Method::DELETE, path, Value::Null).await;
         assert_eq!((status, &body["success"], &body["creditsBilled"]), (200, &json!(true), &Value::Null));
     }
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn session_of_a_scrape_is_found_when_other_scrapes_have_displaced_its_request() {
+    let Some(test) = SessionTest::start().await else { return };
+    let path = test.scrape("http://tea.test/", json!({})).await;
+    let first = test.run(&path, "document.title = 'Coffee'").await;
+    let unopened = test.scrape("http://tea.test/", json!({})).await;
+    // 64 requests of this size are retained, of all teams together.
+    let padding = " ".repeat(256 * 1024 - 100);
+    for _ in 0..65 {
+        let body = format!("{padding}{}", json!({ "url": "http://tea.test/" }));
+        let (status, body) = test.send_text(&test.other_key, Method::POST, "/v2/scrape", body).await;
+        assert_eq!(status, 200, "{body}");
+    }
+    let (status, body) = test.send(Method::POST, &unopened, json!({ "code": "1" })).await;
+    assert!(matches!(status, 404 | 409), "it is not displaced: {status} {body}");
+    let second = test.run(&path, "document.title").await;
+    assert_eq!((&second["result"], &second["sessionId"]), (&json!("Coffee"), &first["sessionId"]));
+    let (status, body) = test.send_as(&test.other_key, Method::POST, &path, json!({ "code": "1" })).await;
+    assert_eq!((status, &body["error"]), (403, &json!("Forbidden.")));
+    assert_eq!(test.send(Method::DELETE, &path, Value::Null).await.0, 200);
+    let (status, body) = test.send(Method::POST, &path, json!({ "code": "1" })).await;
+    assert_eq!((status, &body["code"]), (410, &json!("BROWSER_SESSION_ENDED")), "{body}");
     test.stop().await;
 }
 

@@ -2,15 +2,17 @@
 //! row of a session in the database.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 use websvc_store::{NewBrowserSession, ReplicaAddress, ReplicaRole, Store, TeamChange};
+use websvc_testkit::until;
 use websvc_transport::{Body, BodyTimeout, FetchResponse, Server, ServerBody, ServerConfig};
 
 use super::replica::Replica;
@@ -32,6 +34,8 @@ struct Owner {
     store: Store,
     received: Arc<Mutex<Vec<Received>>>,
     status: Arc<Mutex<StatusCode>>,
+    /// While it is true, POST requests get no answer, like those whose code runs for long.
+    is_busy: Arc<AtomicBool>,
     task: JoinHandle<()>,
     _dir: TempDir,
 }
@@ -42,22 +46,29 @@ impl Owner {
         let store = replicas.database.open(&dir);
         let received = Arc::<Mutex<Vec<Received>>>::default();
         let status = Arc::new(Mutex::new(StatusCode::OK));
+        let is_busy = Arc::<AtomicBool>::default();
         let (recording, answering) = (Arc::clone(&received), Arc::clone(&status));
+        let running = Arc::clone(&is_busy);
         let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await.unwrap();
         let url = format!("http://{}", server.local_addr());
         let task = tokio::spawn(async move {
             let handler = move |request: Request<ServerBody>| {
                 let (recording, answering) = (Arc::clone(&recording), Arc::clone(&answering));
+                let running = Arc::clone(&running);
                 async move {
                     let (parts, body) = request.into_parts();
                     let body = body.read(1 << 20, BodyTimeout::default()).await.unwrap().to_vec();
                     let target = parts.uri.to_string();
+                    let is_endless = parts.method == Method::POST && running.load(Ordering::Acquire);
                     recording.lock().push(Received {
                         method: parts.method,
                         target,
                         headers: parts.headers,
                         body,
                     });
+                    if is_endless {
+                        std::future::pending::<()>().await;
+                    }
                     let mut response = Response::new(Body::from(r#"{"answered": true}"#));
                     *response.status_mut() = *answering.lock();
                     response.headers_mut().insert("retry-after", 7.into());
@@ -70,7 +81,7 @@ impl Owner {
             store.announce_replica(ReplicaAddress { url, secret: SECRET.to_owned() });
         }
         store.join_replicas(ReplicaRole::Worker).unwrap();
-        Self { store, received, status, task, _dir: dir }
+        Self { store, received, status, is_busy, task, _dir: dir }
     }
 
     /// Creates the row of a session, and returns its path.
@@ -210,6 +221,32 @@ async fn owner_that_does_not_answer_is_a_503_and_one_without_an_address_a_409() 
     assert_eq!((answer.status.as_u16(), &body["code"]), (409, &json!("SESSION_ON_OTHER_REPLICA")), "{body}");
     assert!(body["error"].as_str().unwrap().contains("replica.address"), "{body}");
     silent.task.abort();
+    replicas.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_runs_for_long_does_not_keep_other_requests_from_its_replica() {
+    const RUNNING: usize = 100;
+    let Some(replicas) = Replicas::start().await else { return };
+    let owner = Owner::start(&replicas, true).await;
+    let key = replicas.create_key("tea", false);
+    let path = owner.create_session("tea", None);
+    owner.is_busy.store(true, Ordering::Release);
+    let bearer = format!("Bearer {key}");
+    let mut running = JoinSet::new();
+    for _ in 0..RUNNING {
+        let (client, bearer, path) = (replicas.first.client(), bearer.clone(), format!("{path}/execute"));
+        running.spawn(async move {
+            let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+            client.send(Method::POST, &path, &headers, Some(json!({ "code": "1" }))).await
+        });
+    }
+    until("all code runs", || owner.received.lock().len() == RUNNING).await;
+    let headers = [("authorization", bearer.as_str())];
+    let answer = replicas.first.send(Method::DELETE, &path, &headers, None).await;
+    assert_eq!(json_of(&answer), json!({ "answered": true }));
+    running.shutdown().await;
+    owner.task.abort();
     replicas.shut_down().await;
 }
 

@@ -154,10 +154,7 @@ impl ReplicaClient {
 }
 
 fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
-    let replica = ReplicaConfig {
-        announcement: Announcement::Url(url.parse().unwrap()),
-        client: Client::new(ClientConfig::new(AddressGuard::open())).unwrap(),
-    };
+    let replica = ReplicaConfig::new(Announcement::Url(url.parse().unwrap()), None).unwrap();
     let artifacts = ArtifactsConfig::in_directory(dir.path().join("artifacts"));
     let artifacts = Artifacts::open(store.clone(), artifacts).unwrap();
     let engine = Engine::new(EngineConfig {
