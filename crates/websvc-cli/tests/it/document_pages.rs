@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::documents::{pdf, text};
-use crate::harness::Service;
+use crate::harness::{KEY, Service, Site};
 
 const PDF: &str = "http://papers.test/tea.pdf";
 const HTML: &str = "http://papers.test/tea.html";
@@ -174,4 +174,58 @@ async fn raw_base64_has_the_bytes_as_received() {
     assert!(body.get("warning").is_none(), "{body}");
     let body = scrape(&service, json!({ "url": HTML, "formats": ["rawBase64"], "redactPII": true })).await;
     assert!(body["warning"].as_str().unwrap_or_default().contains("is not redacted"), "{body}");
+}
+
+/// Writes programs that stand in for those of character recognition: the image of a page is its number.
+#[cfg(unix)]
+fn write_recognizers(directory: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    for (name, script) in [
+        ("pdftoppm", "[ \"$1\" = -v ] && exit 0\necho \"$2\"\n"),
+        (
+            "tesseract",
+            "[ \"$1\" = --version ] && exit 0\nread -r page\necho \"Recognized words of page $page.\"\n",
+        ),
+    ] {
+        let path = directory.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn recognized_text_is_separated_too() {
+    let scan = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x00 EI Q".as_slice();
+    let page = text(&[(10, 700, "The second page has a text of its own.")]);
+    let file = pdf(&[("", scan), ("", &page), ("", scan)], "");
+    let world = TestWeb::builder().page(PDF, Page::new("application/pdf", file)).start().await;
+    let programs = tempfile::tempdir().unwrap();
+    write_recognizers(programs.path());
+    let site = Site::new(&world);
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let service = Service::start(command.env("WEBSVC_API_KEY", KEY).env("PATH", programs.path()));
+    for (mode, second, source) in [
+        ("auto", "The second page has a text of its own.", "native_text"),
+        ("ocr", "Recognized words of page 2.", "ocr"),
+    ] {
+        let parser =
+            json!({ "type": "pdf", "mode": mode, "pages": true, "pageMarkers": true, "blocks": true });
+        let body = scrape(&service, json!({ "url": PDF, "parsers": [parser] })).await;
+        let data = &body["data"];
+        let pages: Vec<&str> = data["pages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|page| page["markdown"].as_str().unwrap().trim())
+            .collect();
+        let (first, third) = ("Recognized words of page 1.", "Recognized words of page 3.");
+        assert_eq!(pages, [first, second, third], "{body}");
+        let marker = |page: u32| format!("\n\n---\n\n<!-- page {page} -->\n\n");
+        assert_eq!(data["markdown"], format!("{first}{}{second}{}{third}\n", marker(2), marker(3)));
+        let items: Vec<&Value> = (0..3).map(|page| &data["blocks"][page]["items"][0]).collect();
+        assert_eq!((&items[0]["source"], &items[0]["bbox"]), (&json!("ocr"), &Value::Null));
+        assert_eq!((&items[1]["source"], &items[1]["content"]), (&json!(source), &json!(second)));
+        assert_eq!(items[2]["content"], third);
+    }
 }
