@@ -145,7 +145,7 @@ async fn blocks_have_their_kind_place_and_order() {
 #[tokio::test]
 async fn pages_are_redacted_like_the_markdown() {
     let (_world, service) = service().await;
-    let parser = json!({ "type": "pdf", "pages": true, "pageMarkers": true });
+    let parser = json!({ "type": "pdf", "pages": true, "pageMarkers": true, "blocks": true });
     let body =
         scrape(&service, json!({ "url": PDF, "parsers": [parser], "redactPII": { "mode": "fast" } })).await;
     let page = body["data"]["pages"][0]["markdown"].as_str().unwrap();
