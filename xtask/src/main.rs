@@ -13,6 +13,7 @@ mod cluster;
 mod conformance;
 mod corpus;
 mod debian;
+mod evaluation;
 mod interpreters;
 mod layers;
 mod media;
@@ -49,6 +50,9 @@ const USAGE: &str = "usage: cargo xtask TASK
                monitors: 100 checks per minute with 100 and with 10,000 monitors;
                extraction: on pages with known main content, against dom_smoothie;
                browser: JavaScript rendering, against Chromium alone and Playwright)
+  eval pii     evaluate redactPII with a language model: precision and recall by entity
+               (--llm URL --model NAME: an OpenAI-compatible endpoint; --rounds N;
+               WEBSVC_LLM_KEY: its key)
   cluster      test and measure replicas on a PostgreSQL server
                (tests, failover, bench: only this part)
   bloat        build the release program and print its code size by crate and function
@@ -85,6 +89,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "memory"] => bench::run_memory(),
         ["bench", "sessions"] => bench::run_sessions(),
         ["bench", part @ ("monitors" | "relevance" | "scale")] => bench::run_part(part),
+        ["eval", "pii", options @ ..] => evaluation::run_pii(options),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),
         ["cluster", "failover"] => {

@@ -41,7 +41,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if is_full {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, metadata, pages: None, warnings })
+    Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: None, warnings })
 }
 
 /// Returns the heading levels of the heading styles, by style ID.

@@ -94,7 +94,14 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if html.is_full() {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html: html.into_string(), metadata, pages: Some(pages), warnings })
+    Ok(ParsedDocument {
+        html: html.into_string(),
+        page_html: None,
+        layout_html: None,
+        metadata,
+        pages: Some(pages),
+        warnings,
+    })
 }
 
 /// Returns the path of the package document (OPF), which describes the book.

@@ -21,6 +21,7 @@ mod number_format;
 mod odf;
 mod office;
 mod ole;
+mod page_output;
 mod parsed_document;
 mod pdf;
 mod pptx;
@@ -35,5 +36,8 @@ mod zip_package;
 pub use error::DocumentError;
 pub use kind::DocumentKind;
 pub use limits::{Limits, NEVER_STOP};
+pub use page_output::{
+    BlockKind, LayoutBlock, PageLayout, PageOutput, page_start, split_layout, split_pages,
+};
 pub use parsed_document::{DocumentMetadata, PageCounts, ParsedDocument, page_mark};
-pub use reader::parse;
+pub use reader::{parse, parse_pages};

@@ -49,7 +49,14 @@ pub(crate) fn parse(
     if pages.read < pages.total {
         warnings.push(format!("{} of {} pages were read", pages.read, pages.total));
     }
-    Ok(ParsedDocument { html, metadata, pages: (pages.total > 0).then_some(pages), warnings })
+    Ok(ParsedDocument {
+        html,
+        page_html: None,
+        layout_html: None,
+        metadata,
+        pages: (pages.total > 0).then_some(pages),
+        warnings,
+    })
 }
 
 struct Reader<'t, 'l> {

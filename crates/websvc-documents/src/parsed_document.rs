@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 pub struct ParsedDocument {
     /// The content as semantic HTML, without `html` and `body` around it.
     pub html: String,
+    /// The content of each page of a PDF on its own, if requested: without sentences that were joined across pages, and
+    /// with a [`page_start`](crate::page_start) before each page.
+    pub page_html: Option<String>,
+    /// The same with the layout, if requested; see [`split_layout`](crate::split_layout).
+    pub layout_html: Option<String>,
     /// The metadata of the file.
     #[serde(rename = "about")]
     pub metadata: DocumentMetadata,

@@ -3,6 +3,7 @@
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
+use crate::page_output::PageOutput;
 use crate::parsed_document::ParsedDocument;
 use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
 
@@ -16,12 +17,25 @@ pub fn parse(
     bytes: Vec<u8>,
     limits: &Limits<'_>,
 ) -> Result<ParsedDocument, DocumentError> {
+    parse_pages(kind, bytes, limits, PageOutput::default())
+}
+
+/// The same as [`parse`], with a separation of the pages of a PDF.
+///
+/// # Errors
+/// The same as [`parse`].
+pub fn parse_pages(
+    kind: DocumentKind,
+    bytes: Vec<u8>,
+    limits: &Limits<'_>,
+    output: PageOutput,
+) -> Result<ParsedDocument, DocumentError> {
     // An empty CSV file is a table without rows.
     if bytes.is_empty() && kind != DocumentKind::Csv {
         return Err(DocumentError::damaged(kind, "it is empty"));
     }
     match kind {
-        DocumentKind::Pdf => pdf::parse(bytes, limits),
+        DocumentKind::Pdf => pdf::parse(bytes, limits, output),
         DocumentKind::Docx => docx::parse(bytes, limits),
         DocumentKind::Xlsx => xlsx::parse(bytes, limits),
         DocumentKind::Pptx => pptx::parse(bytes, limits),

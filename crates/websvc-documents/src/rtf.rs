@@ -73,7 +73,14 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
     if is_full {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, metadata: reader.metadata, pages: None, warnings })
+    Ok(ParsedDocument {
+        html,
+        page_html: None,
+        layout_html: None,
+        metadata: reader.metadata,
+        pages: None,
+        warnings,
+    })
 }
 
 enum Token<'t> {

@@ -154,7 +154,14 @@ impl<'l> Writer<'l> {
         if is_full || remaining_cells == 0 {
             warnings.push("the tables were cut off at the maximum size".to_owned());
         }
-        ParsedDocument { html, metadata: DocumentMetadata::default(), pages: Some(pages), warnings }
+        ParsedDocument {
+            html,
+            page_html: None,
+            layout_html: None,
+            metadata: DocumentMetadata::default(),
+            pages: Some(pages),
+            warnings,
+        }
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if is_full || reader.remaining_cells == 0 {
         warnings.push("the tables were cut off at the maximum size".to_owned());
     }
-    Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: Some(pages), warnings })
 }
 
 /// Returns the names and the paths of the visible sheets.

@@ -76,6 +76,7 @@ impl Pricing {
             | Format::Summary(_)
             | Format::Html(_)
             | Format::RawHtml(_)
+            | Format::RawBase64(_)
             | Format::Links(_)
             | Format::Images(_)
             | Format::Screenshot(_)

@@ -56,6 +56,7 @@ fn needs_page(format: &Format) -> bool {
         Format::Markdown(_)
         | Format::Html(_)
         | Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Links(_)
         | Format::Images(_)
         | Format::Summary(_)

@@ -24,6 +24,7 @@ use websvc_types::format::AttributeSelector;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
+use crate::document_pages::{self, DOCUMENT_CONTENT_TYPE};
 use crate::documents::{ConvertedDocument, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
@@ -62,7 +63,8 @@ pub(crate) fn format_page(
     plan: &ScrapePlan,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
-    if converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf) {
+    let is_unread_pdf = converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf);
+    if is_unread_pdf || is_only_bytes(plan) {
         return Ok(as_raw_file(&raw, plan));
     }
     if converted.is_some() {
@@ -75,6 +77,7 @@ pub(crate) fn format_page(
         options.banners = banners.clone();
     }
     let document = parse(&raw, converted.as_ref())?;
+    let raw_base64 = wants(plan, "rawBase64").then(|| STANDARD.encode(&raw.body));
     let metadata = document.metadata();
     let out_links = plan.needs_out_links().then(|| Box::new(out_links(&raw, &document, &metadata)));
     let is_unrendered_shell = !raw.is_rendered && is_shell(&raw);
@@ -84,9 +87,12 @@ pub(crate) fn format_page(
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page = Page { out_links, ..page_without_formats(raw) };
+    let mut page = Page { out_links, raw_base64, ..page_without_formats(raw) };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
+    }
+    if let Some(converted) = converted {
+        document_pages::write(&mut page, converted, raw, &options)?;
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
@@ -115,11 +121,7 @@ pub(crate) fn format_page(
             index_copy(raw, &document, &document.content(&options), metadata.clone())
         };
     }
-    page.metadata = wire_metadata(raw, metadata);
-    if let Some(pages) = converted.and_then(|converted| converted.pages.as_ref()) {
-        page.metadata.num_pages = Some(pages.read);
-        page.metadata.total_pages = Some(pages.total);
-    }
+    page.metadata = document_metadata(raw, metadata, converted);
     if wants(plan, "rawHtml") {
         page.raw_html = Some(document.into_raw_html());
     }
@@ -140,6 +142,11 @@ fn page_without_formats(raw: &RawPage) -> Page {
     }
 }
 
+/// Returns whether a plan requests nothing but the bytes, which are then not parsed.
+pub(crate) fn is_only_bytes(plan: &ScrapePlan) -> bool {
+    matches!(plan.formats(), [Format::RawBase64(_)])
+}
+
 fn wants(plan: &ScrapePlan, format: &str) -> bool {
     plan.formats().iter().any(|requested| requested.name() == format)
 }
@@ -151,6 +158,7 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
         markdown: encoded("markdown"),
         html: encoded("html"),
         raw_html: encoded("rawHtml"),
+        raw_base64: encoded("rawBase64"),
         warnings: raw.warnings.clone(),
         ..page_without_formats(raw)
     };
@@ -175,7 +183,7 @@ pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timesta
 
 pub(crate) fn parse(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Document, ScrapeError> {
     let (bytes, content_type) = match converted {
-        Some(converted) => (converted.html.as_bytes(), Some("text/html; charset=utf-8")),
+        Some(converted) => (converted.html.as_bytes(), Some(DOCUMENT_CONTENT_TYPE)),
         None => (&raw.body[..], raw.content_type()),
     };
     let source = Source { bytes, content_type, url: &raw.url };
@@ -220,8 +228,10 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
         Format::Attributes(options) => write_attributes(page, &options.selectors, document),
-        // The raw HTML is moved out of the document last; the other formats are not written from the content.
+        // The raw HTML is moved out of the document last, and the bytes were encoded before; the other formats are not
+        // written from the content.
         Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Product(_)
         | Format::Menu(_)
         | Format::Summary(_)
@@ -298,6 +308,17 @@ fn read_design(page: &mut Page, styles: Value, document: Option<&Document>, url:
 /// Returns whether a format is written from the content of the page.
 fn shows_content(format: &Format) -> bool {
     matches!(format, Format::Markdown(_) | Format::Html(_) | Format::Links(_) | Format::Images(_))
+}
+
+/// Returns the metadata of a page, with the page counts of a PDF.
+fn document_metadata(
+    raw: &RawPage,
+    metadata: PageMetadata,
+    converted: Option<&ConvertedDocument>,
+) -> Metadata {
+    let pages = converted.and_then(|converted| converted.pages.as_ref());
+    let (num_pages, total_pages) = pages.map(|pages| (pages.read, pages.total)).unzip();
+    Metadata { num_pages, total_pages, ..wire_metadata(raw, metadata) }
 }
 
 fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {

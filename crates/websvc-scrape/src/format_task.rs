@@ -33,7 +33,11 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         let output_key = OutputKey::of(&plan);
         let copy = copy.filter(|_| plan.store_in_cache());
-        let converted = self.convert_document(&page, options_of(&plan), deadline).await?;
+        let converted = if format::is_only_bytes(&plan) {
+            None
+        } else {
+            self.convert_document(&page, options_of(&plan), deadline).await?
+        };
         let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
         let formatting = self.run_cpu_task(move |_| {
             let _permit = permit;

@@ -14,6 +14,7 @@ mod clock;
 mod config;
 mod crawl_page;
 pub mod date;
+mod document_pages;
 mod documents;
 mod error;
 mod fetcher;

@@ -16,7 +16,7 @@ use websvc_types::format::AttributeValues;
 use websvc_types::menu::{MenuItem, MenuOption, MenuOptionGroup, PageMenu};
 use websvc_types::product::{ItemImage, PageProduct, ProductVariant};
 use websvc_types::video::PageVideo;
-use websvc_types::{Format, Parser, RedactOptions};
+use websvc_types::{DocumentPage, Format, PageBlock, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
 use crate::cache::StoredCopy;
@@ -144,15 +144,32 @@ impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
 }
 
 fn weight(key: &PageKey, page: &Page) -> u64 {
-    let Page { markdown, html, raw_html, links, images, attributes, product, menu, videos, .. } = page;
-    let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
+    let Page {
+        markdown,
+        html,
+        raw_html,
+        raw_base64,
+        pages,
+        blocks,
+        links,
+        images,
+        attributes,
+        product,
+        menu,
+        videos,
+        ..
+    } = page;
+    let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len);
     let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
     let values: usize = attributes.iter().flatten().map(attribute_weight).sum();
     let metadata = 4 * 1024;
     let product = product.as_ref().map_or(0, |product| product_weight(product));
     let menu = menu.as_ref().map_or(0, |menu| menu_weight(menu));
     let videos: usize = videos.iter().flatten().map(video_weight).sum();
-    let structured = values + product + menu + videos;
+    let pages = pages.iter().flatten().map(|page| page.markdown.len() + size_of::<DocumentPage>());
+    let blocks = blocks.iter().flatten().flat_map(|page| &page.items);
+    let blocks = blocks.map(|block| block.content.len() + 2 * size_of::<PageBlock>());
+    let structured = values + product + menu + videos + pages.sum::<usize>() + blocks.sum::<usize>();
     (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>() + structured) as u64
 }
 

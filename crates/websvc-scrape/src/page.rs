@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::Value;
 use websvc_branding::PageDesign;
 use websvc_store::PreparedSnapshot;
-use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
 use websvc_types::format::AttributeValues;
@@ -13,6 +12,7 @@ use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
 use websvc_types::video::PageVideo;
+use websvc_types::{DocumentPage, Metadata, PageBlocks};
 
 use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
@@ -33,6 +33,12 @@ pub struct Page {
     pub images: Option<Vec<String>>,
     /// Values of attributes, if requested.
     pub attributes: Option<Vec<AttributeValues>>,
+    /// The pages of a PDF, if requested.
+    pub pages: Option<Vec<DocumentPage>>,
+    /// The blocks of the pages of a PDF, if requested.
+    pub blocks: Option<Vec<PageBlocks>>,
+    /// The bytes as received in base64, if requested.
+    pub raw_base64: Option<String>,
     /// The product of the page, if requested and found.
     pub product: Option<Box<PageProduct>>,
     /// The menu of the page, if requested and found.

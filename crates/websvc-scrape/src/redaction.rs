@@ -31,7 +31,7 @@ const AUTHORS: &[&str] = &[
 
 /// The warning for a file that is not parsed: it cannot be redacted, and the caller must not take it for redacted.
 const UNREAD_WARNING: &str =
-    "redactPII covers parsed text only: with these parsers the PDF is returned as a file and is not redacted";
+    "redactPII covers parsed text only: the file is returned as it was received and is not redacted";
 
 /// Means to find personal data in a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,8 @@ struct Redactor<'a> {
 
 /// Adds the warning that nothing was removed from a file that is returned as it is.
 pub fn warn_not_redacted(page: &mut Page) {
-    if page.markdown.is_some() || page.html.is_some() || page.raw_html.is_some() {
+    let files = [&page.markdown, &page.html, &page.raw_html, &page.raw_base64];
+    if files.into_iter().any(Option::is_some) {
         page.warnings.push(UNREAD_WARNING.to_owned());
     }
 }
@@ -127,6 +128,11 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
     if let Some(markdown) = &mut page.markdown {
         redactor.markdown(markdown);
     }
+    let blocks = page.blocks.iter_mut().flatten().flat_map(|page| &mut page.items);
+    let pages = page.pages.iter_mut().flatten();
+    for text in pages.map(|page| &mut page.markdown).chain(blocks.map(|block| &mut block.content)) {
+        redactor.page_markdown(text);
+    }
     let metadata = &mut page.metadata;
     for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
         redactor.plain(text);
@@ -145,6 +151,7 @@ pub fn redact_page(page: &mut Page, options: &RedactOptions, data: &PersonalData
     let unredacted = [
         ("html", page.html.is_some()),
         ("rawHtml", page.raw_html.is_some()),
+        ("rawBase64", page.raw_base64.is_some()),
         ("links", page.links.is_some()),
         ("images", page.images.is_some()),
         ("attributes", page.attributes.is_some()),
@@ -166,11 +173,24 @@ impl Redactor<'_> {
         self.replace(text, Syntax::Markdown, &self.data.markdown);
     }
 
-    fn plain(&self, text: &mut String) {
-        // A search for all of them would be built for each of the texts, of which a page may have thousands.
+    /// Redacts a page of a document. The ranges of the named parts are not those of the page, so all named texts count.
+    /// The rules always apply, too: the model may have read only a part of the text, such as the cleaned markdown.
+    fn page_markdown(&self, text: &mut String) {
+        self.replace(text, Syntax::Markdown, &[self.named_in(text)]);
+        if !self.data.with_rules {
+            self.apply_rules(text, Syntax::Markdown);
+        }
+    }
+
+    /// Returns the named texts that occur in a text, as its only part. A search for all of them would be built for each of
+    /// the texts, of which a page may have thousands.
+    fn named_in(&self, text: &str) -> NamedPart {
         let texts = self.metadata.iter().filter(|named| named.is_in(text)).cloned().collect();
-        let part = NamedPart { range: 0..text.len(), texts };
-        self.replace(text, Syntax::Plain, &[part]);
+        NamedPart { range: 0..text.len(), texts }
+    }
+
+    fn plain(&self, text: &mut String) {
+        self.replace(text, Syntax::Plain, &[self.named_in(text)]);
     }
 
     /// Redacts the texts of a meta tag; the name of an author is redacted completely.
@@ -246,7 +266,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use serde_json::json;
-    use websvc_types::Metadata;
+    use websvc_types::{DocumentPage, Metadata};
 
     use super::*;
 
@@ -310,6 +330,18 @@ mod tests {
         assert_eq!(page.metadata.other["author"], json!("<PERSON>"));
         assert_eq!(page.metadata.other["keywords"], json!(["tea", "jane@a.test"]));
         assert_eq!(with(true).markdown.unwrap(), "Ask <PERSON> about tea: <EMAIL>.");
+    }
+
+    #[test]
+    fn pages_of_a_document_are_redacted_with_all_named_texts_and_the_rules() {
+        let mut page = page();
+        page.markdown = None;
+        page.pages = Some(vec![DocumentPage::new(1, "Ask Bo: x@a.test.".to_owned())]);
+        let texts = vec![NamedText::new(Kind::Person, "Bo").unwrap()];
+        let markdown = vec![NamedPart { range: 900..950, texts }];
+        let data = PersonalData { markdown, metadata: Vec::new(), with_rules: false };
+        redact_page(&mut page, &RedactOptions::default(), &data);
+        assert_eq!(page.pages.unwrap()[0].markdown, "Ask <PERSON>: <EMAIL>.");
     }
 
     #[test]

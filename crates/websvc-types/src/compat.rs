@@ -13,15 +13,18 @@ pub const SOURCES: &[&str] = &["alexandria"];
 /// Names of categories that are ignored with a warning.
 pub const CATEGORIES: &[&str] = &["developer", "gov"];
 
-/// Names of formats that are ignored with a warning.
-pub const FORMATS: &[&str] = &["rawBase64"];
-
 /// Formats that need options, and whose bare names are ignored with a warning. The official Python client sends the bare
 /// name, without the options of its caller.
 pub const BARE_FORMATS: &[&str] = &["attributes"];
 
-/// Fields of a parser that are ignored with a warning.
-pub const PARSER_OPTIONS: &[&str] = &["blocks", "pageMarkdown", "pageMarkers", "pages"];
+/// Names of parsers that are ignored with a warning.
+pub const PARSERS: &[&str] = &["image"];
+
+/// Older name of the field `pages` of a parser.
+pub const PAGE_MARKDOWN: &str = "pageMarkdown";
+
+/// Field of the format `json` that is ignored with a warning.
+pub const CHECK_PROMPT_INJECTION: &str = "checkPromptInjection";
 
 /// Older name of the format `question`; the question is in the field `prompt`.
 pub const QUERY: &str = "query";
@@ -47,10 +50,9 @@ pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
     })
 }
 
-/// Adds the formats that are ignored, and the older name of the format `question`.
+/// Adds the bare names of formats that are ignored, and the older name of the format `question`.
 pub(crate) fn add_formats(schema: &mut Schema) {
     let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") else { return };
-    alternatives.push(ignored_values_schema(FORMATS));
     alternatives.push(json!({
         "description": "Sent by official clients only. Ignored with a warning: the format needs its options.",
         "deprecated": true,
@@ -75,12 +77,17 @@ pub(crate) fn add_formats(schema: &mut Schema) {
     }));
 }
 
-/// Adds the fields of a parser that are ignored.
+/// Adds the older name of the field `pages` of a parser.
 pub(crate) fn add_parser_options(schema: &mut Schema) {
-    for name in PARSER_OPTIONS {
-        let description = "Sent by official clients only. Ignored with a warning.";
-        add_property(schema, name, json!({ "deprecated": true, "description": description }));
-    }
+    let description = "Older name of `pages`, sent by official clients.";
+    let older = json!({ "deprecated": true, "description": description, "type": ["boolean", "null"] });
+    add_property(schema, PAGE_MARKDOWN, older);
+}
+
+/// Adds the field of the format `json` that is ignored.
+pub(crate) fn add_json_options(schema: &mut Schema) {
+    let description = "Sent by official clients only. Ignored with a warning.";
+    add_property(schema, CHECK_PROMPT_INJECTION, json!({ "deprecated": true, "description": description }));
 }
 
 /// Adds a deprecated property to the schema of an object.

@@ -94,6 +94,7 @@ pub mod branding;
 pub mod changes;
 pub mod compat;
 pub mod country;
+mod document_page;
 mod error;
 pub mod feedback;
 pub mod format;
@@ -121,6 +122,7 @@ pub mod usage;
 pub mod video;
 
 pub use action::Action;
+pub use document_page::{BlockConfidence, BlockSource, BlocksStatus, DocumentPage, PageBlock, PageBlocks};
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 #[expect(deprecated, reason = "old names stay for one release")]

@@ -226,12 +226,12 @@ fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -
 /// Checks the parsers. An empty list stays empty, so that files are not converted.
 fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -> Vec<Parser> {
     let Some(parsers) = parsers else {
-        return vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }];
+        return vec![Parser::new(ParserKind::Pdf)];
     };
     let mut checked: Vec<Parser> = Vec::new();
     for (index, parser) in parsers.into_iter().enumerate() {
         let path = path.index(index);
-        let Parser { kind, mode: _, max_pages } = &parser;
+        let Parser { kind, mode: _, max_pages, pages: _, page_markers: _, blocks: _ } = &parser;
         if let Some(max_pages) = max_pages {
             bounds::number(report, &path.key("maxPages"), *max_pages, MAX_PAGES_MIN, MAX_PAGES_MAX);
         }

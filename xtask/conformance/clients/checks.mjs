@@ -7,6 +7,10 @@ import { join } from "node:path";
 
 export const [address, key] = process.argv.slice(2);
 export const page = "http://tea.test/green.html";
+/** Pages that are not in the index: the searches and maps of other checks must not find them. */
+export const shop = "http://tea.test/shop.html";
+export const menuPage = "http://tea.test/menu.html";
+export const brochure = "http://tea.test/brochure.pdf";
 
 /** Whether the service has a Chromium, and so browser sessions. */
 export const hasSessions = process.env.WEBSVC_SESSIONS === "1";

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import {
-  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, waitForCheck,
+  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, shop, waitForCheck,
 } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-cli");
@@ -80,6 +80,13 @@ await check("scrape", async () => {
   const { status, stdout, stderr } = await runJson("scrape", key, page);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /Green tea[^]*Sencha/);
+});
+
+await check("scrape with a format whose options it cannot send", async () => {
+  // The client sends only the name of the format, without selectors, and does not print the warning.
+  const { status, stdout, stderr } = await execute("scrape", key, page, "--format", "markdown,attributes");
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /# Green tea/);
 });
 
 await check("scrape several pages", async () => {
@@ -172,6 +179,16 @@ async function use(name, ...options) {
 }
 
 if (hasSessions) {
+  await check("branding", async () => {
+    // A page with actions is not stored in the index, where other checks would find it.
+    const actions = ["--actions", '[{"type":"wait","milliseconds":1}]'];
+    const { status, stdout, stderr } = await execute("scrape", key, shop, "--format", "markdown,branding", ...actions);
+    assert.equal(status, 0, stderr);
+    const { branding } = JSON.parse(stdout);
+    assert.equal(branding.colorScheme, "light");
+    assert.equal(branding.components.buttonPrimary.background.toUpperCase(), "#006633");
+  });
+
   await check("browser sessions", async () => {
     const options = ["--ttl", "120", "--ttl-inactivity", "60", "--profile", newProfile()];
     const launched = (await use("browser", "launch-session", ...options)).stdout;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import Firecrawl from "@mendable/firecrawl-js";
 import {
-  WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, waitForCheck,
+  WatchedPage, address, announce, brochure, changedLines, check, hasSessions, key, lastLine, menuPage, newProfile, page, shop,
+  waitForCheck,
 } from "./checks.mjs";
 
 const client = (apiKey) => new Firecrawl({ apiKey, apiUrl: address });
@@ -74,6 +75,55 @@ await check("scrape of unavailable pages", async () => {
   const cached = client(key).scrape("http://tea.test/never", { minAge: 1 });
   await assert.rejects(cached, { status: 404, code: "SCRAPE_NO_CACHED_DATA" });
   await assert.rejects(client(key).scrape("ftp://tea.test/"), hasError(400, /url/));
+});
+
+await check("product and menu", async () => {
+  const { product, menu, warning } = await client(key).scrape(shop, { storeInCache: false, formats: ["product", "menu"] });
+  assert.deepEqual([product.title, product.brand, product.url], ["Sencha, 100 g", "Tea house", shop]);
+  const [variant] = product.variants;
+  assert.deepEqual([variant.sku, variant.price.amount, variant.price.currency], ["SEN-100", 12.5, "EUR"]);
+  assert.equal(variant.availability.inStock, true);
+  assert.equal(menu, undefined);
+  assert.match(warning, /No menu found/);
+  const found = (await client(key).scrape(menuPage, { storeInCache: false, formats: ["menu"] })).menu;
+  assert.deepEqual([found.isMenu, found.merchant.name, found.sections[0].name], [true, "Tea house", "Cakes"]);
+  assert.deepEqual(found.sections[0].items.map(({ name, price }) => [name, price.amount]), [["Matcha cake", 4.2], ["Scone", 3]]);
+});
+
+await check("attributes and raw bytes", async () => {
+  const selectors = [{ selector: "a.file", attribute: "href" }];
+  const formats = [{ type: "attributes", selectors }, { type: "rawBase64" }];
+  const { attributes, rawBase64, warning } = await client(key).scrape(shop, { storeInCache: false, formats });
+  assert.deepEqual(attributes, [{ selector: "a.file", attribute: "href", values: ["/brochure.pdf"] }]);
+  assert.match(Buffer.from(rawBase64, "base64").toString(), /^<!doctype html>[^]*Sencha/);
+  assert.equal(warning, undefined);
+  const file = await client(key).scrape(brochure, { storeInCache: false, formats: ["rawBase64"] });
+  assert.equal(Buffer.from(file.rawBase64, "base64").subarray(0, 5).toString(), "%PDF-");
+  assert.deepEqual([file.markdown, file.metadata.creditsUsed], [undefined, 1]);
+});
+
+await check("pages of a PDF", async () => {
+  const parsers = [{ type: "pdf", pages: true, pageMarkers: true }];
+  const marked = await client(key).scrape(brochure, { storeInCache: false, formats: ["markdown"], parsers });
+  assert.deepEqual(marked.pages.map(({ pageNumber }) => pageNumber), [1, 2]);
+  assert.equal(marked.pages[1].markdown, "The second page is about oolong.\n");
+  assert.match(marked.markdown, /green tea\.\n\n---\n\n<!-- page 2 -->\n\nThe second page/);
+  // The older name, a page limit, blocks, and a parser that this service does not have.
+  const older = [{ type: "pdf", pageMarkdown: true, maxPages: 1, blocks: true }, { type: "image" }];
+  const { pages, blocks, warning } = await client(key).scrape(brochure, { storeInCache: false, parsers: older });
+  assert.deepEqual([pages.length, blocks.length, blocks[0].status], [1, 1, "ok"]);
+  assert.deepEqual(blocks[0].items.map(({ type, content }) => [type, content.slice(0, 10)]), [["title", "# Teas of "], ["text", "The first "]]);
+  assert.ok(blocks[0].items.every(({ bbox }) => bbox.length === 4));
+  assert.match(warning, /image is not available/);
+});
+
+await check("activity", async () => {
+  const sdk = client(key);
+  await sdk.scrape(page);
+  // The SDK has no method for it, but its HTTP client can request any path.
+  const { data: listed } = await sdk.http.get("/v2/team/activity?endpoint=scrape&limit=1");
+  assert.deepEqual(listed.data.map(({ endpoint, target }) => [endpoint, target]), [["scrape", page]]);
+  await assert.rejects(sdk.http.get("/v2/team/activity?limit=101"), (error) => error.response?.status === 400);
 });
 
 await check("parse", async () => {
@@ -220,6 +270,14 @@ await check("monitor", async () => {
 });
 
 if (hasSessions) {
+  await check("branding", async () => {
+    const { branding, warning } = await client(key).scrape(shop, { storeInCache: false, formats: ["branding"] });
+    assert.equal(branding.colorScheme, "light");
+    assert.equal(branding.colors.background.toUpperCase(), "#FFFFFF");
+    assert.equal(branding.components.buttonPrimary.background.toUpperCase(), "#006633");
+    assert.ok(["Arial", "Georgia"].every((name) => branding.fonts.some(({ family }) => family === name)), JSON.stringify(branding.fonts));
+    assert.match(warning, /no language model is configured/);
+  });
   await check("browser sessions", async () => {
     const sdk = client(key);
     const name = newProfile();

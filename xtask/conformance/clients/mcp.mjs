@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { WatchedPage, address, announce, changedLines, check, hasSessions, key, page, waitForCheck } from "./checks.mjs";
+import { WatchedPage, address, announce, brochure, changedLines, check, hasSessions, key, page, shop, waitForCheck } from "./checks.mjs";
 
 const { bin } = announce("firecrawl-mcp");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-mcp/package.json")), bin["firecrawl-mcp"]);
@@ -147,6 +147,15 @@ await check("scrape", () =>
   }),
 );
 
+await check("scrape of a PDF with a page limit", () =>
+  withServer(key, async (server) => {
+    const options = { url: brochure, storeInCache: false, formats: ["markdown"], parsers: ["pdf"], pdfOptions: { maxPages: 1 } };
+    const { markdown, metadata } = JSON.parse(await server.use("firecrawl_scrape", options));
+    assert.match(markdown, /^# Teas of the year/);
+    assert.deepEqual([metadata.numPages, metadata.totalPages], [1, 2]);
+  }),
+);
+
 await check("crawl and its status", () =>
   withServer(key, async (server) => {
     const options = { url: "http://tea.test/", limit: 10, sitemap: "skip", scrapeOptions: { formats: ["markdown"] } };
@@ -210,6 +219,14 @@ await check("monitor", () =>
 );
 
 if (hasSessions) {
+  await check("branding", () =>
+    withServer(key, async (server) => {
+      const { branding } = JSON.parse(await server.use("firecrawl_scrape", { url: shop, storeInCache: false, formats: ["branding"] }));
+      assert.equal(branding.colorScheme, "light");
+      assert.equal(branding.components.buttonPrimary.background.toUpperCase(), "#006633");
+    }),
+  );
+
   await check("interact", () =>
     withServer(key, async (server) => {
       const use = async (name, options) => JSON.parse(await server.use(name, options));

@@ -10,7 +10,7 @@ import time
 import uuid
 
 from firecrawl import AsyncFirecrawl, Firecrawl
-from firecrawl.v2.types import ParseOptions
+from firecrawl.v2.types import ParseOptions, PDFParser
 from firecrawl.v2.utils.error_handler import BadRequestError, FirecrawlError, UnauthorizedError
 from firecrawl.v2.watcher_async import AsyncWatcher
 
@@ -18,6 +18,10 @@ ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
 PAGE = "http://tea.test/green.html"
 OOLONG = "http://tea.test/oolong.html"
+# Pages that are not in the index: the searches and maps of other checks must not find them.
+SHOP = "http://tea.test/shop.html"
+MENU = "http://tea.test/menu.html"
+BROCHURE = "http://tea.test/brochure.pdf"
 # Whether the service has a Chromium, and so browser sessions.
 HAS_SESSIONS = os.environ.get("WEBSVC_SESSIONS") == "1"
 
@@ -110,6 +114,71 @@ async def check_scrape_unavailable(make):
         raise AssertionError(f"accepted: {page}")
     gone = await call(make(KEY).scrape("http://tea.test/missing"))
     assert gone.metadata.status_code == 404, gone.metadata
+
+
+async def check_product_and_menu(make):
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["product", "menu"]))
+    product = page.product
+    assert (product.title, product.brand, product.url) == ("Sencha, 100 g", "Tea house", SHOP), product
+    variant = product.variants[0]
+    assert (variant.sku, variant.price.amount, variant.price.currency) == ("SEN-100", 12.5, "EUR"), variant
+    assert variant.availability.in_stock is True, variant
+    assert page.menu is None and "No menu found" in page.warning, page
+    page = await call(make(KEY).scrape(MENU, store_in_cache=False, formats=["markdown", "menu"]))
+    menu = page.menu
+    assert menu.is_menu and menu.confidence >= 0.9 and menu.merchant.name == "Tea house", menu
+    items = [(section.name, item.name, item.price.amount) for section in menu.sections for item in section.items]
+    assert items == [("Cakes", "Matcha cake", 4.2), ("Cakes", "Scone", 3.0)], menu
+    assert menu.sections[0].items[0].dietary == ["vegetarian"], menu
+
+
+async def check_attributes(make):
+    selectors = [{"selector": "a.file", "attribute": "href"}]
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["markdown", {"type": "attributes", "selectors": selectors}]))
+    # The SDK sends a format object as it is, but its document has no field for the values.
+    assert page.markdown.startswith("# Sencha") and not page.warning, page
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["markdown", "attributes"]))
+    assert "attributes is not available" in page.warning, page
+
+
+async def check_pdf_pages(make):
+    parser = PDFParser(pages=True, page_markers=True, blocks=True)
+    page = await call(make(KEY).scrape(BROCHURE, store_in_cache=False, formats=["markdown"], parsers=[parser]))
+    assert [result.page_number for result in page.pages] == [1, 2], page.pages
+    assert page.pages[1].markdown == "The second page is about oolong.\n", page.pages
+    assert "\n\n---\n\n<!-- page 2 -->\n\nThe second page" in page.markdown, page.markdown
+    assert (page.metadata.num_pages, page.metadata.credits_used, page.warning) == (2, 2, None), page.metadata
+    first, _ = page.blocks
+    title = first.items[0]
+    assert (first.page_number, first.width, first.status) == (1, 600.0, "ok"), first
+    assert (title.id, title.type, title.content, len(title.bbox)) == ("p1.b0", "title", "# Teas of the year", 4), title
+    assert (title.reading_order, title.source, title.confidence.ocr) == (0, "native_text", None), title
+    # The older name, a page limit, and a parser that this service does not have.
+    parsers = [{"type": "pdf", "page_markdown": True, "max_pages": 1}, "image"]
+    page = await call(make(KEY).scrape(BROCHURE, store_in_cache=False, formats=["markdown"], parsers=parsers))
+    assert len(page.pages) == 1 and page.markdown == page.pages[0].markdown, page
+    assert "image is not available" in page.warning, page.warning
+
+
+async def check_branding(make):
+    page = await call(make(KEY).scrape(SHOP, store_in_cache=False, formats=["branding"]))
+    branding = page.branding
+    assert branding.color_scheme == "light", branding
+    assert branding.colors["background"].upper() == "#FFFFFF", branding.colors
+    assert branding.components["buttonPrimary"]["background"].upper() == "#006633", branding.components
+    assert {font["family"] for font in branding.fonts} >= {"Arial", "Georgia"}, branding.fonts
+    assert "no language model is configured" in page.warning, page.warning
+
+
+async def check_activity(make):
+    client = make(KEY)
+    await call(client.scrape(PAGE))
+    # The SDK has no method for it, but its HTTP client can request any path.
+    http = client._v2_client.http_client if hasattr(client._v2_client, "http_client") else client._v2_client.async_http_client
+    response = await call(http.get("/v2/team/activity?endpoint=scrape&limit=1"))
+    listed = response.json()
+    assert listed["success"] and [item["target"] for item in listed["data"]] == [PAGE], listed
+    assert listed["data"][0]["endpoint"] == "scrape" and listed["data"][0]["api_version"] == "v2", listed
 
 
 async def check_parse(make):
@@ -389,6 +458,10 @@ async def main():
         ("map", check_map),
         ("scrape", check_scrape),
         ("scrape of unavailable pages", check_scrape_unavailable),
+        ("product and menu", check_product_and_menu),
+        ("attributes", check_attributes),
+        ("pages of a PDF", check_pdf_pages),
+        ("activity", check_activity),
         ("parse", check_parse),
         ("usage", check_usage),
         ("batch", check_batch),
@@ -399,7 +472,7 @@ async def main():
         key_check,
     ]
     if HAS_SESSIONS:
-        checks += [("browser sessions", check_browser_sessions), ("interact", check_interact)]
+        checks += [("branding", check_branding), ("browser sessions", check_browser_sessions), ("interact", check_interact)]
     for kind, client in (("sync", Firecrawl), ("async", AsyncFirecrawl)):
         for name, check in checks:
             try:

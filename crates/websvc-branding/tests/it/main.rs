@@ -4,6 +4,7 @@
 mod buttons;
 mod canvas;
 mod colors;
+mod corpus;
 mod distances;
 mod logo;
 mod report;

@@ -28,7 +28,7 @@ const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessing
 
 /// Returns a PDF of pages, each given as the entries of its stream dictionary and its content stream. The PDF has no
 /// cross-reference table, so readers must search for the objects.
-fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
+pub(crate) fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|index| format!("{} 0 R", 10 + 2 * index)).collect();
     let mut file = b"%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n".to_vec();
     let mut object = |text: String| file.extend_from_slice(text.as_bytes());
@@ -53,7 +53,7 @@ fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
     file
 }
 
-fn text(lines: &[(u32, u32, &str)]) -> Vec<u8> {
+pub(crate) fn text(lines: &[(u32, u32, &str)]) -> Vec<u8> {
     let operators =
         lines.iter().map(|(size, y, line)| format!("BT /F1 {size} Tf 50 {y} Td ({line}) Tj ET\n"));
     operators.collect::<String>().into_bytes()

@@ -37,6 +37,7 @@ mod dashboard;
 mod deadline;
 mod demo;
 mod doctor;
+mod document_pages;
 mod documentation;
 mod documents;
 mod durable;

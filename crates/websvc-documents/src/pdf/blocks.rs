@@ -8,6 +8,28 @@ use super::lines::Segment;
 use super::list_marker::{ListMarker, leading_marker};
 use super::text::{Span, join, spans};
 
+/// A block and its place.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedBlock {
+    pub(super) block: Block,
+    /// The area on the page; `None` for text that is not upright.
+    pub(super) area: Option<Rect>,
+}
+
+impl PlacedBlock {
+    /// Creates a block that covers these lines.
+    pub(super) fn of_lines(block: Block, lines: &[Line]) -> Self {
+        let mut area = Rect::EMPTY;
+        lines.iter().for_each(|line| area.unite(&line.area));
+        Self { block, area: Some(area) }
+    }
+
+    /// Creates a block without a place.
+    pub(super) fn unplaced(block: Block) -> Self {
+        Self { block, area: None }
+    }
+}
+
 /// A block of a column.
 #[derive(Debug, Clone)]
 pub(super) enum Block {
@@ -19,8 +41,18 @@ pub(super) enum Block {
     Table(Vec<Vec<Vec<Span>>>),
     /// Lines of a table of contents.
     Contents(Vec<Vec<Span>>),
+    /// The start of a page.
+    PageStart(PageSize),
     /// The placeholder of the page with this number, which has no text.
     PageMark(u32),
+}
+
+/// The number and the size of a page, in points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PageSize {
+    pub(super) page: u32,
+    pub(super) width: f32,
+    pub(super) height: f32,
 }
 
 /// A block of running text.
@@ -107,24 +139,26 @@ impl Column {
 }
 
 /// Groups the lines of a column into blocks, and appends them.
-pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<Block>) {
+pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlock>) {
     let mut index = 0;
     while index < lines.len() {
         let code = code_lines(&lines[index..], column);
         if code > 0 {
-            blocks.push(Block::Code(code_text(&lines[index..index + code], column)));
+            let lines = &lines[index..index + code];
+            blocks.push(PlacedBlock::of_lines(Block::Code(code_text(lines, column)), lines));
             index += code;
             continue;
         }
         let contents = lines[index..].iter().take_while(|line| has_leader(line)).count();
         if contents >= 2 {
-            let entries =
-                lines[index..index + contents].iter().map(|line| contents_entry(line, column.link_offset));
-            blocks.push(Block::Contents(entries.collect()));
+            let lines = &lines[index..index + contents];
+            let entries = lines.iter().map(|line| contents_entry(line, column.link_offset));
+            blocks.push(PlacedBlock::of_lines(Block::Contents(entries.collect()), lines));
             index += contents;
             continue;
         }
         let mut builder = TextBuilder::new(&lines[index], column);
+        let start = index;
         index += 1;
         while let Some(line) = lines.get(index) {
             let is_code = line.mono && code_lines(&lines[index..], column) > 0;
@@ -134,7 +168,7 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<Block>) {
             builder.push(line, column);
             index += 1;
         }
-        blocks.push(Block::Text(builder.finish(column)));
+        blocks.push(PlacedBlock::of_lines(Block::Text(builder.finish(column)), &lines[start..index]));
     }
 }
 

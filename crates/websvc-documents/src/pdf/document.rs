@@ -3,8 +3,9 @@
 use hayro_syntax::Pdf;
 
 use crate::limits::Limits;
+use crate::page_output::PageOutput;
 
-use super::blocks::{Block, Text};
+use super::blocks::{Block, PageSize, PlacedBlock, Text};
 use super::columns;
 use super::content::{self, Glyph, PageContent};
 use super::font::Fonts;
@@ -14,7 +15,7 @@ use super::links;
 use super::outline::Outline;
 use super::tables;
 use super::text::join;
-use super::to_html;
+use super::to_html::{self, Marks};
 
 /// The number of pages in a batch. The glyphs of one batch are in memory, and its headers and footers are counted
 /// before its pages are converted.
@@ -34,6 +35,10 @@ const MIN_CURVES: usize = 200;
 /// The content of the pages that were read.
 pub(super) struct PageBatch {
     pub(super) html: String,
+    /// The pages on their own, if requested.
+    pub(super) page_html: Option<String>,
+    /// The pages on their own with their layout, if requested.
+    pub(super) layout_html: Option<String>,
     /// The number of pages that were read.
     pub(super) pages: u32,
     pub(super) without_text: Vec<u32>,
@@ -47,13 +52,15 @@ struct Page {
     content: PageContent,
     /// The segments of each text direction, the most frequent direction first.
     directions: Vec<Vec<Segment>>,
+    /// The most frequent direction is upright.
+    is_upright: bool,
     height: f32,
     /// The number of links on the pages before this one.
     link_offset: u32,
 }
 
 /// Reads the pages within the limits.
-pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> PageBatch {
+pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
     let pages = pdf.pages();
     let total = (pages.len() as u32).min(limits.max_pages);
     let outline = Outline::read(pdf);
@@ -81,7 +88,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> PageBatch {
             reader.add(page, &running_elements, total);
         }
     }
-    reader.finish(next, &outline, limits)
+    reader.finish(next, &outline, limits, output)
 }
 
 impl Page {
@@ -114,7 +121,8 @@ impl Page {
             segments(&in_direction)
         });
         let directions = directions.collect();
-        Self { number, directions, height, link_offset, content }
+        let is_upright = rotations.first().is_some_and(|(rotation, _)| *rotation == 0);
+        Self { number, directions, is_upright, height, link_offset, content }
     }
 
     /// Returns whether the page has readable content that its text does not contain, such as a scan. The decision
@@ -133,7 +141,7 @@ impl Page {
 /// Collects the blocks of the pages in reading order.
 #[derive(Default)]
 struct DocumentReader {
-    blocks: Vec<Block>,
+    blocks: Vec<PlacedBlock>,
     links: Vec<String>,
     without_text: Vec<u32>,
     text_bytes: usize,
@@ -146,13 +154,15 @@ struct DocumentReader {
 impl DocumentReader {
     fn add(&mut self, mut page: Page, running_elements: &RunningElements, total: u32) {
         let number = page.number + 1;
+        let PageContent { width, height, .. } = page.content;
+        self.blocks.push(PlacedBlock::unplaced(Block::PageStart(PageSize { page: number, width, height })));
         if page.content.cut_off {
             self.cut_off.push(number);
         }
         if page.lacks_text() {
             self.unmapped |= page.content.unmapped > MIN_GLYPHS;
             self.without_text.push(number);
-            self.blocks.push(Block::PageMark(number));
+            self.blocks.push(PlacedBlock::unplaced(Block::PageMark(number)));
         }
         if let Some(main) = page.directions.first_mut() {
             running_elements.strip(page.number, total, main, page.height);
@@ -165,7 +175,10 @@ impl DocumentReader {
             for column in columns::in_reading_order(direction, rules) {
                 let start = self.blocks.len();
                 tables::column_blocks(column, rules, &grids, page.link_offset, &mut self.blocks);
-                if let Some(Block::Text(first)) = self.blocks.get_mut(start) {
+                if index > 0 || !page.is_upright {
+                    self.blocks[start..].iter_mut().for_each(|block| block.area = None);
+                }
+                if let Some(PlacedBlock { block: Block::Text(first), area: _ }) = self.blocks.get_mut(start) {
                     first.starts_column = true;
                 }
                 self.join_columns(start);
@@ -173,32 +186,18 @@ impl DocumentReader {
         }
     }
 
-    /// Joins the first block of a column with the block before it, if a sentence or code continues there.
+    /// Joins the first block of a column with the block before it on the page, if a sentence or code continues there.
     fn join_columns(&mut self, start: usize) {
-        if let (Some(Block::Code(_)), Some(Block::Code(_))) =
-            (start.checked_sub(1).and_then(|last| self.blocks.get(last)), self.blocks.get(start))
-        {
-            let Block::Code(next) = self.blocks.remove(start) else { return };
-            if let Some(Block::Code(last)) = self.blocks.get_mut(start - 1) {
-                last.extend(next);
-            }
+        if start >= self.blocks.len() || start == 0 {
             return;
         }
-        let (before, after) = self.blocks.split_at_mut(start);
-        let (Some(Block::Text(last)), Some(Block::Text(next))) = (before.last_mut(), after.first()) else {
-            return;
-        };
-        if continues(last, next) {
-            let Block::Text(next) = self.blocks.remove(start) else { return };
-            if let Some(Block::Text(last)) = self.blocks.get_mut(start - 1) {
-                join(&mut last.spans, next.spans);
-                last.lines += next.lines;
-                last.may_continue = next.may_continue;
-            }
+        let first = self.blocks.remove(start);
+        if let Some(first) = append(&mut self.blocks[start - 1], first) {
+            self.blocks.insert(start, first);
         }
     }
 
-    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>) -> PageBatch {
+    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} exceeds the limits of a page and was cut off"));
@@ -206,11 +205,60 @@ impl DocumentReader {
         if self.unmapped {
             warnings.push("some pages use fonts without a mapping to Unicode".to_owned());
         }
-        let (html, is_full) = to_html::html(&self.blocks, &self.links, outline, limits.max_output_bytes);
-        if is_full {
+        let write = |blocks: &[PlacedBlock], marks| {
+            to_html::html(blocks, &self.links, outline, limits.max_output_bytes, marks)
+        };
+        let separate = output.separate.then(|| write(&self.blocks, Marks::Pages));
+        let layout = output.layout.then(|| write(&self.blocks, Marks::Layout));
+        let marks = if output.starts { Marks::Pages } else { Marks::None };
+        let (html, is_full) = write(&join_pages(self.blocks), marks);
+        let is_cut = |part: &Option<(String, bool)>| part.as_ref().is_some_and(|(_, is_full)| *is_full);
+        if is_full || is_cut(&separate) || is_cut(&layout) {
             warnings.push("the text was cut off at the maximum output size".to_owned());
         }
-        PageBatch { html, pages, without_text: self.without_text, warnings }
+        PageBatch {
+            html,
+            page_html: separate.map(|(html, _)| html),
+            layout_html: layout.map(|(html, _)| html),
+            pages,
+            without_text: self.without_text,
+            warnings,
+        }
+    }
+}
+
+/// Joins the first block of each page with the block before it, if a sentence or code continues there.
+fn join_pages(blocks: Vec<PlacedBlock>) -> Vec<PlacedBlock> {
+    let is_start = |placed: &PlacedBlock| matches!(placed.block, Block::PageStart(_));
+    let mut joined: Vec<PlacedBlock> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let starts_page = !is_start(&block) && joined.last().is_some_and(is_start);
+        let last = if starts_page { joined.iter_mut().rev().find(|block| !is_start(block)) } else { None };
+        let separate = match last {
+            Some(last) => append(last, block),
+            None => Some(block),
+        };
+        joined.extend(separate);
+    }
+    joined
+}
+
+/// Appends a block to the block before it, if a sentence or code continues there. Returns it otherwise. The area of the
+/// block before stays, because the blocks are in different columns.
+fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
+    let PlacedBlock { block, area } = next;
+    match (&mut last.block, block) {
+        (Block::Code(last), Block::Code(next)) => {
+            last.extend(next);
+            None
+        }
+        (Block::Text(last), Block::Text(next)) if continues(last, &next) => {
+            join(&mut last.spans, next.spans);
+            last.lines += next.lines;
+            last.may_continue = next.may_continue;
+            None
+        }
+        (_, block) => Some(PlacedBlock { block, area }),
     }
 }
 

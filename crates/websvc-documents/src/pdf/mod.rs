@@ -11,6 +11,7 @@ mod font;
 mod geometry;
 mod graphics;
 mod headers_footers;
+mod layout;
 mod lines;
 mod links;
 mod list_marker;
@@ -25,12 +26,17 @@ use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
+use crate::page_output::PageOutput;
 use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
 
 const KIND: DocumentKind = DocumentKind::Pdf;
 
 /// Reads a PDF.
-pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
+pub(crate) fn parse(
+    bytes: Vec<u8>,
+    limits: &Limits<'_>,
+    output: PageOutput,
+) -> Result<ParsedDocument, DocumentError> {
     // hayro-syntax reports an encrypted file that needs a repair as invalid.
     let has_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
     let pdf = Pdf::new(bytes).map_err(|error| match error {
@@ -48,13 +54,15 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if total == 0 {
         return Err(DocumentError::damaged(KIND, "it has no pages"));
     }
-    let batch = document::read(&pdf, limits);
+    let batch = document::read(&pdf, limits, output);
     let mut warnings = batch.warnings;
     if batch.pages < total {
         warnings.push(format!("{} of {total} pages were read", batch.pages));
     }
     Ok(ParsedDocument {
         html: batch.html,
+        page_html: batch.page_html,
+        layout_html: batch.layout_html,
         metadata: metadata(&pdf),
         pages: Some(PageCounts { read: batch.pages, total, without_text: batch.without_text }),
         warnings,

@@ -1,6 +1,6 @@
 //! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
-use super::blocks::{Block, Column, Line, blocks, has_leader};
+use super::blocks::{Block, Column, Line, PlacedBlock, blocks, has_leader};
 use super::content::Glyph;
 use super::geometry::Rect;
 use super::graphics::StraightLine;
@@ -25,7 +25,7 @@ pub(super) fn column_blocks(
     rules: &[StraightLine],
     grids: &[Grid],
     link_offset: u32,
-    out: &mut Vec<Block>,
+    out: &mut Vec<PlacedBlock>,
 ) {
     let (grid_segments, segments): (Vec<Segment>, Vec<Segment>) =
         segments.into_iter().partition(|segment| segment.grid.is_some());
@@ -47,7 +47,7 @@ pub(super) fn column_blocks(
         match aligned_table(&rows[index..], &lines[index..], rules, &column) {
             Some((count, block)) => {
                 blocks(&std::mem::take(&mut pending_lines), &column, out);
-                out.push(block);
+                out.push(PlacedBlock::of_lines(block, &lines[index..index + count]));
                 index += count;
             }
             None => {
@@ -215,12 +215,19 @@ impl Grid {
         cells
     }
 
-    fn block(&self, link_offset: u32) -> Block {
+    fn block(&self, link_offset: u32) -> PlacedBlock {
         let rows = self
             .cells()
             .into_iter()
             .map(|row| row.into_iter().map(|glyphs| cell(glyphs, link_offset)).collect::<Vec<Vec<Span>>>());
-        Block::Table(rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect())
+        let block = Block::Table(rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect());
+        let mut area = Rect::EMPTY;
+        for (x, y) in
+            self.xs.first().zip(self.ys.first()).into_iter().chain(self.xs.last().zip(self.ys.last()))
+        {
+            area.include(*x, *y);
+        }
+        PlacedBlock { block, area: Some(area) }
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use crate::html::{Html, push_escaped};
+use crate::page_output::{page_size, page_start};
 use crate::parsed_document::page_mark;
 
-use super::blocks::{Block, Text, is_plain};
+use super::blocks::{Block, PageSize, PlacedBlock, Text, is_plain};
 use super::font::Style;
+use super::layout::block_mark;
 use super::list_marker::ListMarker;
 use super::outline::Outline;
 use super::text::{LINE_HYPHEN, Span, Words, plain_text};
@@ -18,20 +20,38 @@ const MIN_HEADING_SCALE: f32 = 1.1;
 /// The deepest heading level of HTML.
 const MAX_LEVEL: u32 = 6;
 
+/// The marks in the HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marks {
+    /// None.
+    None,
+    /// A [`page_start`] for each page.
+    Pages,
+    /// Also a mark for the size of each page, and for each block.
+    Layout,
+}
+
 /// Returns the blocks as HTML, and whether content was dropped because of the size limit.
 pub(super) fn html(
-    blocks: &[Block],
+    blocks: &[PlacedBlock],
     links: &[String],
     outline: &Outline,
     max_bytes: usize,
+    marks: Marks,
 ) -> (String, bool) {
     let mut writer = Writer { html: Html::new(max_bytes), links, words: words(blocks), lists: Vec::new() };
     let levels = heading_levels(blocks, outline);
-    for (block, level) in blocks.iter().zip(levels) {
+    let mut size = None;
+    for (placed, level) in blocks.iter().zip(levels) {
         if writer.html.is_full() {
             break;
         }
-        match block {
+        if marks == Marks::Layout
+            && let Some(mark) = block_mark(placed, level, size)
+        {
+            writer.block(&mark);
+        }
+        match &placed.block {
             Block::Text(text) => match (level, text.marker) {
                 (Some(level), _) => writer.heading(text, level),
                 (None, Some(marker)) => writer.item(text, marker),
@@ -40,6 +60,10 @@ pub(super) fn html(
             Block::Code(lines) => writer.code(lines),
             Block::Table(rows) => writer.table(rows),
             Block::Contents(entries) => writer.contents(entries),
+            Block::PageStart(page) => {
+                size = Some(*page);
+                writer.page_start(*page, marks);
+            }
             Block::PageMark(page) => writer.block(&page_mark(*page)),
         }
     }
@@ -49,27 +73,31 @@ pub(super) fn html(
 }
 
 /// Returns the words of all text blocks.
-fn words(blocks: &[Block]) -> Words {
+fn words(blocks: &[PlacedBlock]) -> Words {
     let mut words = Words::default();
-    for block in blocks {
-        match block {
+    for placed in blocks {
+        match &placed.block {
             Block::Text(text) => text.spans.iter().for_each(|span| words.add(&span.text)),
             Block::Contents(rows) => rows.iter().flatten().for_each(|span| words.add(&span.text)),
             Block::Table(rows) => rows.iter().flatten().flatten().for_each(|span| words.add(&span.text)),
-            Block::Code(_) | Block::PageMark(_) => {}
+            Block::Code(_) | Block::PageStart(_) | Block::PageMark(_) => {}
         }
     }
     words
 }
 
 /// Returns the heading level of each block; `None` for blocks that are not headings.
-fn heading_levels(blocks: &[Block], outline: &Outline) -> Vec<Option<u32>> {
+fn heading_levels(blocks: &[PlacedBlock], outline: &Outline) -> Vec<Option<u32>> {
     let body_size = body_size(blocks);
-    let next_is_bold = |index: usize| matches!(blocks.get(index + 1), Some(Block::Text(next)) if next.bold);
+    let next_is_bold = |index: usize| {
+        let next = blocks[index + 1..].iter().map(|placed| &placed.block);
+        let mut next = next.filter(|block| !matches!(block, Block::PageStart(_)));
+        matches!(next.next(), Some(Block::Text(next)) if next.bold)
+    };
     let kinds: Vec<Option<HeadingKind>> = blocks
         .iter()
         .enumerate()
-        .map(|(index, block)| match block {
+        .map(|(index, placed)| match &placed.block {
             Block::Text(text) => heading_kind(text, body_size, outline, next_is_bold(index)),
             _ => None,
         })
@@ -142,10 +170,10 @@ fn heading_kind(text: &Text, body_size: f32, outline: &Outline, next_is_bold: bo
 }
 
 /// Returns the font size of the largest part of the text.
-fn body_size(blocks: &[Block]) -> f32 {
+fn body_size(blocks: &[PlacedBlock]) -> f32 {
     let mut sizes: HashMap<i32, usize> = HashMap::new();
-    for block in blocks {
-        if let Block::Text(text) = block {
+    for placed in blocks {
+        if let Block::Text(text) = &placed.block {
             let length: usize = text.spans.iter().map(|span| span.text.len()).sum();
             *sizes.entry((text.size * 2.0).round() as i32).or_default() += length;
         }
@@ -175,6 +203,16 @@ impl Writer<'_> {
     fn block(&mut self, markup: &str) {
         self.close_lists(0);
         self.html.push(markup);
+    }
+
+    /// Marks the start of a page.
+    fn page_start(&mut self, size: PageSize, marks: Marks) {
+        let PageSize { page, width, height } = size;
+        match marks {
+            Marks::None => {}
+            Marks::Pages => self.block(&page_start(page)),
+            Marks::Layout => self.block(&(page_start(page) + &page_size(width, height))),
+        }
     }
 
     fn heading(&mut self, text: &Text, level: u32) {

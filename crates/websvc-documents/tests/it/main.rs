@@ -7,5 +7,6 @@ mod old_office;
 mod package_writer;
 mod pdf;
 mod pdf_hostile;
+mod pdf_pages;
 mod pdf_writer;
 mod text;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use websvc_types::Parser;
 use websvc_validate::ScrapePlan;
 
 /// Returns the hash of the options of a plan that shape the markdown. Headers are not among them, because they may be
@@ -14,7 +15,7 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
         plan.only_clean_content().into(),
         json(plan.include_tags()),
         json(plan.exclude_tags()),
-        json(plan.parsers()),
+        json(plan.parsers().iter().map(without_pages).collect::<Vec<_>>()),
         plan.remove_base64_images().into(),
         plan.block_ads().into(),
         json(plan.redact_pii()),
@@ -23,6 +24,11 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
         json((location, languages)),
     ];
     Sha256::digest(Value::from(options.to_vec()).to_string()).into()
+}
+
+/// Returns a parser without the options that add a field to the response and leave the markdown as it is.
+fn without_pages(parser: &Parser) -> Parser {
+    Parser { pages: None, blocks: None, ..parser.clone() }
 }
 
 fn json(option: impl Serialize) -> Value {
@@ -49,6 +55,7 @@ mod tests {
             ("includeTags", json!(["main"])),
             ("excludeTags", json!(["main"])),
             ("parsers", json!([])),
+            ("parsers", json!([{ "type": "pdf", "pageMarkers": true }])),
             ("removeBase64Images", json!(false)),
             ("blockAds", json!(false)),
             ("redactPII", json!(true)),
@@ -64,6 +71,7 @@ mod tests {
             ("maxAge", json!(1)),
             ("timeout", json!(5_000)),
             ("formats", json!(["html"])),
+            ("parsers", json!([{ "type": "pdf", "pages": true, "blocks": true }])),
         ] {
             assert_eq!(hash(&json!({ name: value })), plain, "{name}");
         }

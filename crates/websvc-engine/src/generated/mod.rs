@@ -23,6 +23,7 @@ use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
+pub use personal_data::name_personal_data;
 pub(crate) use session::ModelSession;
 
 use session::{ContentRequest, Generated};
@@ -60,7 +61,7 @@ pub(crate) async fn write(
         page.warnings.push("onlyCleanContent: no format in the request uses the markdown".to_owned());
     }
     let needs_markdown = has_generated || is_clean && has_markdown;
-    if is_unread_file(page) {
+    if is_unread_file(page, plan) {
         if plan.is_redacted_by_model() && model.is_some() {
             warn_not_redacted(page);
         }
@@ -123,6 +124,7 @@ async fn formats(
             Format::Markdown(_)
             | Format::Html(_)
             | Format::RawHtml(_)
+            | Format::RawBase64(_)
             | Format::Links(_)
             | Format::Images(_)
             | Format::Screenshot(_)
@@ -182,7 +184,10 @@ fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
 }
 
 /// Returns whether a page is a PDF that is returned unparsed.
-fn is_unread_file(page: &Page) -> bool {
+fn is_unread_file(page: &Page, plan: &ScrapePlan) -> bool {
+    if matches!(plan.formats(), [Format::RawBase64(_)]) {
+        return true;
+    }
     let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());
     let is_pdf = media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/pdf"));
     is_pdf && page.metadata.num_pages.is_none()

@@ -3,8 +3,10 @@
 //!
 //! The model only names texts; it never writes the page. Parts of the page that it does not read are redacted by rules.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
@@ -85,7 +87,7 @@ pub(super) async fn redact(
         return Ok(());
     }
     let late = |_| ScrapeError::Timeout;
-    let copy = page.markdown.clone().unwrap_or_default();
+    let copy = text_to_read(page).into_owned();
     let ranges =
         run_blocking(session.deadline, move || Passages::of(copy, SplitPolicy::Anywhere).grouped(PART_BYTES));
     let ranges = ranges.await.map_err(late)?;
@@ -99,6 +101,17 @@ pub(super) async fn redact(
     Ok(())
 }
 
+/// Returns the markdown of a page; without it, the pages of a document.
+fn text_to_read(page: &Page) -> Cow<'_, str> {
+    if let Some(markdown) = &page.markdown {
+        return Cow::Borrowed(markdown);
+    }
+    let pages: Vec<&str> = page.pages.iter().flatten().map(|page| page.markdown.as_str()).collect();
+    let blocks = page.blocks.iter().flatten().flat_map(|page| &page.items);
+    let texts = if pages.is_empty() { blocks.map(|block| block.content.as_str()).collect() } else { pages };
+    Cow::Owned(texts.join("\n\n"))
+}
+
 /// Requests the personal data of the metadata and of each part of the markdown from the model.
 async fn find(
     session: &mut ModelSession<'_>,
@@ -109,7 +122,8 @@ async fn find(
 ) -> PersonalData {
     let kinds = requested_kinds(options);
     let MetadataTexts { lines: metadata, is_truncated } = metadata_texts(page, PART_BYTES);
-    let markdown = page.markdown.as_deref().unwrap_or_default();
+    let text = text_to_read(page);
+    let markdown = text.as_ref();
     let has_metadata = !metadata.is_empty();
     let mut contents: Vec<&str> = if has_metadata { vec![&metadata] } else { Vec::new() };
     contents.extend(ranges.iter().take(MAX_PARTS).map(|range| &markdown[range.clone()]));
@@ -146,16 +160,29 @@ async fn ask(
     kinds: Kinds,
     content: &str,
 ) -> Option<Vec<NamedText>> {
+    session.stages.run(Stage::Model, name_personal_data(model, kinds, content, session.deadline)).await
+}
+
+/// Requests the personal data of these kinds in a text from a model, as the option `redactPII` does. Returns the texts that
+/// it names, that occur in the content and that have the form of their kind; `None` if the model did not read all of the
+/// content or gave no usable answer.
+pub async fn name_personal_data(
+    model: &dyn Model,
+    kinds: Kinds,
+    content: &str,
+    deadline: Instant,
+) -> Option<Vec<NamedText>> {
     let request = CompletionRequest {
         instructions: INSTRUCTIONS,
         user_prompt: "List the personal data.",
         content: Some(content),
         format: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
-        deadline: session.deadline,
+        deadline,
     };
-    let completion = session.stages.run(Stage::Model, model.complete(&request)).await;
-    let completion = completion
+    let completion = model
+        .complete(&request)
+        .await
         .inspect_err(|error| tracing::warn!(%error, "redactPII: request to the language model failed"));
     let completion = completion.ok().filter(|completion| !completion.is_content_truncated)?;
     let findings: Findings = serde_json::from_value(completion.content.into_json()).ok()?;
@@ -173,7 +200,7 @@ fn named(finding: &Finding, kinds: Kinds, content: &str) -> Option<NamedText> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use websvc_model::{CompletionContent, FakeModel};
     use websvc_stage::StageTimes;

@@ -196,6 +196,7 @@ fn needs_model(format: &Format) -> bool {
         Format::Markdown(_)
         | Format::Html(_)
         | Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Links(_)
         | Format::Images(_)
         | Format::Screenshot(_)

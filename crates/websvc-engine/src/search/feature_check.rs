@@ -136,6 +136,7 @@ fn reason_missing(
         Format::Markdown(_)
         | Format::Html(_)
         | Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Links(_)
         | Format::Images(_)
         | Format::Product(_)

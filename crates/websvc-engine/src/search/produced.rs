@@ -18,6 +18,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
         Format::Markdown(_) => page.markdown.is_some(),
         Format::Html(_) => page.html.is_some(),
         Format::RawHtml(_) => page.raw_html.is_some(),
+        Format::RawBase64(_) => page.raw_base64.is_some(),
         Format::Links(_) => page.links.is_some(),
         Format::Images(_) => page.images.is_some(),
         Format::Product(_) => page.product.is_some(),

@@ -5,9 +5,16 @@
 mod contract;
 mod elasticsearch;
 mod elasticsearch_admin;
+#[path = "../../../websvc-redact/tests/it/generators.rs"]
+mod generators;
 mod operators;
+mod pii;
+#[path = "../../examples/pii/evaluation.rs"]
+mod pii_evaluation;
 mod real_server;
 mod request;
 mod searxng;
+#[path = "../../../websvc-redact/tests/it/sentences.rs"]
+mod sentences;
 #[path = "../../../websvc-index/tests/it/tables.rs"]
 mod tables;

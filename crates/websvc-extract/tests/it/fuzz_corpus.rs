@@ -4,8 +4,15 @@
 mod offers;
 #[path = "../../../websvc-fuzz/properties/replay.rs"]
 mod replay;
+#[path = "../../../websvc-fuzz/properties/structured_data.rs"]
+mod structured_data;
 
 #[test]
 fn properties_of_products_and_menus_hold_for_the_corpus() {
     replay::replay("offers", offers::check);
+}
+
+#[test]
+fn properties_of_structured_data_hold_for_the_corpus() {
+    replay::replay("structured_data", structured_data::check);
 }

@@ -7,7 +7,8 @@ use websvc_redact::{
     Kind, Kinds, NamedPart, NamedText, Options, RedactMode, ReplacementStyle, Syntax, redact, redact_named,
 };
 
-use crate::generators::{Random, generate, harmless};
+use crate::generators::{Random, harmless};
+use crate::sentences::fill;
 use crate::templates::{DEVELOPMENT, HELD_OUT};
 
 /// The number of times that each sentence is filled.
@@ -29,30 +30,6 @@ impl Score {
     fn recall(self) -> f64 {
         f64::from(self.hits) / f64::from((self.hits + self.misses).max(1))
     }
-}
-
-/// Fills a sentence. Returns it with the kinds and ranges of its personal data.
-fn fill(template: &str, random: &mut Random) -> (String, Vec<(Kind, std::ops::Range<usize>)>) {
-    let (mut text, mut gold) = (String::new(), Vec::new());
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        text.push_str(before);
-        let (slot, after) = after.split_once('}').unwrap();
-        let kind = match slot {
-            "P" => Kind::Person,
-            "E" => Kind::Email,
-            "T" => Kind::Phone,
-            "L" => Kind::Location,
-            "F" => Kind::Financial,
-            _ => Kind::Secret,
-        };
-        let value = generate(kind, random);
-        gold.push((kind, text.len()..text.len() + value.len()));
-        text.push_str(&value);
-        rest = after;
-    }
-    text.push_str(rest);
-    (text, gold)
 }
 
 fn score(templates: &[&str], mode: RedactMode) -> [Score; 6] {

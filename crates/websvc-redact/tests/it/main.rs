@@ -9,5 +9,6 @@ mod evaluation;
 mod generators;
 mod markdown;
 mod properties;
+mod sentences;
 mod structure;
 mod templates;

@@ -1,5 +1,6 @@
 //! Tests of schedules: expressions, texts, runs on both sides of clock changes, distances and descriptions.
 
+mod corpus;
 mod cron;
 mod description;
 mod distance;

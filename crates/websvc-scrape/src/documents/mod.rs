@@ -15,4 +15,4 @@ pub use error::ReadError;
 pub use reader::{DocumentReader, DocumentWorkers, ReadMode, ReadOptions};
 pub use worker::{WorkerLimits, run_tool, run_worker};
 
-pub(crate) use page::{ConvertedDocument, document_kind, options_of};
+pub(crate) use page::{ConvertedDocument, DocumentPart, document_kind, options_of, part_page};

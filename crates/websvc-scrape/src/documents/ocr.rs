@@ -6,11 +6,11 @@ use std::process::Stdio;
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-use websvc_documents::{ParsedDocument, page_mark};
+use websvc_documents::{ParsedDocument, page_mark, page_start};
 
 use super::error::ReadError;
 use super::page::escape_html;
-use super::reader::{DocumentWorkers, ReadMode};
+use super::reader::{DocumentWorkers, ReadMode, ReadOptions};
 
 /// The program that renders a page of a PDF.
 const RENDERER: &str = "pdftoppm";
@@ -24,8 +24,9 @@ pub(super) async fn add_recognized_text(
     workers: &DocumentWorkers,
     parsed: &mut ParsedDocument,
     document: &[u8],
-    mode: ReadMode,
+    options: &ReadOptions,
 ) -> Result<(), ReadError> {
+    let mode = options.mode;
     let Some(pages) = parsed.pages.clone() else { return Ok(()) };
     let selected: Vec<u32> = match mode {
         ReadMode::Fast => Vec::new(),
@@ -50,13 +51,25 @@ pub(super) async fn add_recognized_text(
         return Ok(());
     }
     if mode == ReadMode::Ocr {
-        parsed.html = selected.iter().map(|page| page_mark(*page)).collect();
+        let marks = |page: &u32| page_start(*page) + &page_mark(*page);
+        let separated: String = selected.iter().map(marks).collect();
+        parsed.html = if options.output.starts {
+            separated.clone()
+        } else {
+            selected.iter().map(|page| page_mark(*page)).collect()
+        };
+        parsed.page_html = options.output.separate.then(|| separated.clone());
+        parsed.layout_html = options.output.layout.then_some(separated);
     }
     let mut empty_count = 0;
     for page in selected {
         let html = to_paragraphs(&recognize(workers, document, page).await?);
         empty_count += usize::from(html.is_empty());
-        parsed.html = parsed.html.replacen(&page_mark(page), &html, 1);
+        let mark = page_mark(page);
+        parsed.html = parsed.html.replacen(&mark, &html, 1);
+        for pages in [&mut parsed.page_html, &mut parsed.layout_html].into_iter().flatten() {
+            *pages = pages.replacen(&mark, &html, 1);
+        }
     }
     if empty_count > 0 {
         parsed.warnings.push(format!("no text was recognized on {empty_count} of {} pages", pages.read));

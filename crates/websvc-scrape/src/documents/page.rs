@@ -1,6 +1,6 @@
 //! Conversion of a document to an HTML page, from which the formats are written.
 
-use websvc_documents::{DocumentKind, DocumentMetadata, PageCounts, ParsedDocument};
+use websvc_documents::{DocumentKind, DocumentMetadata, PageCounts, PageOutput, ParsedDocument, split_pages};
 use websvc_types::{Parser, ParserKind, ParserMode};
 use websvc_validate::ScrapePlan;
 
@@ -14,16 +14,51 @@ pub(crate) struct ConvertedDocument {
     pub(crate) html: String,
     /// The page counts of a PDF; `None` for other kinds.
     pub(crate) pages: Option<PageCounts>,
+    /// The parts of the content by page, as HTML pages, if the starts of pages were requested.
+    pub(crate) parts: Vec<DocumentPart>,
+    /// The pages on their own, as HTML pages, if they were requested.
+    pub(crate) separate_pages: Option<Vec<DocumentPart>>,
+    /// The pages with their layout, as [`split_layout`](websvc_documents::split_layout) reads them, if they were requested.
+    pub(crate) layout: Option<String>,
     /// Warnings for the caller.
     pub(crate) warnings: Vec<String>,
 }
 
 impl ConvertedDocument {
     pub(crate) fn new(kind: DocumentKind, parsed: ParsedDocument) -> Self {
-        let ParsedDocument { html, metadata, pages, warnings } = parsed;
+        let ParsedDocument { html, page_html, layout_html, metadata, pages, warnings } = parsed;
         let pages = pages.filter(|_| kind == DocumentKind::Pdf);
-        Self { html: whole_page(&metadata, &html), pages, warnings }
+        let parts = document_parts(&html);
+        let unmarked: Option<String> =
+            (!parts.is_empty()).then(|| split_pages(&html).into_iter().map(|(_, content)| content).collect());
+        Self {
+            html: whole_page(&metadata, &unmarked.unwrap_or(html)),
+            pages,
+            parts,
+            separate_pages: page_html.as_deref().map(document_parts),
+            layout: layout_html,
+            warnings,
+        }
     }
+}
+
+/// The content of a page of a document.
+#[derive(Debug)]
+pub(crate) struct DocumentPart {
+    /// The number of the page, from 1.
+    pub(crate) page: u32,
+    /// The HTML page.
+    pub(crate) html: String,
+}
+
+/// Returns a part of a document as an HTML page.
+pub(crate) fn part_page(html: &str) -> String {
+    whole_page(&DocumentMetadata::default(), html)
+}
+
+fn document_parts(html: &str) -> Vec<DocumentPart> {
+    let pages = split_pages(html).into_iter();
+    pages.map(|(page, content)| DocumentPart { page, html: part_page(content) }).collect()
 }
 
 /// Returns the kind of document that a page is; `None` for a web page, and for a response with an error status.
@@ -36,7 +71,7 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
     let parser = plan.parsers().iter().find(|parser| match parser.kind {
         ParserKind::Pdf => true,
     })?;
-    let Parser { kind: _, mode, max_pages } = parser;
+    let Parser { kind: _, mode, max_pages, pages, page_markers, blocks } = parser;
     Some(ReadOptions {
         mode: match mode.unwrap_or(ParserMode::Auto) {
             ParserMode::Fast => ReadMode::Fast,
@@ -44,6 +79,11 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
             ParserMode::Ocr => ReadMode::Ocr,
         },
         max_pages: max_pages.unwrap_or(ReadOptions::default().max_pages),
+        output: PageOutput {
+            starts: page_markers.unwrap_or(false),
+            separate: pages.unwrap_or(false),
+            layout: blocks.unwrap_or(false),
+        },
     })
 }
 

@@ -16,6 +16,12 @@ const MAX_HEADER_BYTES: u32 = 64 * 1024;
 pub(super) struct WorkerRequest {
     pub(super) kind: DocumentKind,
     pub(super) max_pages: u32,
+    /// Marks the starts of the pages of a PDF.
+    pub(super) page_starts: bool,
+    /// Returns the pages of a PDF on their own, too.
+    pub(super) separate_pages: bool,
+    /// Returns the layout of the pages of a PDF, too.
+    pub(super) layout: bool,
     pub(super) max_output_bytes: usize,
     pub(super) max_inflated_bytes: u64,
     /// The time after which the worker returns the part that it has read.
@@ -64,6 +70,9 @@ mod tests {
         let request = WorkerRequest {
             kind: DocumentKind::Pdf,
             max_pages: 3,
+            page_starts: true,
+            separate_pages: false,
+            layout: true,
             max_output_bytes: 10,
             max_inflated_bytes: 20,
             soft_timeout_ms: 30,

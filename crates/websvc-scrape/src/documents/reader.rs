@@ -10,7 +10,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
-use websvc_documents::{DocumentError, DocumentKind, ParsedDocument};
+use websvc_documents::{DocumentError, DocumentKind, PageOutput, ParsedDocument};
 
 use super::error::ReadError;
 use super::ocr;
@@ -73,11 +73,17 @@ pub struct ReadOptions {
     pub mode: ReadMode,
     /// The maximum number of pages that are read.
     pub max_pages: u32,
+    /// The separation of the pages in the output.
+    pub output: PageOutput,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { mode: ReadMode::Auto, max_pages: websvc_types::limits::MAX_PAGES_MAX }
+        Self {
+            mode: ReadMode::Auto,
+            max_pages: websvc_types::limits::MAX_PAGES_MAX,
+            output: PageOutput::default(),
+        }
     }
 }
 
@@ -131,7 +137,7 @@ impl DocumentReader {
             let _permit = self.permits.acquire().await.map_err(|_closed| ReadError::NoWorkers)?;
             let mut parsed = read_with_worker(workers, kind, &document, options, deadline).await?;
             if kind == DocumentKind::Pdf {
-                ocr::add_recognized_text(workers, &mut parsed, &document, options.mode).await?;
+                ocr::add_recognized_text(workers, &mut parsed, &document, options).await?;
             }
             Ok(parsed)
         };
@@ -154,6 +160,9 @@ async fn read_with_worker(
     let request = WorkerRequest {
         kind,
         max_pages: options.max_pages,
+        page_starts: options.output.starts,
+        separate_pages: options.output.separate,
+        layout: options.output.layout,
         max_output_bytes: workers.max_output_bytes,
         max_inflated_bytes: workers.max_inflated_bytes,
         soft_timeout_ms: u64::try_from(soft_timeout.as_millis()).unwrap_or(u64::MAX),
@@ -172,7 +181,9 @@ async fn read_with_worker(
         }
     };
     // Escaping in JSON at most doubles the length of a text without control characters.
-    let max_response_bytes = workers.max_output_bytes as u64 * 2 + 1024 * 1024;
+    // The pages on their own, and with their layout, are as long as the document.
+    let copies = 1 + u64::from(options.output.separate) + u64::from(options.output.layout);
+    let max_response_bytes = workers.max_output_bytes as u64 * 2 * copies + 1024 * 1024;
     let receiving = async {
         let mut response = Vec::new();
         if let Some(output) = output {

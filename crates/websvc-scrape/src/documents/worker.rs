@@ -4,7 +4,7 @@ use std::io::{self, BufWriter};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use websvc_documents::{Limits, parse};
+use websvc_documents::{Limits, PageOutput, parse_pages};
 
 use super::protocol::{read_request, write_response};
 
@@ -55,7 +55,9 @@ fn read_document() -> io::Result<()> {
         max_inflated_bytes: request.max_inflated_bytes,
         stop: &stop,
     };
-    let response = parse(request.kind, document, &limits);
+    let output =
+        PageOutput { starts: request.page_starts, separate: request.separate_pages, layout: request.layout };
+    let response = parse_pages(request.kind, document, &limits, output);
     write_response(&mut BufWriter::new(io::stdout().lock()), &response)
 }
 

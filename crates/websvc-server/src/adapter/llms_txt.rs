@@ -3,6 +3,12 @@
 //! A crawl scrapes the pages, and its documents become the texts when a client reads them. So the job survives restarts,
 //! costs credits and expires like every crawl, and nothing else has to be stored.
 
+#[cfg(test)]
+#[path = "../../../websvc-fuzz/properties/llms_txt.rs"]
+mod property;
+#[cfg(test)]
+#[path = "../../../websvc-fuzz/properties/replay.rs"]
+mod replay;
 mod text;
 
 use bytes::Bytes;
@@ -103,4 +109,14 @@ async fn texts(
         warnings.push(format!("the full text is too long: it does not have the text of {left_out} pages"));
     }
     Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{property, replay};
+
+    #[test]
+    fn properties_of_the_texts_hold_for_the_corpus() {
+        replay::replay("llms_txt", property::check);
+    }
 }

@@ -1,14 +1,16 @@
 //! The format `json`.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::compat;
 use crate::limits::PROMPT_MAX_CHARS;
 
 /// Data extracted by a language model, as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = add_client_options)]
 pub struct Json {
     /// JSON Schema of the data. References must point into the schema itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -17,4 +19,8 @@ pub struct Json {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
+}
+
+fn add_client_options(schema: &mut Schema) {
+    compat::add_json_options(schema);
 }

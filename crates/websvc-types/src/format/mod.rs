@@ -13,6 +13,7 @@ mod markdown;
 mod menu;
 mod product;
 mod question;
+mod raw_base64;
 mod raw_html;
 mod screenshot;
 mod summary;
@@ -35,6 +36,7 @@ pub use markdown::Markdown;
 pub use menu::Menu;
 pub use product::Product;
 pub use question::Question;
+pub use raw_base64::RawBase64;
 pub use raw_html::RawHtml;
 pub use screenshot::Screenshot;
 pub use summary::Summary;
@@ -96,6 +98,8 @@ pub enum Format {
     Highlights(Highlights),
     /// Values of attributes of the elements that CSS selectors match.
     Attributes(Attributes),
+    /// Bytes of the page or file as received, in base64.
+    RawBase64(RawBase64),
 }
 
 /// Formats that can be written as their bare name: all without required fields.
@@ -114,6 +118,7 @@ const BARE_NAMES: &[&str] = &[
     "menu",
     "audio",
     "video",
+    "rawBase64",
 ];
 
 fn add_names(schema: &mut Schema) {
@@ -122,7 +127,7 @@ fn add_names(schema: &mut Schema) {
 }
 
 impl Format {
-    /// Names of the formats of the specification, in its order. Official clients also send `attributes`.
+    /// Names of the formats of the specification, in its order. Official clients also send `attributes` and `rawBase64`.
     pub const NAMES: &'static [&'static str] = &[
         "markdown",
         "summary",
@@ -163,6 +168,7 @@ impl Format {
             Format::Question(_) => "question",
             Format::Highlights(_) => "highlights",
             Format::Attributes(_) => "attributes",
+            Format::RawBase64(_) => "rawBase64",
         }
     }
 }
@@ -207,6 +213,7 @@ impl<'de> Tagged<'de> for Format {
             "question" => Question::deserialize(fields).map(Format::Question),
             "highlights" => Highlights::deserialize(fields).map(Format::Highlights),
             "attributes" => Attributes::deserialize(fields).map(Format::Attributes),
+            "rawBase64" => RawBase64::deserialize(fields).map(Format::RawBase64),
             unknown => Err(D::Error::unknown_variant(unknown, Self::NAMES)),
         }
     }

@@ -35,6 +35,19 @@ pub struct Parser {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
     pub max_pages: Option<u32>,
+    /// True also returns the markdown of each page, in `pages`. Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub pages: Option<bool>,
+    /// True separates the pages in the markdown by a line and a comment with the number of the page that follows.
+    /// Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub page_markers: Option<bool>,
+    /// True also returns the blocks of each page with their places, in `blocks`. Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub blocks: Option<bool>,
 }
 
 /// File types with a parser.
@@ -61,13 +74,13 @@ impl Parser {
     /// Creates the parser of this file type with its defaults.
     #[must_use]
     pub fn new(kind: ParserKind) -> Self {
-        Self { kind, mode: None, max_pages: None }
+        Self { kind, mode: None, max_pages: None, pages: None, page_markers: None, blocks: None }
     }
 }
 
 fn add_names(schema: &mut Schema) {
     compat::add_parser_options(schema);
-    with_names(schema, &["pdf"], &[]);
+    with_names(schema, &["pdf"], compat::PARSERS);
 }
 
 impl Serialize for Parser {

@@ -10,6 +10,7 @@ use super::Category;
 use crate::action::ActionResults;
 use crate::branding::PageBranding;
 use crate::changes::PageChanges;
+use crate::document_page::{DocumentPage, PageBlocks};
 use crate::format::AttributeValues;
 use crate::menu::PageMenu;
 use crate::metadata::Metadata;
@@ -209,6 +210,17 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<AttributeValues>")]
     pub attributes: Option<Vec<AttributeValues>>,
+    /// Pages of a PDF, if the parser has `pages`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<DocumentPage>")]
+    pub pages: Option<Vec<DocumentPage>>,
+    /// Blocks of the pages of a PDF, if the parser has `blocks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<PageBlocks>")]
+    pub blocks: Option<Vec<PageBlocks>>,
+    /// Bytes of the page or file as received, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_base64: Option<String>,
     /// Results of the actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ActionResults")]

@@ -146,10 +146,14 @@ fn redact() -> impl Strategy<Value = RedactPii> {
 
 fn parser() -> impl Strategy<Value = Parser> {
     let mode = prop::sample::select(vec![ParserMode::Fast, ParserMode::Auto, ParserMode::Ocr]);
-    (of(mode), of(any::<u32>())).prop_map(|(mode, max_pages)| Parser {
-        kind: ParserKind::Pdf,
+    let flags = (of(any::<bool>()), of(any::<bool>()), of(any::<bool>()));
+    (of(mode), of(any::<u32>()), flags).prop_map(|(mode, max_pages, (pages, page_markers, blocks))| Parser {
         mode,
         max_pages,
+        pages,
+        page_markers,
+        blocks,
+        ..Parser::new(ParserKind::Pdf)
     })
 }
 

@@ -125,12 +125,12 @@ fn unknown_fields_are_ignored_in_open_objects() {
 #[test]
 fn unknown_fields_are_rejected_in_closed_objects() {
     for options in [
-        json!({ "parsers": [{ "type": "pdf", "pages": 1 }] }),
-        json!({ "actions": [{ "type": "wait", "milliseconds": 1, "pages": 1 }] }),
-        json!({ "redactPII": { "pages": 1 } }),
-        json!({ "auditMetadata": { "username": "u", "pages": 1 } }),
+        json!({ "parsers": [{ "type": "pdf", "depth": 1 }] }),
+        json!({ "actions": [{ "type": "wait", "milliseconds": 1, "depth": 1 }] }),
+        json!({ "redactPII": { "depth": 1 } }),
+        json!({ "auditMetadata": { "username": "u", "depth": 1 } }),
     ] {
-        check_rejected(&json!({ "scrapeOptions": options }), &["unknown field `pages`"]);
+        check_rejected(&json!({ "scrapeOptions": options }), &["unknown field `depth`"]);
     }
 }
 

@@ -81,7 +81,8 @@ fn format_and_action_fields_match_the_specification() {
     for name in Format::NAMES {
         let expected = match *name {
             "screenshot" => "fullPage quality viewport",
-            "json" => "prompt schema",
+            // The first field is one of official clients.
+            "json" => "checkPromptInjection prompt schema",
             "changeTracking" => "modes prompt schema tag",
             "question" => "question",
             "highlights" => "query",

@@ -52,6 +52,7 @@ fn check_one(report: &mut Report, path: &Path<'_>, format: &Format) {
         | Format::Summary(_)
         | Format::Html(_)
         | Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Links(_)
         | Format::Images(_)
         | Format::Branding(_)

@@ -41,10 +41,10 @@ const SEARCH: ClientCompat = ClientCompat {
 const SCRAPE: ClientCompat = ClientCompat {
     ignored_fields: &["domainTools", "fastMode", "toolDetail", "useMock"],
     aliases: &[],
-    ignored_items: &[("formats", compat::FORMATS)],
+    ignored_items: &[("parsers", compat::PARSERS)],
     ignored_names: &[("formats", compat::BARE_FORMATS)],
     // A caller that asks for this check must not take the page for checked.
-    unsupported_fields: &["checkPromptInjection"],
+    unsupported_fields: &[compat::CHECK_PROMPT_INJECTION],
     accepts_json_options: true,
 };
 
@@ -58,7 +58,9 @@ const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING
 /// The Python client sends `__experimental_stream`.
 const LLMS_TXT: ClientCompat =
     ClientCompat { ignored_fields: &["__experimental_stream", "stream"], ..NOTHING };
-const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
+const PARSER: ClientCompat = ClientCompat { aliases: &[(compat::PAGE_MARKDOWN, "pages")], ..NOTHING };
+// A caller that asks for this check must not take the page for checked.
+const JSON: ClientCompat = ClientCompat { unsupported_fields: &[compat::CHECK_PROMPT_INJECTION], ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
     aliases: &[],
@@ -79,6 +81,7 @@ impl ClientCompat {
             "CrawlRequest" => CRAWL,
             "LlmsTxtRequest" => LLMS_TXT,
             "Parser" => PARSER,
+            "Json" => JSON,
             _ => Self::default(),
         }
     }

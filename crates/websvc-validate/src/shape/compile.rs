@@ -94,7 +94,8 @@ impl<'a> Compiler<'a> {
 
     fn either(&self, alternatives: &'a [Value]) -> Shape {
         if alternatives.iter().all(|schema| tag(schema).is_some()) {
-            let tagged = alternatives.iter().filter_map(|schema| Some((tag(schema)?, self.object(schema))));
+            let tagged =
+                alternatives.iter().filter_map(|schema| Some((tag(schema)?, self.alternative(schema))));
             return Shape::Tagged(tagged.map(|(tag, object)| (tag.to_owned(), object)).collect());
         }
         let mut shapes: Vec<Shape> = Vec::new();
@@ -108,6 +109,16 @@ impl<'a> Compiler<'a> {
             }
         }
         if shapes.len() == 1 { shapes.remove(0) } else { Shape::Either(shapes) }
+    }
+
+    /// Returns the object of an alternative, which tolerates what its definition does.
+    fn alternative(&self, schema: &'a Value) -> Object {
+        let object = self.object(schema);
+        let definition = schema.as_object().and_then(|keywords| self.target(keywords));
+        match definition {
+            Some((name, _)) => Object { client_compat: ClientCompat::of(name), ..object },
+            None => object,
+        }
     }
 
     fn object(&self, schema: &'a Value) -> Object {

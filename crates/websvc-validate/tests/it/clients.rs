@@ -144,19 +144,47 @@ fn format_query_is_read_as_question() {
 fn formats_and_parser_options_of_the_hosted_service_are_ignored_with_a_warning() {
     let selectors = json!([{ "selector": "a", "attribute": "href" }]);
     let checked = accept(&json!({ "query": "q", "scrapeOptions": {
-        "formats": ["markdown", "attributes", "rawBase64", { "type": "attributes", "selectors": selectors }],
-        "parsers": [{ "type": "pdf", "maxPages": 2, "pages": [1], "pageMarkdown": true, "blocks": false }],
+        "formats": [
+            "markdown", "attributes", "rawBase64", { "type": "attributes", "selectors": selectors },
+            { "type": "json", "prompt": "p", "checkPromptInjection": true },
+        ],
+        "parsers": ["image", { "type": "pdf", "maxPages": 2 }, { "type": "image" }],
     } }));
     let expected = [
         "formats[1]: attributes is not available and was ignored",
-        "formats[2]: rawBase64 is not available and was ignored",
-        "pageMarkdown is not available and was ignored",
-        "pages is not available and was ignored",
+        "checkPromptInjection is not available and was ignored",
+        "parsers[0]: image is not available and was ignored",
+        "parsers[2]: image is not available and was ignored",
     ];
     assert_eq!(checked.warnings, expected);
     let scrape = checked.plan.scrape().unwrap();
     let names: Vec<&str> = scrape.formats().iter().map(Format::name).collect();
-    assert_eq!((names, scrape.parsers()[0].max_pages), (vec!["markdown", "attributes"], Some(2)));
+    let expected = vec!["markdown", "rawBase64", "attributes", "json"];
+    assert_eq!((names, scrape.parsers()[0].max_pages), (expected, Some(2)));
+}
+
+#[test]
+fn options_of_the_pages_of_a_pdf_are_read_in_all_spellings() {
+    let parser = |options: Value| {
+        let mut parser = json!({ "type": "pdf" });
+        for (name, value) in options.as_object().unwrap() {
+            parser[name] = value.clone();
+        }
+        let checked = accept(
+            &json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "parsers": [parser] } }),
+        );
+        assert_eq!(checked.warnings, Vec::<String>::new(), "{options}");
+        let parser = &checked.plan.scrape().unwrap().parsers()[0];
+        (parser.pages, parser.page_markers, parser.blocks)
+    };
+    let both = json!({ "pages": true, "pageMarkers": true });
+    assert_eq!(parser(both), (Some(true), Some(true), None));
+    assert_eq!(parser(json!({ "pageMarkdown": true, "blocks": true })), (Some(true), None, Some(true)));
+    assert_eq!(
+        parser(json!({ "pageMarkdown": false, "pages": true, "blocks": false })),
+        (Some(true), None, Some(false))
+    );
+    assert_eq!(parser(json!({ "pages": null, "pageMarkers": null })), (None, None, None));
 }
 
 #[test]

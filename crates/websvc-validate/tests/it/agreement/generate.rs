@@ -75,7 +75,8 @@ impl Generator<'_> {
             Some("number") => json!(choices.pick(&[1.0, 0.5, 2.0, 0.1])),
             Some("string") => json!(text(name, choices)),
             Some("array") => {
-                let length = choices.below(3);
+                let min = schema["minItems"].as_u64().and_then(|min| usize::try_from(min).ok()).unwrap_or(0);
+                let length = choices.below(3).max(min);
                 let items = (0..length).map(|_| self.value(&schema["items"], name, choices, depth + 1));
                 items.collect()
             }

@@ -53,14 +53,13 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
 const REWRITTEN: &[&str] = &[
     "alexandria",
     "attributes",
-    "blocks\"",
+    "checkPrompt",
     "developer",
     "gov\"",
     "ignoreInvalidUrls",
     "jsonOptions",
-    "pageMark",
-    "pages\"",
-    "rawBase64",
+    "image\"",
+    "pageMarkdown",
     "type\":\"query",
     "x-one",
 ];

@@ -185,7 +185,7 @@ fn any(choices: &mut Choices<'_>) -> Value {
             json!({ "type": "wait", "milliseconds": 1, "selector": null }),
             json!({ "type": "highlights", "query": "" }),
             json!({ "width": 1, "height": 0 }),
-            json!({ "type": "pdf", "pages": 3 }),
+            json!({ "type": "pdf", "depth": 3 }),
             json!({ "x": null, "y": "a\u{7f}", "ü": "1" }),
         ])
         .clone()

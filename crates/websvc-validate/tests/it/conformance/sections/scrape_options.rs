@@ -89,7 +89,7 @@ fn formats() -> Row {
     .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
     .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
     .warns(json!(["attributes"]), "formats[0]: attributes is not available")
-    .warns(json!([{ "type": "rawBase64" }]), "formats[0]: rawBase64 is not available")
+    .reads(json!(["rawBase64", { "type": "rawBase64" }]), names, vec!["rawBase64"])
     .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
     .bad_in(
         json!([{}, { "type": 1 }, 7, null]),
@@ -216,10 +216,10 @@ fn parsers() -> Row {
     row(
         "2.2 parsers",
         "pdf as a name or an object with mode fast, auto or ocr, maxPages from 1 to 10000, and no \
-         other property; default [pdf]",
+         other property but those of official clients: pages, pageMarkers, blocks; default [pdf]",
     )
     .at(scrape("parsers"))
-    .default(read, vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }])
+    .default(read, vec![Parser::new(ParserKind::Pdf)])
     .becomes(json!([]), read, json!([]))
     .becomes(json!(["pdf"]), read, pdf())
     .becomes(pdf(), read, pdf())
@@ -229,11 +229,17 @@ fn parsers() -> Row {
     .becomes(modes("ocr"), read, modes("ocr"))
     .becomes(json!([typed("pdf", "maxPages", 3.0)]), read, json!([typed("pdf", "maxPages", 3)]))
     .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
-    .warns(json!([typed("pdf", "pages", 1)]), "pages is not available and was ignored")
+    .becomes(json!([typed("pdf", "pages", true)]), read, json!([typed("pdf", "pages", true)]))
+    .becomes(json!([typed("pdf", "pageMarkdown", true)]), read, json!([typed("pdf", "pages", true)]))
+    .becomes(json!([typed("pdf", "pageMarkers", false)]), read, json!([typed("pdf", "pageMarkers", false)]))
+    .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", InvalidType)])
+    .becomes(json!([typed("pdf", "blocks", true)]), read, json!([typed("pdf", "blocks", true)]))
     .bad_in(json!([typed("pdf", "page", 1)]), &[("/0/page", UnknownField)])
     .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
-    .bad_in(json!(["image"]), &[("/0", UnknownValue)])
-    .bad_in(json!([{ "type": "image" }]), &[("/0/type", UnknownValue)])
+    .warns(json!(["pdf", "image"]), "parsers[1]: image is not available and was ignored")
+    .warns(json!([{ "type": "image" }]), "parsers[0]: image is not available and was ignored")
+    .bad_in(json!(["docx"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{ "type": "docx" }]), &[("/0/type", UnknownValue)])
     .bad_in(json!(["pdf", typed("pdf", "maxPages", 1)]), &[("/1", Conflict)])
     .bad_in(json!([true]), &[("/0", InvalidType)])
     .bad("pdf", InvalidType)

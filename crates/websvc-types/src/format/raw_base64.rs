@@ -1,0 +1,8 @@
+//! The format `rawBase64`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of the page or file as received, in base64. Official clients send this format; the specification does not have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RawBase64 {}
