@@ -53,6 +53,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-model", &["websvc-transport"]),
     // The page is a trait, which the sessions implement.
     layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
+    // The tools are a trait, which the runs implement.
+    layer("websvc-agent", &["websvc-extract", "websvc-model", "websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -147,6 +149,25 @@ const LAYERS: &[Layer] = &[
             "websvc-engine",
         ],
     ),
+    layer(
+        "websvc-runs",
+        &[
+            "websvc-types",
+            "websvc-address",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-stage",
+            "websvc-store",
+            "websvc-model",
+            "websvc-agent",
+            "websvc-scrape",
+            "websvc-threat",
+            "websvc-webhook",
+            "websvc-engine",
+            "websvc-jobs",
+            "websvc-session",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -154,6 +175,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-runs",
     "websvc-branding",
     "websvc-sandbox",
     "websvc-diff",

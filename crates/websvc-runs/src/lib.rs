@@ -1,0 +1,3 @@
+//! Agent runs and extractions: durable state, tools, budget and webhooks (operations.md, sections 4 and 5).
+
+#![deny(missing_docs)]
