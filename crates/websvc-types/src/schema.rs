@@ -22,6 +22,10 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::activity::TeamActivityResponse;
+use crate::agent::{
+    AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentList, AgentRequest, AgentSnapshotResponse,
+    AgentStarted, AgentStatusResponse, AgentThreadResponse, AgentTraceResponse, CancelAgentResponse,
+};
 use crate::feedback::{FeedbackRequest, FeedbackResponse, SearchFeedbackRequest};
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
@@ -141,6 +145,17 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("monitor-email-response", response::<MonitorEmailResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
+        ("agent-request", request::<AgentRequest>()),
+        ("agent-started", response::<AgentStarted>()),
+        ("agent-status", response::<AgentStatusResponse>()),
+        ("agent-cancelled", response::<CancelAgentResponse>()),
+        ("agent-list", response::<AgentList>()),
+        ("agent-thread", response::<AgentThreadResponse>()),
+        ("agent-trace", response::<AgentTraceResponse>()),
+        ("agent-snapshot", response::<AgentSnapshotResponse>()),
+        ("agent-action-event", response::<AgentActionEvent>()),
+        ("agent-completed-event", response::<AgentCompletedEvent>()),
+        ("agent-end-event", response::<AgentEndEvent>()),
         ("interact-request", request::<InteractRequest>()),
         ("create-browser-request", request::<CreateBrowserRequest>()),
         ("execute-request", request::<ExecuteRequest>()),
