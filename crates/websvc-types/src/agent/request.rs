@@ -29,6 +29,7 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct AgentRequest {
     /// The task in words, 1 to 10000 characters.
     #[schemars(length(min = AGENT_PROMPT_MIN_CHARS, max = AGENT_PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
@@ -108,12 +109,12 @@ impl AgentRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentEffort {
-    /// A third of the maximum of steps.
+    /// At most 10 steps and 100000 tokens.
     Low,
-    /// Two thirds of the maximum of steps.
+    /// At most 25 steps and 300000 tokens.
     #[default]
     Medium,
-    /// The maximum of steps.
+    /// At most 60 steps and 1000000 tokens.
     High,
 }
 

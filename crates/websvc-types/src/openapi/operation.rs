@@ -63,6 +63,7 @@ pub(super) fn paths() -> Value {
     webhook::add(&mut paths);
     monitor::add(&mut paths);
     interact::add(&mut paths);
+    agent::add(&mut paths);
     job::add_v1(&mut paths);
     feedback::add(&mut paths);
     llms_txt::add(&mut paths);
