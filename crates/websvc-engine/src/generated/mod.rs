@@ -23,6 +23,7 @@ use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
+pub use schema_check::schema_violation;
 pub(crate) use session::ModelSession;
 
 use session::{ContentRequest, Generated};
