@@ -16,14 +16,13 @@ use websvc_store::{
     AddRunEventsOutcome, CreditHold, DEFAULT_TEAM, HoldOutcome, JobEvent, RunRecord, RunStatus,
     RunWebhookEvent, Team, UsageRetention,
 };
-use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode, AgentRequest};
-use websvc_types::limits::AGENT_TURNS_MAX;
+use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
+use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
 
 use crate::end::{Ending, RunCharge, end};
 use crate::environment::{RunEnvironment, RunSetup};
 use crate::error::RunsError;
-use crate::responses::target_hint;
 use crate::runs::{Runs, now_ms};
 use crate::stored::StoredRequest;
 use crate::trace::{Pending, Trace, action_event};
@@ -36,7 +35,6 @@ const HOLD_ATTEMPTS: u32 = 3;
 
 /// What a run needs to begin.
 struct Preparation {
-    request: AgentRequest,
     plan: AgentPlan,
     policy: Policy,
     team: Option<Team>,
@@ -54,11 +52,7 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
     }
 }
 
-async fn try_run(
-    runs: &Runs,
-    record: &RunRecord,
-    cancelled: watch::Receiver<bool>,
-) -> Result<(), RunsError> {
+async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
     let number = record.number;
     if !runs.with_store(move |store, _| store.begin_run(number, now_ms())).await? {
         return Ok(());
@@ -77,10 +71,7 @@ async fn try_run(
 }
 
 /// Checks a run again by the present rules of its team, and holds its credits. Blocks.
-fn prepare(
-    inner: &crate::runs::Inner,
-    record: &RunRecord,
-) -> Result<Result<Preparation, Ending>, RunsError> {
+fn prepare(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Result<Preparation, Ending>, RunsError> {
     let failed = |error: String| Ok(Err(Ending::failed("failed", error)));
     let Some(StoredRequest { request, warnings: _ }) = StoredRequest::decode(&record.request) else {
         return failed("the run was stored by another version of websvc".to_owned());
@@ -91,7 +82,7 @@ fn prepare(
         Err(PolicyError::Store(error)) => return Err(error.into()),
         Err(error @ PolicyError::Values(_)) => return failed(error.to_string()),
     };
-    let plan = match check_agent(request.clone(), &policy) {
+    let plan = match check_agent(request, &policy) {
         Ok(Checked { plan, warnings: _ }) => plan,
         Err(rejection) => return failed(format!("the run is no longer allowed: {rejection}")),
     };
@@ -107,7 +98,7 @@ fn prepare(
         }));
     };
     let turns = earlier_turns(inner, record)?;
-    Ok(Ok(Preparation { request, plan, policy, team, hold, max_credits, turns }))
+    Ok(Ok(Preparation { plan, policy, team, hold, max_credits, turns }))
 }
 
 /// Holds the maximum of credits, or what the team has left. Returns the hold with the credits that the run may use.
@@ -162,7 +153,7 @@ async fn work(
         let ending = Ending::failed("failed", "no language model is configured in [llm]");
         return end(runs, record, &trace, ending, None).await;
     };
-    let Preparation { request, plan, policy, team, hold, max_credits, turns } = preparation;
+    let Preparation { plan, policy, team, hold, max_credits, turns } = preparation;
     let started = Instant::now();
     let deadline = started + runs.config().max_time;
     let setup = setup(
@@ -203,18 +194,23 @@ async fn work(
     // The run was deleted, or belongs to another process.
     let Some(ending) = ending else { return Ok(()) };
     write(runs, record.number, &trace, Vec::new(), environment.credits()).await?;
-    let charge = RunCharge {
-        hold,
-        bill: environment.bill(),
-        elapsed: started.elapsed(),
-        target: target_hint(&request),
-    };
+    let charge =
+        RunCharge { hold, bill: environment.bill(), elapsed: started.elapsed(), target: target(&plan) };
     let is_cancelled = *cancelled.borrow();
     let record = RunRecord {
         cancel_requested_at_ms: is_cancelled.then(now_ms).or(record.cancel_requested_at_ms),
         ..record.clone()
     };
     end(runs, &record, &trace, ending, Some(charge)).await
+}
+
+/// Returns the target of a run for the usage log: its first URL without user name and password, or the beginning of its
+/// prompt.
+fn target(plan: &AgentPlan) -> String {
+    match plan.urls.first() {
+        Some(url) => url.url().to_string(),
+        None => plan.prompt.chars().take(AGENT_HINT_MAX_CHARS).collect(),
+    }
 }
 
 /// The error of a run that exceeded its time.
@@ -337,9 +333,7 @@ fn ending(report: RunReport) -> Ending {
         RunOutcome::Succeeded => {
             Ending { status: RunStatus::Succeeded, error: None, ..Ending::failed("succeeded", "") }
         }
-        RunOutcome::Refused(reason) => {
-            Ending { status: RunStatus::Refused, ..failed("refused", reason) }
-        }
+        RunOutcome::Refused(reason) => Ending { status: RunStatus::Refused, ..failed("refused", reason) },
         RunOutcome::Stopped(Stop::Cancelled) => Ending::cancelled(),
         RunOutcome::Stopped(Stop::CreditLimit) => Ending {
             status: RunStatus::CreditLimitReached,

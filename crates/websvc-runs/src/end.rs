@@ -74,7 +74,10 @@ impl Ending {
 
     /// Returns the end of a run that a request cancelled.
     pub(crate) fn cancelled() -> Self {
-        Self { status: RunStatus::Cancelled, ..Self::failed("cancelled", "the run was cancelled by a request") }
+        Self {
+            status: RunStatus::Cancelled,
+            ..Self::failed("cancelled", "the run was cancelled by a request")
+        }
     }
 }
 

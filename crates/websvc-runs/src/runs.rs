@@ -122,9 +122,8 @@ impl Runs {
             RunKind::Extract => id.clone(),
         };
         let run = NewRun { id, team, key, kind, thread, new_thread, request, max_credits, webhook };
-        let outcome = self
-            .with_store(move |store, config| store.create_run(&run, &config.limits, now_ms()))
-            .await?;
+        let outcome =
+            self.with_store(move |store, config| store.create_run(&run, &config.limits, now_ms())).await?;
         self.inner.wakeup.notify_one();
         Ok(outcome)
     }

@@ -107,8 +107,8 @@ pub use rate_bucket::{SharedBucketSize, TakenTokens};
 pub use replica::{ForeignSession, ReplicaAddress, ReplicaRole};
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use run::{
-    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent, NewRunSnapshot,
-    RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
+    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
+    NewRunSnapshot, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;

@@ -127,15 +127,10 @@ pub(crate) fn check(report: &mut Report, request: AgentRequest, policy: &Policy)
         bounds::chars(report, &Path::Root.key("model"), model, 0, AGENT_MODEL_MAX_CHARS);
     }
     let max_credits = max_credits.unwrap_or(AGENT_CREDITS_DEFAULT);
-    bounds::number(
-        report,
-        &Path::Root.key("maxCredits"),
-        max_credits,
-        AGENT_CREDITS_MIN,
-        AGENT_CREDITS_MAX,
-    );
+    bounds::number(report, &Path::Root.key("maxCredits"), max_credits, AGENT_CREDITS_MIN, AGENT_CREDITS_MAX);
     if exchange.is_some() {
-        report.warning(&Path::Root.key("exchange"), |name| format!("{name} is not available and was ignored"));
+        report
+            .warning(&Path::Root.key("exchange"), |name| format!("{name} is not available and was ignored"));
     }
     check_retention(report, zero_data_retention);
     let thread = thread_id.map(|id| check_thread(report, id));

@@ -185,11 +185,7 @@ async fn inherit(
 }
 
 /// Checks that the run is allowed: the rights of the key, the threat protection, and the webhook.
-fn check(
-    context: &RequestContext<'_>,
-    plan: &AgentPlan,
-    warnings: &mut Vec<String>,
-) -> Result<(), ApiError> {
+fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<String>) -> Result<(), ApiError> {
     if plan.allow_interact {
         authorize(context.caller.as_ref(), KeyScope::Interact)?;
         if plan.is_strict {
@@ -203,7 +199,8 @@ fn check(
         }
     }
     let urls = plan.urls.iter().map(websvc_validate::Target::url);
-    if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next() {
+    if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next()
+    {
         return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
     }
     if let Some(webhook) = &plan.webhook {
@@ -283,8 +280,7 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
     let before_ms = match parameter(call.query.as_deref(), "before") {
         None => u64::MAX,
         Some(text) => text.parse().map_err(|_error| {
-            let message =
-                format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
+            let message = format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
             let (path, code) = ("/before".to_owned(), ViolationCode::InvalidType);
             ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
         })?,
@@ -335,8 +331,7 @@ async fn snapshot(context: &RequestContext<'_>, call: &AgentCall) -> Result<Http
         return Err(unknown());
     }
     let snapshot = context.state.runs.snapshot(record.number, id).await?.ok_or_else(unknown)?;
-    let response =
-        AgentSnapshotResponse { success: true, id: record.id, snapshot_id: id.clone(), snapshot };
+    let response = AgentSnapshotResponse { success: true, id: record.id, snapshot_id: id.clone(), snapshot };
     Ok(json(StatusCode::OK, &response))
 }
 

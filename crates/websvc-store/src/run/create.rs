@@ -22,7 +22,8 @@ impl Store {
         now_ms: u64,
     ) -> Result<CreateRunOutcome, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Power, |transaction| create(transaction, run, replica, limits, now_ms))
+        self.database()
+            .write(Durability::Power, |transaction| create(transaction, run, replica, limits, now_ms))
     }
 
     /// Asks the owner of a run of a team to cancel it.
@@ -67,8 +68,8 @@ fn create(
     let NewRun { id, team, key, kind, thread, new_thread, request, max_credits, webhook } = run;
     let count = "SELECT count(*) FILTER (WHERE finished_at IS NULL), count(*), coalesce(max(created_at), 0) \
                  FROM agent_runs WHERE team = ?1";
-    let (open, stored, last_ms): (u64, u64, u64) = transaction
-        .query_row(count, params![team], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let (open, stored, last_ms): (u64, u64, u64) =
+        transaction.query_row(count, params![team], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if open >= limits.max_open {
         return Ok(CreateRunOutcome::TooManyOpen);
     }
@@ -80,8 +81,9 @@ fn create(
         Some(thread) => {
             let sql = "SELECT max(turn), count(*) FILTER (WHERE finished_at IS NULL) FROM agent_runs \
                        WHERE thread = ?1 AND team = ?2 AND (expires_at > ?3 OR expires_at IS NULL)";
-            let (last, open): (Option<u64>, u64) = transaction
-                .query_row(sql, params![thread, team, now_ms], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (last, open): (Option<u64>, u64) =
+                transaction
+                    .query_row(sql, params![thread, team, now_ms], |row| Ok((row.get(0)?, row.get(1)?)))?;
             match (last, open) {
                 (None, _) => return Ok(CreateRunOutcome::ThreadNotFound),
                 (Some(_), 1..) => return Ok(CreateRunOutcome::ThreadRunning),

@@ -17,6 +17,6 @@ mod sweep;
 mod types;
 
 pub use types::{
-    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent, NewRunSnapshot,
-    RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
+    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
+    NewRunSnapshot, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
 };

@@ -19,8 +19,7 @@ impl Store {
         id: &str,
         now_ms: u64,
     ) -> Result<Option<RunRecord>, StoreError> {
-        let condition =
-            "id = ?1 AND team = ?2 AND kind = ?3 AND (expires_at > ?4 OR expires_at IS NULL)";
+        let condition = "id = ?1 AND team = ?2 AND kind = ?3 AND (expires_at > ?4 OR expires_at IS NULL)";
         let values = params![id, team, kind.as_str(), now_ms];
         Ok(self.database().read(|connection| runs(connection, condition, values))?.pop())
     }

@@ -31,8 +31,9 @@ impl Store {
             }
             let bytes = "SELECT coalesce(sum(bytes), 0) FROM agent_runs";
             // A sum of PostgreSQL is a decimal number.
-            let bytes: i64 = transaction
-                .query_row(&format!("SELECT CAST(({bytes}) AS BIGINT)"), params![], |row| row.get(0))?;
+            let bytes: i64 =
+                transaction
+                    .query_row(&format!("SELECT CAST(({bytes}) AS BIGINT)"), params![], |row| row.get(0))?;
             if u64::try_from(bytes).unwrap_or(0) <= limits.max_bytes {
                 return Ok(false);
             }

@@ -103,7 +103,9 @@ impl RunStatus {
     pub fn is_finished(self) -> bool {
         match self {
             Self::Queued | Self::Running => false,
-            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Refused | Self::CreditLimitReached => true,
+            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Refused | Self::CreditLimitReached => {
+                true
+            }
         }
     }
 }

@@ -65,8 +65,7 @@ pub enum AgentWebhookEvent {
 
 impl AgentWebhookEvent {
     /// All events, in the order in which they may happen.
-    pub const ALL: [Self; 5] =
-        [Self::Started, Self::Action, Self::Completed, Self::Failed, Self::Cancelled];
+    pub const ALL: [Self; 5] = [Self::Started, Self::Action, Self::Completed, Self::Failed, Self::Cancelled];
 }
 
 /// Item of `data` of the event `agent.action`.

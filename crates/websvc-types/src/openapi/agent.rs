@@ -244,12 +244,15 @@ fn trace() -> Operation {
     };
     let events = json!([
         event(1, json!({ "type": "run.started" })),
-        event(2, json!({
-            "type": "tool_call.started",
-            "toolCallId": "call-1",
-            "toolName": "scrape",
-            "parameters": { "url": "https://tea.test" },
-        })),
+        event(
+            2,
+            json!({
+                "type": "tool_call.started",
+                "toolCallId": "call-1",
+                "toolName": "scrape",
+                "parameters": { "url": "https://tea.test" },
+            })
+        ),
         event(3, json!({ "type": "run.finished", "outcome": "succeeded", "error": null })),
     ]);
     Operation {

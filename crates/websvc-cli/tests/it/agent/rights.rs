@@ -1,0 +1,56 @@
+//! Rights of keys on agent runs.
+
+use http::StatusCode;
+use serde_json::json;
+
+use super::{AGENT, AgentTest};
+use crate::harness::Response;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_belongs_to_its_team() {
+    let test = AgentTest::new().await;
+    let (path, status) = test.run(json!({})).await;
+    let thread = status["threadId"].as_str().unwrap();
+    let key = test.site.succeed(&["keys", "create", "--team", "other"]);
+    let key =
+        key.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-"))).unwrap();
+    let bearer = format!("Bearer {key}");
+    let headers = [("authorization", bearer.as_str())];
+    for path in [
+        path.clone(),
+        format!("{path}/trace"),
+        format!("{path}/snapshots/data-1"),
+        format!("{AGENT}/threads/{thread}"),
+    ] {
+        let Response { status, body, .. } = test.service.send(http::Method::GET, &path, &headers, "").await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}: {body}");
+    }
+    let cancelled = test.service.send(http::Method::DELETE, &path, &headers, "").await;
+    assert_eq!(cancelled.status, StatusCode::NOT_FOUND, "{}", cancelled.body);
+    let listed = test.service.send(http::Method::GET, AGENT, &headers, "").await;
+    assert_eq!(listed.body["agents"], json!([]), "{}", listed.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn key_needs_the_scope_agent_and_for_pages_in_a_browser_interact() {
+    let test = AgentTest::new().await;
+    let create = |scope: &str| {
+        let output = test.site.succeed(&["keys", "create", "--scope", scope]);
+        let key =
+            output.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-")));
+        format!("Bearer {}", key.unwrap())
+    };
+    let body = json!({ "prompt": "x", "allowInteract": true }).to_string();
+    for (scope, expected) in [("search", "agent"), ("agent", "interact")] {
+        let bearer = create(scope);
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let refused = test.service.send(http::Method::POST, AGENT, &headers, body.clone()).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.body);
+        assert!(refused.body["error"].as_str().unwrap().contains(expected), "{}", refused.body);
+    }
+    let bearer = create("agent");
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let body = json!({ "prompt": "x" }).to_string();
+    let started = test.service.send(http::Method::POST, AGENT, &headers, body).await;
+    assert_eq!(started.status, StatusCode::OK, "{}", started.body);
+}
