@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, until};
 
 use super::{
-    AGENT, AgentTest, TEA, collecting, decision, price, serve, step, types, wait_for_end, wait_until,
-    wandering,
+    AGENT, AgentTest, TEA, decision, price, serve, step, types, wait_for_end, wait_until, wandering,
 };
 use crate::harness::Response;
 
@@ -60,7 +59,7 @@ async fn ended_run_cannot_be_cancelled() {
     let test = AgentTest::new().await;
     let (path, _) = test.run(json!({})).await;
     assert_eq!(test.cancel(&path).await.status, StatusCode::CONFLICT);
-    let (_, status) = (0, test.service.get(&path).await.body);
+    let status = test.service.get(&path).await.body;
     assert_eq!(status["status"], "completed", "{status}");
 }
 
@@ -178,8 +177,9 @@ async fn killed_service_fails_the_run_and_begins_those_that_wait() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_without_a_model_is_not_implemented() {
-    let test = AgentTest::with(collecting, &[("WEBSVC__LLM__BASE_URL", "")]).await;
-    let Response { status, body, .. } = test.try_start(json!({})).await;
+    let world = crate::harness::tea_world().await;
+    let service = crate::harness::Service::for_world(&world);
+    let Response { status, body, .. } = service.post(super::AGENT, r#"{"prompt":"x"}"#).await;
     assert_eq!((status.as_u16(), &body["code"]), (501, &json!("LLM_NOT_CONFIGURED")), "{body}");
     assert!(body["error"].as_str().unwrap().contains("[llm]"), "{body}");
 }
@@ -193,5 +193,4 @@ async fn run_ends_at_its_maximum_of_steps() {
     assert_eq!(test.requested("http://shop.test/"), [TEA]);
     let metrics = test.service.text("/metrics").await;
     assert!(metrics.contains("websvc_runs_total{status=\"failed\"} 1\n"), "{metrics}");
-    let _ = AGENT;
 }

@@ -1,7 +1,8 @@
 //! Rights of keys on agent runs.
 
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
+use websvc_testkit::{Canary, FakeModel};
 
 use super::{AGENT, AgentTest};
 use crate::harness::Response;
@@ -53,4 +54,27 @@ async fn key_needs_the_scope_agent_and_for_pages_in_a_browser_interact() {
     let body = json!({ "prompt": "x" }).to_string();
     let started = test.service.send(http::Method::POST, AGENT, &headers, body).await;
     assert_eq!(started.status, StatusCode::OK, "{}", started.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_does_not_connect_to_internal_addresses() {
+    let canary = Canary::start().await;
+    let internal = format!("http://{}/", canary.addr());
+    let target = internal.clone();
+    let model = move |body: &Value| match super::step(body) {
+        Some(1) => super::decision("open", &target, ""),
+        Some(2) => super::decision("map", &target, "x"),
+        Some(3) => super::decision("crawl", &target, ""),
+        Some(4) => super::decision("collect", "p1", ""),
+        Some(_) => super::decision("done", "", ""),
+        None => FakeModel::json(&super::price()),
+    };
+    let test = AgentTest::with(model, &[]).await;
+    let (path, status) = test.run(json!({ "prompt": format!("Read {internal}") })).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let events = test.trace(&path).await;
+    let failures = events.iter().filter(|event| event["result"]["success"] == false).count();
+    assert_eq!((failures, canary.connections()), (3, 0), "{events:?}");
+    let (_, status) = test.run(json!({ "urls": [internal] })).await;
+    assert_eq!((&status["status"], canary.connections()), (&json!("failed"), 0), "{status}");
 }
