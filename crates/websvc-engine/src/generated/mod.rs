@@ -9,7 +9,6 @@ mod changes;
 mod clean;
 mod highlights;
 mod json;
-mod passages;
 mod personal_data;
 mod schema_check;
 mod session;
