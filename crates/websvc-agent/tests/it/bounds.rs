@@ -27,7 +27,7 @@ fn endless() -> ScriptedModel {
 }
 
 fn schema() -> Value {
-    object(json!({ "price": { "type": "number" } }))
+    object(&json!({ "price": { "type": "number" } }))
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,7 +12,7 @@ fn web() -> FakeWeb {
 }
 
 fn schema() -> Value {
-    object(json!({ "name": { "type": "string" }, "price": { "type": "number" } }))
+    object(&json!({ "name": { "type": "string" }, "price": { "type": "number" } }))
 }
 
 fn assam(_: &Received) -> Value {

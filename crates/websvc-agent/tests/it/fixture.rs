@@ -382,7 +382,7 @@ pub(crate) async fn run(
 }
 
 /// Returns a schema with these properties, which are required.
-pub(crate) fn object(properties: Value) -> Value {
+pub(crate) fn object(properties: &Value) -> Value {
     let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
     json!({ "type": "object", "required": required, "properties": properties })
 }

@@ -77,7 +77,7 @@ proptest! {
                 Ok(list[*number % list.len()].clone())
             });
             let tea = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
-            let schema = object(json!({ "name": { "type": "string" }, "teas": { "type": "array", "items": tea } }));
+            let schema = object(&json!({ "name": { "type": "string" }, "teas": { "type": "array", "items": tea } }));
             let urls = ["http://a.test/".to_owned()];
             let limits = TaskLimits::for_effort(Effort::Low);
             let report =

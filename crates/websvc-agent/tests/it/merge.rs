@@ -105,45 +105,45 @@ proptest! {
 }
 
 #[track_caller]
-fn check(a: Value, b: Value, expected: Value) {
-    assert_eq!(merged(&a, &b), expected);
+fn check(a: &Value, b: &Value, expected: &Value) {
+    assert_eq!(&merged(a, b), expected);
 }
 
 #[test]
 fn missing_values_are_filled_and_others_stay() {
     check(
-        json!({ "a": null, "b": "", "c": 1 }),
-        json!({ "a": 1, "b": "x", "c": 2, "d": 3 }),
-        json!({ "a": 1, "b": "x", "c": 1, "d": 3 }),
+        &json!({ "a": null, "b": "", "c": 1 }),
+        &json!({ "a": 1, "b": "x", "c": 2, "d": 3 }),
+        &json!({ "a": 1, "b": "x", "c": 1, "d": 3 }),
     );
-    check(json!({ "a": { "x": 1 } }), json!({ "a": { "y": 2 } }), json!({ "a": { "x": 1, "y": 2 } }));
-    check(json!({ "a": 1 }), json!({ "a": [1] }), json!({ "a": 1 }));
-    check(json!({ "a": 1 }), Value::Null, json!({ "a": 1 }));
+    check(&json!({ "a": { "x": 1 } }), &json!({ "a": { "y": 2 } }), &json!({ "a": { "x": 1, "y": 2 } }));
+    check(&json!({ "a": 1 }), &json!({ "a": [1] }), &json!({ "a": 1 }));
+    check(&json!({ "a": 1 }), &Value::Null, &json!({ "a": 1 }));
 }
 
 #[test]
 fn lists_are_joined_without_duplicates() {
-    check(json!(["Tea", "Cup"]), json!(["tea ", "Pot", null, "pot"]), json!(["Tea", "Cup", "Pot"]));
-    check(json!([1, "2"]), json!([1.0, 2, 3]), json!([1, "2", 3]));
-    check(json!([[1], [2]]), json!([[2], [3]]), json!([[1], [2], [3]]));
+    check(&json!(["Tea", "Cup"]), &json!(["tea ", "Pot", null, "pot"]), &json!(["Tea", "Cup", "Pot"]));
+    check(&json!([1, "2"]), &json!([1.0, 2, 3]), &json!([1, "2", 3]));
+    check(&json!([[1], [2]]), &json!([[2], [3]]), &json!([[1], [2], [3]]));
 }
 
 #[test]
 fn items_with_the_same_name_are_one_unless_they_contradict() {
     check(
-        json!([{ "name": "Assam", "price": 5 }]),
-        json!([{ "name": "ASSAM", "origin": "India" }, { "name": "Assam", "price": 6 }]),
-        json!([{ "name": "Assam", "price": 5, "origin": "India" }, { "name": "Assam", "price": 6 }]),
+        &json!([{ "name": "Assam", "price": 5 }]),
+        &json!([{ "name": "ASSAM", "origin": "India" }, { "name": "Assam", "price": 6 }]),
+        &json!([{ "name": "Assam", "price": 5, "origin": "India" }, { "name": "Assam", "price": 6 }]),
     );
     check(
-        json!([{ "name": "A", "url": "http://a.test/" }]),
-        json!([{ "name": null, "url": "http://a.test/", "price": 1 }]),
-        json!([{ "name": "A", "url": "http://a.test/", "price": 1 }]),
+        &json!([{ "name": "A", "url": "http://a.test/" }]),
+        &json!([{ "name": null, "url": "http://a.test/", "price": 1 }]),
+        &json!([{ "name": "A", "url": "http://a.test/", "price": 1 }]),
     );
     check(
-        json!([{ "price": 1 }]),
-        json!([{ "price": 1 }, { "price": 2 }]),
-        json!([{ "price": 1 }, { "price": 2 }]),
+        &json!([{ "price": 1 }]),
+        &json!([{ "price": 1 }, { "price": 2 }]),
+        &json!([{ "price": 1 }, { "price": 2 }]),
     );
 }
 

@@ -20,7 +20,7 @@ async fn single_fact_is_searched_read_and_answered() {
         let price = request.after("A bag costs ").unwrap();
         json!({ "price": price.trim_end_matches(" euros.").parse::<f64>().unwrap() })
     });
-    let schema = object(json!({ "price": { "type": "number" } }));
+    let schema = object(&json!({ "price": { "type": "number" } }));
     let report = run(&web, &model, "What does a bag of Assam cost?", &schema, &[]).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
     assert_eq!((report.data, report.steps), (Some(json!({ "price": 4.5 })), 3));
@@ -92,7 +92,7 @@ async fn list_is_collected_across_pages() {
         })
     });
     let tea = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "number" } } });
-    let schema = object(json!({ "teas": { "type": "array", "items": tea } }));
+    let schema = object(&json!({ "teas": { "type": "array", "items": tea } }));
     let report = run(&web, &model, "All teas and prices", &schema, &["http://shop.test/1"]).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
     let data = report.data.unwrap();
@@ -123,7 +123,7 @@ async fn links_in_passages_can_be_followed() {
             }
         })
     });
-    let schema = object(json!({ "founded": { "type": "number" } }));
+    let schema = object(&json!({ "founded": { "type": "number" } }));
     let report = run(&web, &model, "When was it founded?", &schema, &["http://maker.test/"]).await;
     assert_eq!(report.data, Some(json!({ "founded": 1911 })));
     assert_eq!(web.reads(), ["http://maker.test/", "http://maker.test/about?ref=home"]);
@@ -137,7 +137,7 @@ async fn links_in_passages_can_be_followed() {
 async fn value_that_no_page_states_stays_empty_and_is_named() {
     let web = FakeWeb::new([("http://tea.test/", "Tea", "A black tea.")]);
     let model = ScriptedModel::deciding([], nothing, |_| json!({ "name": "black tea", "price": null }));
-    let schema = object(json!({ "name": { "type": "string" }, "price": { "type": ["number", "null"] } }));
+    let schema = object(&json!({ "name": { "type": "string" }, "price": { "type": ["number", "null"] } }));
     let report = run(&web, &model, "Name and price?", &schema, &["http://tea.test/"]).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded));
     assert_eq!(report.data, Some(json!({ "name": "black tea", "price": null })));
@@ -148,7 +148,7 @@ async fn value_that_no_page_states_stays_empty_and_is_named() {
 async fn invented_value_is_named() {
     let web = FakeWeb::new([("http://tea.test/", "Tea", "A black tea.")]);
     let model = ScriptedModel::deciding([], nothing, |_| json!({ "name": "black tea", "price": 12 }));
-    let schema = object(json!({ "name": { "type": "string" }, "price": { "type": "number" } }));
+    let schema = object(&json!({ "name": { "type": "string" }, "price": { "type": "number" } }));
     let report = run(&web, &model, "Name and price?", &schema, &["http://tea.test/"]).await;
     assert_eq!(report.message.as_deref(), Some("No page that was read states the values of /price."));
     assert_eq!(report.sources.len(), 1);
@@ -162,7 +162,7 @@ async fn task_without_an_answer_is_refused_with_the_reason() {
         nothing,
         nothing,
     );
-    let report = run(&web, &model, "Where are unicorns sold?", &object(json!({})), &[]).await;
+    let report = run(&web, &model, "Where are unicorns sold?", &object(&json!({})), &[]).await;
     let RunOutcome::Refused(reason) = &report.outcome else { panic!("{report:?}") };
     assert_eq!(reason, "There are no results.");
     assert_eq!((report.data, report.steps), (None, 2));
@@ -205,7 +205,7 @@ async fn value_deep_in_a_long_document_is_found() {
         let months = request.after("The warranty period is ").unwrap();
         json!({ "months": months[..2].parse::<u32>().unwrap() })
     });
-    let schema = object(json!({ "months": { "type": "number" } }));
+    let schema = object(&json!({ "months": { "type": "number" } }));
     let report =
         run(&web, &model, "How long is the warranty period?", &schema, &["http://maker.test/manual.pdf"])
             .await;
