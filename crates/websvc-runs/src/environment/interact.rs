@@ -119,9 +119,10 @@ impl TaskSession {
 impl Drop for TaskSession {
     fn drop(&mut self) {
         let Some(view) = self.view.take() else { return };
-        // The call was cancelled. The session would end by itself, but later.
+        // The call was cancelled. The session would end by itself, but later. Without a runtime, the service is stopping.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let sessions = self.sessions.clone();
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             if let Err(error) = sessions.end(&view).await {
                 tracing::warn!(%error, "the browser session of a cancelled agent run could not be ended");
             }

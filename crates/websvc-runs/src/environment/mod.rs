@@ -41,8 +41,11 @@ use private_texts::PrivateTexts;
 /// The maximum number of pages that all runs of this process read concurrently.
 const MAX_READS: usize = 8;
 
-/// The maximum time of one call.
+/// The maximum time of one call, except a task on a page.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The maximum time of a task on a page: the session, its start and its end.
+const TASK_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// The maximum length of a word of a query, in bytes.
 const MAX_WORD_BYTES: usize = 100;
@@ -254,7 +257,14 @@ impl Environment for RunEnvironment {
 
     fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
-            let deadline = self.call_deadline();
+            let timeout = match call {
+                ToolCall::Interact { .. } => TASK_TIMEOUT,
+                ToolCall::Search { .. }
+                | ToolCall::Map { .. }
+                | ToolCall::Scrape { .. }
+                | ToolCall::Crawl { .. } => CALL_TIMEOUT,
+            };
+            let deadline = self.setup.deadline.min(Instant::now() + timeout);
             let calling = tokio::time::timeout_at(deadline.into(), Box::pin(self.run_call(call)));
             let outcome = tokio::select! {
                 biased;
