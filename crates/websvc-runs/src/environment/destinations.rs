@@ -362,6 +362,47 @@ mod tests {
         }
     }
 
+    /// A change of a known URL that is opened changes nothing that the host of the page learns: only spellings of the same
+    /// page, and the root, are among the URLs that pass.
+    #[test]
+    fn no_change_of_a_known_url_is_opened() {
+        let known = "http://evil.test/a/b?x=1";
+        let run = Destinations::new(&[], false, &[]);
+        run.learn(&url(known));
+        let mut allowed = HashSet::new();
+        for origin in ["http://", "https://", "http://www.", "https://www."] {
+            for host in [
+                "evil.test",
+                "evil.test.",
+                "evil.test:80",
+                "evil.test:443",
+                "evil.test.:80",
+                "evil.test.:443",
+            ] {
+                for path in ["/a/b?x=1", "/a/b/?x=1", "/"] {
+                    allowed.insert(url(&format!("{origin}{host}{path}")));
+                }
+            }
+        }
+        let parts = [
+            "x", "0", "-", "/", ".", "?", "&", "=", "@", ":", ":80", ":81", "#", "#x", "%41", "\t", "\\",
+            "ä", "www.",
+        ];
+        let mut opened = 0;
+        for position in 0..=known.len() {
+            for part in parts {
+                for rest in [&known[position..], known.get(position + 1..).unwrap_or_default(), ""] {
+                    let changed = format!("{}{part}{rest}", &known[..position]);
+                    if let Ok(found) = run.check(&changed) {
+                        opened += 1;
+                        assert!(allowed.contains(&found), "{changed}: {found}");
+                    }
+                }
+            }
+        }
+        assert!(opened > 10, "{opened}");
+    }
+
     #[test]
     fn credentials_are_those_of_the_user() {
         let secured = url("http://user:pass@a.test/x");
