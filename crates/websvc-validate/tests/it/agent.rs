@@ -20,8 +20,8 @@ fn accept(body: &Value) -> Checked<AgentPlan> {
 }
 
 #[track_caller]
-fn check_violation(body: Value, path: &str, code: ViolationCode) {
-    let Err(Rejection::Invalid(violations)) = read(&body) else { panic!("{body} is accepted") };
+fn check_violation(body: &Value, path: &str, code: ViolationCode) {
+    let Err(Rejection::Invalid(violations)) = read(body) else { panic!("{body} is accepted") };
     let found: Vec<_> =
         violations.iter().map(|violation| (violation.path.as_str(), violation.code)).collect();
     assert!(found.contains(&(path, code)), "{body}: {found:?}");
@@ -58,29 +58,29 @@ fn official_clients_are_understood() {
 
 #[test]
 fn invalid_values_are_reported_with_path_and_rule() {
-    check_violation(json!({}), "/prompt", Missing);
-    check_violation(json!({ "prompt": " " }), "/prompt", TooShort);
-    check_violation(json!({ "prompt": "x".repeat(10_001) }), "/prompt", TooLong);
-    check_violation(json!({ "prompt": "x", "urls": vec!["http://a.test"; 101] }), "/urls", TooLong);
-    check_violation(json!({ "prompt": "x", "urls": ["ftp://a.test"] }), "/urls/0", InvalidFormat);
-    check_violation(json!({ "prompt": "x", "strictConstrainToURLs": true }), "/urls", Missing);
-    check_violation(json!({ "prompt": "x", "maxCredits": 0 }), "/maxCredits", TooSmall);
-    check_violation(json!({ "prompt": "x", "maxCredits": 1_000_001 }), "/maxCredits", TooBig);
-    check_violation(json!({ "prompt": "x", "model": "x".repeat(129) }), "/model", TooLong);
-    check_violation(json!({ "prompt": "x", "schema": { "type": "objekt" } }), "/schema", InvalidFormat);
+    check_violation(&json!({}), "/prompt", Missing);
+    check_violation(&json!({ "prompt": " " }), "/prompt", TooShort);
+    check_violation(&json!({ "prompt": "x".repeat(10_001) }), "/prompt", TooLong);
+    check_violation(&json!({ "prompt": "x", "urls": vec!["http://a.test"; 101] }), "/urls", TooLong);
+    check_violation(&json!({ "prompt": "x", "urls": ["ftp://a.test"] }), "/urls/0", InvalidFormat);
+    check_violation(&json!({ "prompt": "x", "strictConstrainToURLs": true }), "/urls", Missing);
+    check_violation(&json!({ "prompt": "x", "maxCredits": 0 }), "/maxCredits", TooSmall);
+    check_violation(&json!({ "prompt": "x", "maxCredits": 1_000_001 }), "/maxCredits", TooBig);
+    check_violation(&json!({ "prompt": "x", "model": "x".repeat(129) }), "/model", TooLong);
+    check_violation(&json!({ "prompt": "x", "schema": { "type": "objekt" } }), "/schema", InvalidFormat);
     check_violation(
-        json!({ "prompt": "x", "schema": { "$ref": "http://a.test/" } }),
+        &json!({ "prompt": "x", "schema": { "$ref": "http://a.test/" } }),
         "/schema",
         InvalidFormat,
     );
-    check_violation(json!({ "prompt": "x", "threadId": "1" }), "/threadId", InvalidFormat);
-    check_violation(json!({ "prompt": "x", "zeroDataRetention": true }), "/zeroDataRetention", NotSupported);
+    check_violation(&json!({ "prompt": "x", "threadId": "1" }), "/threadId", InvalidFormat);
+    check_violation(&json!({ "prompt": "x", "zeroDataRetention": true }), "/zeroDataRetention", NotSupported);
     check_violation(
-        json!({ "prompt": "x", "webhook": { "url": "http://a.test", "events": [] } }),
+        &json!({ "prompt": "x", "webhook": { "url": "http://a.test", "events": [] } }),
         "/webhook/events",
         TooShort,
     );
-    check_violation(json!({ "prompt": "x", "surprise": 1 }), "/surprise", ViolationCode::UnknownField);
+    check_violation(&json!({ "prompt": "x", "surprise": 1 }), "/surprise", ViolationCode::UnknownField);
 }
 
 #[test]
