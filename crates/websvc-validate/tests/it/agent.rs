@@ -5,7 +5,9 @@ use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall,
 };
 use websvc_types::agent::{AgentEffort, AgentMode, AgentWebhookEvent};
-use websvc_validate::{AgentPlan, Checked, FeaturePolicy, Policy, Rejection, check_agent, read_agent};
+use websvc_validate::{
+    AgentPlan, Checked, FeaturePolicy, Policy, Rejection, Target, check_agent, read_agent,
+};
 
 fn read(body: &Value) -> Result<Checked<AgentPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
@@ -45,7 +47,7 @@ fn official_clients_are_understood() {
     });
     let Checked { plan, warnings } = accept(&python);
     assert_eq!(warnings, Vec::<String>::new());
-    let urls: Vec<&str> = plan.urls.iter().map(|target| target.text()).collect();
+    let urls: Vec<&str> = plan.urls.iter().map(Target::text).collect();
     assert_eq!(urls, ["https://a.test", "http://a.test/b"], "each once");
     assert_eq!((plan.is_strict, plan.country.as_deref(), plan.mode), (true, Some("DE"), AgentMode::Chat));
     let events = plan.webhook.unwrap().events;
