@@ -45,7 +45,6 @@ struct State {
     pending: Pending,
     /// The last data.
     data: Option<Value>,
-    snapshots: u64,
     /// The names of the tools of the calls in progress.
     tools: HashMap<u32, &'static str>,
 }
@@ -63,6 +62,11 @@ impl Trace {
     pub(crate) fn new(run: &str, events: u64) -> Self {
         let state = State { sequence: events, ..State::default() };
         Self { run: run.to_owned(), state: Mutex::new(state), wakeup: Notify::new(), writer: Arc::default() }
+    }
+
+    /// Sets the data of events that are stored already.
+    pub(crate) fn set_data(&self, data: Option<Value>) {
+        self.state.lock().data = data;
     }
 
     /// Adds an event of the loop.
@@ -189,13 +193,13 @@ impl State {
         (AgentEventDetail::ArtifactUpdated { artifact }, Some(snapshot))
     }
 
-    fn artifact(&mut self, id: &str, change: AgentArtifactChange) -> AgentArtifact {
-        self.snapshots += 1;
+    fn artifact(&self, id: &str, change: AgentArtifactChange) -> AgentArtifact {
         AgentArtifact {
             kind: AgentArtifactKind::Json,
             artifact_id: id.to_owned(),
             path: Some(format!("{id}.json")),
-            snapshot_id: format!("{id}-{}", self.snapshots),
+            // The number of its event, so that a run that another process ends has no ID twice.
+            snapshot_id: format!("{id}-{}", self.sequence + 1),
             change,
             changed_fields: None,
             item_count: None,
