@@ -298,6 +298,16 @@ mod tests {
     }
 
     #[test]
+    fn snapshots_of_a_run_that_another_process_ends_have_new_ids() {
+        let trace = Trace::new("run-1", 7);
+        trace.set_data(Some(json!({ "a": 1 })));
+        assert_eq!(trace.data(), Some(json!({ "a": 1 })));
+        trace.add_data(&json!({ "a": 2 }));
+        let pending = trace.take();
+        assert_eq!(pending.events[0].snapshot.as_ref().map(|snapshot| snapshot.id.as_str()), Some("data-8"));
+    }
+
+    #[test]
     fn pending_events_are_bounded() {
         let trace = Trace::new("run-1", 0);
         for _ in 0..MAX_PENDING + 5 {
