@@ -55,6 +55,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-model", &["websvc-transport"]),
     // The page is a trait, which the sessions implement.
     layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
+    // The tools are a trait, which the runs implement.
+    layer("websvc-agent", &["websvc-extract", "websvc-model", "websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -82,6 +84,8 @@ const LAYERS: &[Layer] = &[
             "websvc-query",
             "websvc-address",
             "websvc-validate",
+            // The passages of the markdown for a language model.
+            "websvc-extract",
             "websvc-transport",
             "websvc-index",
             "websvc-sitemap",
@@ -150,6 +154,27 @@ const LAYERS: &[Layer] = &[
             "websvc-engine",
         ],
     ),
+    layer(
+        "websvc-runs",
+        &[
+            "websvc-types",
+            "websvc-address",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-stage",
+            "websvc-store",
+            "websvc-model",
+            "websvc-agent",
+            // For pages in the browser in tests only.
+            "websvc-browser",
+            "websvc-scrape",
+            "websvc-threat",
+            "websvc-webhook",
+            "websvc-engine",
+            "websvc-jobs",
+            "websvc-session",
+        ],
+    ),
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
@@ -157,6 +182,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-runs",
     "websvc-branding",
     "websvc-sandbox",
     "websvc-media",

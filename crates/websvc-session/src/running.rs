@@ -11,7 +11,7 @@ use websvc_store::{ApiVersion, Usage};
 
 use crate::active::ActiveSession;
 use crate::metrics::EndReason;
-use crate::model::{SessionBilling, SessionEnd};
+use crate::model::{SessionBilling, SessionCharge, SessionEnd};
 use crate::sessions::{Inner, now_ms};
 
 /// A started session, and what is needed for its end.
@@ -59,9 +59,14 @@ async fn settle(
     billing: SessionBilling,
     duration: Duration,
 ) -> Option<u64> {
-    let SessionBilling { mut hold, key, request, retention } = billing;
+    let SessionBilling { mut hold, key, request, retention, charge } = billing;
     if let Some(added) = session.take_prompt_hold() {
         hold.absorb(added);
+    }
+    let bill = engine.session_bill(duration, session.usage());
+    match charge {
+        SessionCharge::Own => {}
+        SessionCharge::Included => return Some(bill.total()),
     }
     let usage = Usage {
         key,
@@ -71,7 +76,7 @@ async fn settle(
         api_version: ApiVersion::V2,
         status: 200,
         elapsed: duration,
-        items: engine.session_bill(duration, session.usage()).items(),
+        items: bill.items(),
         stages: Vec::new(),
         query: None,
         retention,

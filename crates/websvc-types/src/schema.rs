@@ -22,6 +22,10 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::activity::TeamActivityResponse;
+use crate::agent::{
+    AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentList, AgentRequest, AgentSnapshotResponse,
+    AgentStarted, AgentStatusResponse, AgentThreadResponse, AgentTraceResponse, CancelAgentResponse,
+};
 use crate::feedback::{FeedbackRequest, FeedbackResponse, SearchFeedbackRequest};
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
@@ -93,7 +97,7 @@ fn clean_description(schema: &mut Schema) {
 /// ```
 #[must_use]
 pub fn roots() -> Vec<(&'static str, Schema)> {
-    vec![
+    let mut roots = vec![
         ("search-request", request::<SearchRequest>()),
         ("search-response", response::<SearchResponse>()),
         ("map-request", request::<MapRequest>()),
@@ -157,6 +161,25 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("llms-txt-started", response::<LlmsTxtStarted>()),
         ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
+    ];
+    roots.extend(agent_roots());
+    roots
+}
+
+/// Returns the published schemas of agent runs.
+fn agent_roots() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("agent-request", request::<AgentRequest>()),
+        ("agent-started-response", response::<AgentStarted>()),
+        ("agent-status-response", response::<AgentStatusResponse>()),
+        ("agent-cancelled-response", response::<CancelAgentResponse>()),
+        ("agent-list-response", response::<AgentList>()),
+        ("agent-thread-response", response::<AgentThreadResponse>()),
+        ("agent-trace-response", response::<AgentTraceResponse>()),
+        ("agent-snapshot-response", response::<AgentSnapshotResponse>()),
+        ("agent-action-event", response::<AgentActionEvent>()),
+        ("agent-completed-event", response::<AgentCompletedEvent>()),
+        ("agent-end-event", response::<AgentEndEvent>()),
     ]
 }
 

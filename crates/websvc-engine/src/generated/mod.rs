@@ -9,7 +9,6 @@ mod changes;
 mod clean;
 mod highlights;
 mod json;
-mod passages;
 mod personal_data;
 mod schema_check;
 mod session;
@@ -24,6 +23,7 @@ use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
 pub use personal_data::name_personal_data;
+pub use schema_check::schema_violation;
 pub(crate) use session::ModelSession;
 
 use session::{ContentRequest, Generated};

@@ -11,6 +11,7 @@ use std::time::Instant;
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::{CompletionRequest, Model, ResponseFormat};
 use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
 use websvc_scrape::{
@@ -21,7 +22,6 @@ use websvc_transport::BoxFuture;
 use websvc_types::{RedactMode, RedactOptions};
 use websvc_validate::ScrapePlan;
 
-use super::passages::{Passages, SplitPolicy};
 use super::session::ModelSession;
 use crate::blocking::run_blocking;
 

@@ -44,7 +44,7 @@ const ENDPOINTS: &[(&str, Option<(Entries, KeyScope)>)] = &[
     ("batch_scrape", Some((Entries::Jobs(JobKind::Batch), KeyScope::Batch))),
     ("extract", None),
     ("deep_research", None),
-    ("agent", None),
+    ("agent", Some((Entries::Requests("agent"), KeyScope::Agent))),
 ];
 
 /// The parameters of a request.
@@ -201,6 +201,7 @@ mod tests {
         let batches = Some("batch_scrape");
         check(Some("endpoint=batch_scrape&limit=1&cursor=7.9"), with(batches, 1, Some(7), Some(9)));
         check(Some("endpoint=agent"), with(Some("agent"), 50, None, None));
+        check(Some("endpoint=extract"), with(Some("extract"), 50, None, None));
         for wrong in [
             "limit=0",
             "limit=101",

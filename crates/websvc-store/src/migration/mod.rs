@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/021_replica_addresses.sql"),
     include_str!("sqlite/022_feedback.sql"),
     include_str!("sqlite/023_api_version.sql"),
+    include_str!("sqlite/024_agent_runs.sql"),
 ];
 
 /// Outcome of [`migrate`].

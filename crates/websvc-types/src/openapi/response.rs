@@ -42,6 +42,9 @@ pub(super) enum Failure {
     BrowserUnavailable,
     FeedbackNotFound,
     FeedbackConflict,
+    ThreadConflict,
+    RunConflict,
+    ModelMissing,
 }
 
 /// The codes of an invalid scrape of a page.
@@ -61,7 +64,7 @@ const MEDIUM_FORBIDDEN: &[ErrorCode] = &[
 ];
 
 impl Failure {
-    const ALL: [Failure; 34] = [
+    const ALL: [Failure; 37] = [
         Failure::InvalidSearch,
         Failure::InvalidPage,
         Failure::InvalidBody,
@@ -96,6 +99,9 @@ impl Failure {
         Failure::BrowserUnavailable,
         Failure::FeedbackNotFound,
         Failure::FeedbackConflict,
+        Failure::ThreadConflict,
+        Failure::RunConflict,
+        Failure::ModelMissing,
     ];
 
     /// Returns the error codes of the response. All have the same status.
@@ -164,6 +170,9 @@ impl Failure {
             Failure::BrowserUnavailable => &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable],
             Failure::FeedbackNotFound => &[ErrorCode::SearchNotFound, ErrorCode::JobNotFound],
             Failure::FeedbackConflict => &[ErrorCode::SearchFailed, ErrorCode::FeedbackWindowExpired],
+            Failure::ThreadConflict => &[ErrorCode::AgentThreadRunning],
+            Failure::RunConflict => &[ErrorCode::JobEnded],
+            Failure::ModelMissing => &[ErrorCode::LlmNotConfigured],
         }
     }
 
@@ -206,7 +215,10 @@ impl Failure {
             | Failure::NotImplemented
             | Failure::BrowserUnavailable
             | Failure::FeedbackNotFound
-            | Failure::FeedbackConflict => None,
+            | Failure::FeedbackConflict
+            | Failure::ThreadConflict
+            | Failure::RunConflict
+            | Failure::ModelMissing => None,
         }
     }
 

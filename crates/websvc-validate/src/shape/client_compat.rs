@@ -61,6 +61,9 @@ const LLMS_TXT: ClientCompat =
 const PARSER: ClientCompat = ClientCompat { aliases: &[(compat::PAGE_MARKDOWN, "pages")], ..NOTHING };
 // A caller that asks for this check must not take the page for checked.
 const JSON: ClientCompat = ClientCompat { unsupported_fields: &[compat::CHECK_PROMPT_INJECTION], ..NOTHING };
+/// The official Rust client has its own spelling.
+const AGENT: ClientCompat =
+    ClientCompat { aliases: &[(compat::STRICT_CONSTRAIN_TO_URLS, "strictConstrainToURLs")], ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
     aliases: &[],
@@ -80,6 +83,7 @@ impl ClientCompat {
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
             "LlmsTxtRequest" => LLMS_TXT,
+            "AgentRequest" => AGENT,
             "Parser" => PARSER,
             "Json" => JSON,
             _ => Self::default(),

@@ -1,0 +1,76 @@
+//! The environment of a run.
+
+use serde_json::Value;
+use websvc_transport::BoxFuture;
+
+use crate::tool::{ToolCall, ToolFailure, ToolKind, ToolOutput};
+
+/// The tools, limits and checks of a run, which the service implements.
+pub trait Environment: Send + Sync {
+    /// Returns the tools that the run may use.
+    fn tools(&self) -> &[ToolKind];
+
+    /// Begins a step: counts its price and checks the limits of the run.
+    ///
+    /// # Errors
+    /// The reason why the run must end.
+    fn begin_step(&self) -> Result<(), Stop>;
+
+    /// Calls a tool.
+    fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>>;
+
+    /// Ranks texts by their relevance for a query. Returns the indexes of the relevant ones, the best first.
+    fn rank<'a>(&'a self, query: &'a str, texts: &'a [&'a str]) -> BoxFuture<'a, Vec<usize>>;
+
+    /// Returns the violation of a JSON Schema by a value, in words without text of the value, if there is one.
+    fn violation<'a>(&'a self, schema: &'a Value, value: &'a Value) -> BoxFuture<'a, Option<String>>;
+
+    /// Records an event of the run.
+    fn record(&self, event: Event);
+}
+
+/// The reason why a run must end before its result is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The caller cancelled it.
+    Cancelled,
+    /// The next work may cost more than its credits.
+    CreditLimit,
+}
+
+/// An event of a run, in the order of the loop.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A phase has begun, or has something to say.
+    Progress {
+        /// `planning`, `working` or `finalizing`.
+        phase: &'static str,
+        /// The message.
+        message: String,
+    },
+    /// The reason of the next call, by the model.
+    Reasoning(String),
+    /// A call of a tool has begun.
+    ToolStarted {
+        /// The number of the call, from 1.
+        number: u32,
+        /// The call.
+        call: ToolCall,
+    },
+    /// A call of a tool has ended.
+    ToolFinished {
+        /// The number of the call.
+        number: u32,
+        /// A summary of its output, or the reason of its failure.
+        summary: String,
+        /// True if it has an output.
+        is_success: bool,
+    },
+    /// The collected data has changed.
+    DataChanged {
+        /// The data so far.
+        data: Value,
+        /// The number of the call that it comes from.
+        number: Option<u32>,
+    },
+}

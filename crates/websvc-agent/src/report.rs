@@ -1,0 +1,59 @@
+//! The report of a run.
+
+use serde_json::Value;
+use websvc_model::{ModelError, Usage};
+
+use crate::environment::Stop;
+
+/// The report of a run.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The end of the run.
+    pub outcome: RunOutcome,
+    /// The data: complete if the outcome is [`RunOutcome::Succeeded`], otherwise what was collected until then.
+    pub data: Option<Value>,
+    /// True if the data follows the schema of the task.
+    pub is_schema_valid: bool,
+    /// Notes for the user in words, such as values that no page that was read states.
+    pub message: Option<String>,
+    /// The sources of the values of the data.
+    pub sources: Vec<ValueSource>,
+    /// The number of steps.
+    pub steps: u32,
+    /// The tokens of all requests to the model.
+    pub usage: Usage,
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub enum RunOutcome {
+    /// The data is complete.
+    Succeeded,
+    /// The model says that the task must not or cannot be done; its reason.
+    Refused(String),
+    /// The environment ended it.
+    Stopped(Stop),
+    /// The maximum number of steps is reached.
+    StepLimit,
+    /// The maximum number of tokens is reached.
+    TokenLimit,
+    /// The time is up.
+    Timeout,
+    /// The data violates the schema after the correction; the violation.
+    InvalidData(String),
+    /// The model failed.
+    Model(ModelError),
+    /// Several answers in a row could not be used.
+    Answers,
+}
+
+/// The source of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueSource {
+    /// The JSON Pointer of the value in the data.
+    pub pointer: String,
+    /// The URL of the page that states it.
+    pub url: String,
+    /// The part of the page that states it, of limited length.
+    pub passage: String,
+}
