@@ -171,6 +171,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
+    layer("websvc-evaluation", &["websvc-testkit", "websvc-transport", "websvc-documents", "websvc-extract"]),
     layer("xtask", &["websvc-types"]),
 ];
 
@@ -274,7 +275,8 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-blocklist",
 ];
 
-const TEST_KIT: &str = "websvc-testkit";
+/// Crates that only tests and tools of development use.
+const TEST_CRATES: [&str; 2] = ["websvc-testkit", "websvc-evaluation"];
 
 pub(crate) fn run() -> Result {
     let output = run_command(cargo().args(["metadata", "--format-version", "1"]).current_dir(root()))?;
@@ -312,7 +314,7 @@ fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut
     for dependency in package.dependencies.iter().filter(|dependency| members.contains(dependency.name)) {
         let allowed = layer.may_use.contains(&dependency.name);
         let is_test_only =
-            dependency.is_dev && (dependency.name == TEST_KIT || dependency.name == package.name);
+            dependency.is_dev && (TEST_CRATES.contains(&dependency.name) || dependency.name == package.name);
         if !allowed && !is_test_only {
             let may_use = if layer.may_use.is_empty() { "none".to_owned() } else { layer.may_use.join(", ") };
             violations.push(format!(

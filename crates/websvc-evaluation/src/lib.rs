@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod endpoint;
+mod error;
 mod evaluate;
 mod oracle;
 mod report;
@@ -19,10 +20,11 @@ mod service;
 mod sites;
 mod task;
 
-
-
+pub use endpoint::ModelEndpoint;
+pub use error::EvaluationError;
+pub use evaluate::{EvaluationOptions, evaluate};
 pub use oracle::Oracle;
-
+pub use report::{EvaluationReport, TaskResult, TaskVerdict};
 pub use score::{Score, score};
 pub use sites::{SEARCHABLE, Sites};
 pub use task::{Class, Task, tasks};

@@ -90,6 +90,12 @@ impl Task {
         format!("{}/{}", self.class.name(), self.name)
     }
 
+    /// Returns true if a script writes the pages of the task.
+    #[must_use]
+    pub fn needs_browser(&self) -> bool {
+        self.class == Class::JavaScript
+    }
+
     /// Returns the body of the request that starts the task.
     #[must_use]
     pub fn request(&self) -> Value {
@@ -132,7 +138,8 @@ pub(crate) struct Queries(pub(crate) Vec<String>);
 impl From<Value> for Queries {
     fn from(value: Value) -> Self {
         let one = value.as_str().map(str::to_owned);
-        let many = value.as_array().into_iter().flatten().filter_map(|query| query.as_str().map(str::to_owned));
+        let many =
+            value.as_array().into_iter().flatten().filter_map(|query| query.as_str().map(str::to_owned));
         Self(one.into_iter().chain(many).collect())
     }
 }
@@ -194,7 +201,17 @@ pub fn tasks() -> Vec<Task> {
         tasks.extend(entries.into_iter().map(|entry| {
             let TaskEntry { name, prompt, urls, strict, schema, expected, computed, plan } = entry;
             let schema = schema.map(|short| expand(&short));
-            Task { class, name, prompt, urls, is_strict: strict, schema, expected, is_computed: computed, plan }
+            Task {
+                class,
+                name,
+                prompt,
+                urls,
+                is_strict: strict,
+                schema,
+                expected,
+                is_computed: computed,
+                plan,
+            }
         }));
     }
     tasks
@@ -282,7 +299,11 @@ mod tests {
         for task in tasks() {
             for url in &task.urls {
                 // One task asks for a page that does not exist.
-                assert!(pages.contains(url) || url.starts_with("http://rowing.test/"), "{}: {url}", task.id());
+                assert!(
+                    pages.contains(url) || url.starts_with("http://rowing.test/"),
+                    "{}: {url}",
+                    task.id()
+                );
             }
         }
     }

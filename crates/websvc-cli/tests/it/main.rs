@@ -8,6 +8,7 @@
 
 mod access;
 mod adapters;
+mod agent_evaluation;
 mod archives;
 mod artifacts;
 mod attributes;

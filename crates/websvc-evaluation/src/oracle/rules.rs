@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn comparisons_need_all_values() {
         let rule: Rule =
-            serde_json::from_value(json!({ "field": "cheaper", "smallest": { "A": "a", "B": "b" } })).unwrap();
+            serde_json::from_value(json!({ "field": "cheaper", "smallest": { "A": "a", "B": "b" } }))
+                .unwrap();
         let mut data = Map::from_iter([("a".to_owned(), json!(2))]);
         compare(std::slice::from_ref(&rule), &mut data);
         assert!(!data.contains_key("cheaper"));

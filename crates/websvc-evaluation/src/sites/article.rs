@@ -108,27 +108,28 @@ impl Article {
 
     /// Returns the response that serves the page.
     pub(super) fn page(&self) -> Page {
-        match self.style {
-            Style::Pdf => Page::new("application/pdf", pdf(&self.title, &self.lines())),
-            _ => Page::html(self.document()),
-        }
+        let media_type = if self.is_pdf() { "application/pdf" } else { "text/html; charset=utf-8" };
+        Page::new(media_type, self.bytes())
     }
 
-    /// Returns the source of the page as text, for tests.
+    /// Returns the body of the response.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        if self.is_pdf() { pdf(&self.title, &self.lines()) } else { self.document().into_bytes() }
+    }
+
+    /// Returns the text of the page, with its markup.
+    #[cfg(test)]
     pub(super) fn source(&self) -> String {
-        match self.style {
-            Style::Pdf => self.lines().join("\n"),
-            _ => self.document(),
-        }
+        if self.is_pdf() { self.lines().join("\n") } else { self.document() }
     }
 
     /// Returns true if a script writes the content.
+    #[cfg(test)]
     pub(super) fn is_shell(&self) -> bool {
         self.style == Style::Shell
     }
 
-    /// Returns true if it is a PDF.
-    pub(super) fn is_pdf(&self) -> bool {
+    fn is_pdf(&self) -> bool {
         self.style == Style::Pdf
     }
 
@@ -144,7 +145,9 @@ impl Article {
     fn document(&self) -> String {
         let (title, tag) = (&self.title, self.language.tag());
         let host = self.url.split('/').nth(2).unwrap_or_default();
-        let head = format!("<!doctype html><html lang={tag}><head><meta charset=utf-8><title>{title}</title></head>");
+        let head = format!(
+            "<!doctype html><html lang={tag}><head><meta charset=utf-8><title>{title}</title></head>"
+        );
         let body = self.body();
         let content = match self.style {
             Style::Semantic => format!(
@@ -222,11 +225,13 @@ fn write_block(body: &mut String, block: &Block, filler: &mut Filler) {
             write!(body, "<ul>{texts}</ul>\n")
         }
         Block::Links(pairs) => {
-            let pairs: String = pairs.iter().map(|(text, url)| format!("<li><a href=\"{url}\">{text}</a></li>")).collect();
+            let pairs: String =
+                pairs.iter().map(|(text, url)| format!("<li><a href=\"{url}\">{text}</a></li>")).collect();
             write!(body, "<ul>{pairs}</ul>\n")
         }
         Block::Terms(pairs) => {
-            let pairs: String = pairs.iter().map(|(term, text)| format!("<dt>{term}</dt><dd>{text}</dd>")).collect();
+            let pairs: String =
+                pairs.iter().map(|(term, text)| format!("<dt>{term}</dt><dd>{text}</dd>")).collect();
             write!(body, "<dl>{pairs}</dl>\n")
         }
         Block::Html(markup) => write!(body, "{markup}\n"),

@@ -15,12 +15,21 @@ pub(super) fn articles() -> Vec<Article> {
 fn company() -> Vec<Article> {
     let home = vec![
         fill(5),
-        links(&[("Products", "/products"), ("About us", "/about"), ("Careers", "/careers"), ("Press", "/press")]),
+        links(&[
+            ("Products", "/products"),
+            ("About us", "/about"),
+            ("Careers", "/careers"),
+            ("Press", "/press"),
+        ]),
         fill(4),
     ];
     let about = vec![
         fill(9),
-        links(&[("Leadership", "/about/leadership"), ("Sites", "/about/sites"), ("Annual reports", "/about/reports")]),
+        links(&[
+            ("Leadership", "/about/leadership"),
+            ("Sites", "/about/sites"),
+            ("Annual reports", "/about/reports"),
+        ]),
         fill(5),
     ];
     let leadership = vec![
@@ -37,14 +46,27 @@ fn company() -> Vec<Article> {
         p("Omar Haddad studied mechanics in Trieste and joined the company in 2009 as a designer of valves."),
         fill(9),
     ];
-    let executive =
-        vec![fill(7), p("Petra Lindqvist studied economics in Uppsala and joined the company in 2015."), fill(7)];
+    let executive = vec![
+        fill(7),
+        p("Petra Lindqvist studied economics in Uppsala and joined the company in 2015."),
+        fill(7),
+    ];
     vec![
         Article::new("http://valves.test/", "Corrant Valves", Style::Semantic, home),
         Article::new("http://valves.test/about", "About us", Style::Semantic, about),
         Article::new("http://valves.test/about/leadership", "Leadership", Style::Semantic, leadership),
-        Article::new("http://valves.test/people/omar-haddad", "Omar Haddad", Style::Semantic, engineer),
-        Article::new("http://valves.test/people/petra-lindqvist", "Petra Lindqvist", Style::Semantic, executive),
+        Article::new(
+            "http://valves.test/people/omar-haddad",
+            "Omar Haddad, chief engineer",
+            Style::Semantic,
+            engineer,
+        ),
+        Article::new(
+            "http://valves.test/people/petra-lindqvist",
+            "Petra Lindqvist",
+            Style::Semantic,
+            executive,
+        ),
         Article::new("http://valves.test/products", "Products", Style::Semantic, vec![fill(12)]),
         Article::new("http://valves.test/press", "Press", Style::Semantic, vec![fill(12)]),
     ]
@@ -73,7 +95,10 @@ fn band() -> Vec<Article> {
             vec![
                 fill(8),
                 h("Albums"),
-                links(&[("Low Water (2016)", "/albums/low-water"), ("Ember Days (2021)", "/albums/ember-days")]),
+                links(&[
+                    ("Low Water (2016)", "/albums/low-water"),
+                    ("Ember Days (2021)", "/albums/ember-days"),
+                ]),
                 fill(4),
             ],
         ),
@@ -83,7 +108,13 @@ fn band() -> Vec<Article> {
             Style::Divs,
             vec![
                 fill(4),
-                table(&["No.|Song|Length", "1|Kindling|3:41", "2|Slow Orchard|5:27", "3|Paper Boats|2:58", "4|Ash|6:12"]),
+                table(&[
+                    "No.|Song|Length",
+                    "1|Kindling|3:41",
+                    "2|Slow Orchard|5:27",
+                    "3|Paper Boats|2:58",
+                    "4|Ash|6:12",
+                ]),
                 fill(5),
             ],
         ),
@@ -102,13 +133,25 @@ fn council() -> Vec<Article> {
             "http://council.test/",
             "Brandle Town Council",
             Style::Tables,
-            vec![fill(6), links(&[("Waste and recycling", "/waste"), ("Parking", "/parking"), ("Planning", "/planning")]), fill(4)],
+            vec![
+                fill(6),
+                links(&[
+                    ("Waste and recycling", "/waste"),
+                    ("Parking", "/parking"),
+                    ("Planning", "/planning"),
+                ]),
+                fill(4),
+            ],
         ),
         Article::new(
             "http://council.test/waste",
             "Waste and recycling",
             Style::Tables,
-            vec![fill(8), links(&[("Bulky items", "/waste/bulky"), ("Garden waste", "/waste/garden")]), fill(4)],
+            vec![
+                fill(8),
+                links(&[("Bulky items", "/waste/bulky"), ("Garden waste", "/waste/garden")]),
+                fill(4),
+            ],
         ),
         Article::new(
             "http://council.test/waste/bulky",
@@ -151,7 +194,12 @@ fn course() -> Vec<Article> {
             "http://evening-school.test/courses/bookbinding",
             "Bookbinding for beginners",
             Style::Semantic,
-            vec![fill(7), p("Eight evenings in the workshop."), links(&[("Lecturer: Sunniva Aas", "/staff/aas")]), fill(5)],
+            vec![
+                fill(7),
+                p("Eight evenings in the workshop."),
+                links(&[("Lecturer: Sunniva Aas", "/staff/aas")]),
+                fill(5),
+            ],
         ),
         Article::new(
             "http://evening-school.test/staff/aas",
@@ -159,7 +207,11 @@ fn course() -> Vec<Article> {
             Style::Semantic,
             vec![
                 fill(6),
-                terms(&[("Office", "Room B 214"), ("Consultation", "Thursday, 16:30"), ("Languages", "Norwegian, English")]),
+                terms(&[
+                    ("Office", "Room B 214"),
+                    ("Consultation", "Thursday, 16:30"),
+                    ("Languages", "Norwegian, English"),
+                ]),
                 fill(6),
             ],
         ),
@@ -178,7 +230,12 @@ fn maker() -> Vec<Article> {
             "http://toolshop.test/p/block-plane",
             "Block plane no. 60",
             Style::Divs,
-            vec![fill(6), items(&["Iron: 35 mm", "Body: cast iron"]), links(&[("Maker: Tarn & Sons", "http://tarn-and-sons.test/")]), fill(6)],
+            vec![
+                fill(6),
+                items(&["Iron: 35 mm", "Body: cast iron"]),
+                links(&[("Maker: Tarn & Sons", "http://tarn-and-sons.test/")]),
+                fill(6),
+            ],
         ),
         Article::new(
             "http://tarn-and-sons.test/",
@@ -188,7 +245,7 @@ fn maker() -> Vec<Article> {
         ),
         Article::new(
             "http://tarn-and-sons.test/workshop",
-            "Workshop",
+            "Workshop and address",
             Style::Bare,
             vec![fill(5), p("You find us at 18 Forge Hill, Skelby, behind the chapel."), fill(6)],
         ),
@@ -205,7 +262,11 @@ fn river() -> Vec<Article> {
             Style::Semantic,
             body(
                 "The Merrow rises near the village of Stane and ends in a lake after 143 kilometres.",
-                &[("Lake Ondal", "/lakes/ondal"), ("Stane", "/villages/stane"), ("Rivers of the north", "/rivers")],
+                &[
+                    ("Lake Ondal", "/lakes/ondal"),
+                    ("Stane", "/villages/stane"),
+                    ("Rivers of the north", "/rivers"),
+                ],
             ),
         ),
         Article::new(

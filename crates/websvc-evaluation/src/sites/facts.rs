@@ -29,7 +29,9 @@ pub(super) fn articles() -> Vec<Article> {
                 p("The galleries open at 10:15 on every day but Monday and close at 17:45."),
                 fill(14),
                 h("Tickets"),
-                p("Children under twelve enter for free. Adults pay 14.50 EUR at the desk, students pay 9.00 EUR."),
+                p(
+                    "Children under twelve enter for free. Adults pay 14.50 EUR at the desk, students pay 9.00 EUR.",
+                ),
                 p("A guided tour costs 38 EUR for a group and has to be booked two weeks ahead."),
                 fill(16),
             ],
@@ -40,7 +42,9 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Semantic,
             vec![
                 fill(22),
-                p("It was Agnes Thorley, a harbor pilot's daughter, who founded the museum in 1887 with eleven ship models."),
+                p(
+                    "It was Agnes Thorley, a harbor pilot's daughter, who founded the museum in 1887 with eleven ship models.",
+                ),
                 fill(20),
                 p("The west gallery was added in 1931, the glass roof in 1994."),
                 fill(8),
@@ -50,7 +54,11 @@ pub(super) fn articles() -> Vec<Article> {
             "http://museum.test/friends",
             "Friends of the museum",
             Style::Semantic,
-            vec![fill(12), p("Members pay 45 EUR a year and enter the galleries as often as they like."), fill(6)],
+            vec![
+                fill(12),
+                p("Members pay 45 EUR a year and enter the galleries as often as they like."),
+                fill(6),
+            ],
         ),
         Article::new(
             "http://device.test/manual",
@@ -61,7 +69,9 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(15),
                 h("Charging"),
                 fill(5),
-                p("The built-in battery holds 4350 mAh and is full after about two hours at the supplied charger."),
+                p(
+                    "The built-in battery holds 4350 mAh and is full after about two hours at the supplied charger.",
+                ),
                 fill(12),
                 h("Probe"),
                 p("The probe tolerates up to 185 degrees Celsius for short periods."),
@@ -78,7 +88,9 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(9),
                 p("Carrow Point Light stands on a reef at the end of the peninsula."),
                 fill(12),
-                p("From the rock to the lantern, the tower of Carrow Point Light measures 47 metres, and its light reaches 21 nautical miles."),
+                p(
+                    "From the rock to the lantern, the tower of Carrow Point Light measures 47 metres, and its light reaches 21 nautical miles.",
+                ),
                 fill(12),
                 p("The neighboring tower at Skarn Ness measures 33 metres."),
                 fill(9),

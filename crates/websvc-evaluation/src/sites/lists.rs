@@ -28,7 +28,11 @@ const POSITIONS: &[&[(&str, &str)]] = &[
 /// Concerts by month: dates and names.
 const CONCERTS: &[(&str, &str, &[(&str, &str)])] = &[
     ("march", "March", &[("3 March", "Ottilie Quartet"), ("17 March", "The Brass Meadow")]),
-    ("april", "April", &[("2 April", "Nils Ferro Trio"), ("11 April", "Choir of St. Blane"), ("30 April", "Duo Sable")]),
+    (
+        "april",
+        "April",
+        &[("2 April", "Nils Ferro Trio"), ("11 April", "Choir of St. Blane"), ("30 April", "Duo Sable")],
+    ),
     ("may", "May", &[("9 May", "Velvet Ledger"), ("24 May", "Ensemble Quince")]),
 ];
 
@@ -86,12 +90,17 @@ fn lamps() -> Vec<Article> {
                 )
             })
             .collect();
-        let mut blocks = vec![p("Our lamps are made to last."), html(&format!("<div class=grid>{cards}</div>"))];
+        let mut blocks =
+            vec![p("Our lamps are made to last."), html(&format!("<div class=grid>{cards}</div>"))];
         if number < 3 {
             blocks.push(html(&format!("<p><a rel=next href='/shop?page={}'>Next page</a></p>", number + 1)));
         }
         blocks.push(fill(3));
-        let url = if number == 1 { "http://lamps.test/shop".to_owned() } else { format!("http://lamps.test/shop?page={number}") };
+        let url = if number == 1 {
+            "http://lamps.test/shop".to_owned()
+        } else {
+            format!("http://lamps.test/shop?page={number}")
+        };
         Article::new(&url, &format!("Lamps, page {number} of 3"), Style::Divs, blocks)
     };
     LAMPS.chunks(4).enumerate().map(page).collect()
@@ -106,7 +115,12 @@ fn positions() -> Vec<Article> {
         if number < POSITIONS.len() {
             blocks.push(links(&[("More positions", &format!("/openings/{}", number + 1))]));
         }
-        Article::new(&format!("http://jobs.test/openings/{number}"), &format!("Work with us ({number})"), Style::Semantic, blocks)
+        Article::new(
+            &format!("http://jobs.test/openings/{number}"),
+            &format!("Work with us ({number})"),
+            Style::Semantic,
+            blocks,
+        )
     };
     POSITIONS.iter().enumerate().map(page).collect()
 }
@@ -135,8 +149,10 @@ fn concerts() -> Vec<Article> {
 }
 
 fn members() -> Vec<Article> {
-    let letters: Vec<(String, String)> =
-        MEMBERS.iter().map(|(letter, _)| (format!("Members: {}", letter.to_uppercase()), format!("/members/{letter}"))).collect();
+    let letters: Vec<(String, String)> = MEMBERS
+        .iter()
+        .map(|(letter, _)| (format!("Members: {}", letter.to_uppercase()), format!("/members/{letter}")))
+        .collect();
     let menu: Vec<(&str, &str)> = letters.iter().map(|(text, url)| (text.as_str(), url.as_str())).collect();
     let page = |(letter, names): &(&str, &[&str])| {
         let upper = letter.to_uppercase();
@@ -164,7 +180,12 @@ fn posts() -> Vec<Article> {
         if number < count {
             blocks.push(links(&[("Older posts", &format!("/blog/page/{}", number + 1))]));
         }
-        Article::new(&format!("http://allotment.test/blog/page/{number}"), "The allotment blog", Style::Divs, blocks)
+        Article::new(
+            &format!("http://allotment.test/blog/page/{number}"),
+            "The allotment blog",
+            Style::Divs,
+            blocks,
+        )
     };
     POSTS.chunks(3).enumerate().map(page).collect()
 }
@@ -175,7 +196,8 @@ fn clinics() -> Vec<Article> {
             part.iter().map(|(name, street)| format!("<dt>{name}</dt><dd>Address: {street}</dd>")).collect();
         let numbers: Vec<(String, String)> =
             (1..=3).map(|number| (format!("Page {number}"), format!("/find?p={number}"))).collect();
-        let menu: Vec<(&str, &str)> = numbers.iter().map(|(text, url)| (text.as_str(), url.as_str())).collect();
+        let menu: Vec<(&str, &str)> =
+            numbers.iter().map(|(text, url)| (text.as_str(), url.as_str())).collect();
         Article::new(
             &format!("http://clinics.test/find?p={}", index + 1),
             &format!("Clinics, page {}", index + 1),

@@ -70,12 +70,14 @@ impl Sites {
         let articles = self.articles.iter().map(|article| Source {
             url: article.url.clone(),
             text: article.source(),
+            bytes: article.bytes(),
             is_shell: article.is_shell(),
-            is_pdf: article.is_pdf(),
+            is_pdf: article.url.ends_with(".pdf"),
         });
         let data = scripts::DATA.iter().map(|(url, data)| Source {
             url: (*url).to_owned(),
             text: (*data).to_owned(),
+            bytes: data.as_bytes().to_vec(),
             is_shell: true,
             is_pdf: false,
         });
@@ -87,7 +89,10 @@ impl Sites {
 #[cfg(test)]
 pub(crate) struct Source {
     pub(crate) url: String,
+    /// The text that a reader sees, with markup.
     pub(crate) text: String,
+    /// The body of the response.
+    pub(crate) bytes: Vec<u8>,
     /// True if a script writes the content.
     pub(crate) is_shell: bool,
     pub(crate) is_pdf: bool,

@@ -19,7 +19,11 @@ fn menu() -> Article {
             h("Section: Soups"),
             items(&["Dish: Nettle soup - 6.50 EUR", "Dish: Beetroot broth - 5.90 EUR"]),
             h("Section: Mains"),
-            items(&["Dish: Trout with almonds - 17.80 EUR", "Dish: Barley risotto - 13.20 EUR", "Dish: Lamb pie - 16.40 EUR"]),
+            items(&[
+                "Dish: Trout with almonds - 17.80 EUR",
+                "Dish: Barley risotto - 13.20 EUR",
+                "Dish: Lamb pie - 16.40 EUR",
+            ]),
             h("Section: Puddings"),
             items(&["Dish: Plum crumble - 6.10 EUR"]),
             fill(5),
@@ -35,9 +39,18 @@ fn conference() -> Article {
         vec![
             fill(3),
             h("Day: Monday"),
-            table(&["Time|Talk|Speaker", "09:00|Silos of the past|Ruth Ambler", "10:30|Weevils by sound|Dmitri Holt"]),
+            table(&[
+                "Time|Talk|Speaker",
+                "09:00|Silos of the past|Ruth Ambler",
+                "10:30|Weevils by sound|Dmitri Holt",
+            ]),
             h("Day: Tuesday"),
-            table(&["Time|Talk|Speaker", "09:15|Cooling with night air|Ana Prieto", "11:00|Sensors in sacks|Kwame Boadu", "14:00|Fire in dust|Ruth Ambler"]),
+            table(&[
+                "Time|Talk|Speaker",
+                "09:15|Cooling with night air|Ana Prieto",
+                "11:00|Sensors in sacks|Kwame Boadu",
+                "14:00|Fire in dust|Ruth Ambler",
+            ]),
             fill(5),
         ],
     )
@@ -93,7 +106,11 @@ fn festival() -> Vec<Article> {
             "http://festival.test/",
             "Meadow festival",
             Style::Semantic,
-            vec![fill(3), links(&[("River stage", "/stages/river"), ("Barn stage", "/stages/barn")]), fill(3)],
+            vec![
+                fill(3),
+                links(&[("River stage", "/stages/river"), ("Barn stage", "/stages/barn")]),
+                fill(3),
+            ],
         ),
         stage("river", "River stage", &["Holm & Hazel", "The Last Ferry", "Opal Street"]),
         stage("barn", "Barn stage", &["Dust Choir", "Mina Farrow"]),
@@ -107,7 +124,12 @@ fn school() -> Vec<Article> {
             &format!("http://school.test/classes/{path}"),
             name,
             Style::Divs,
-            vec![fill(2), p(&format!("{name} is led by {teacher}.")), p(&format!("Clubs of {name}: {subjects}.")), fill(3)],
+            vec![
+                fill(2),
+                p(&format!("{name} is led by {teacher}.")),
+                p(&format!("Clubs of {name}: {subjects}.")),
+                fill(3),
+            ],
         )
     };
     vec![
@@ -117,7 +139,11 @@ fn school() -> Vec<Article> {
             Style::Divs,
             vec![
                 fill(3),
-                links(&[("Class One", "/classes/one"), ("Class Two", "/classes/two"), ("Class Three", "/classes/three")]),
+                links(&[
+                    ("Class One", "/classes/one"),
+                    ("Class Two", "/classes/two"),
+                    ("Class Three", "/classes/three"),
+                ]),
                 fill(3),
             ],
         ),

@@ -118,7 +118,9 @@ fn universities() -> Vec<Article> {
             Style::Semantic,
             vec![
                 fill(9),
-                p("The university opened its doors in 1819, and today 18,900 students are enrolled in 7 faculties."),
+                p(
+                    "The university opened its doors in 1819, and today 18,900 students are enrolled in 7 faculties.",
+                ),
                 fill(12),
             ],
         ),
@@ -143,7 +145,9 @@ fn gyms() -> Vec<Article> {
             Style::Divs,
             vec![
                 fill(10),
-                p("Members pay 34.50 EUR each month. There is no fee for joining, and you can leave after 1 month."),
+                p(
+                    "Members pay 34.50 EUR each month. There is no fee for joining, and you can leave after 1 month.",
+                ),
                 fill(9),
             ],
         ),
@@ -164,7 +168,12 @@ fn printers() -> Vec<Article> {
             Style::Tables,
             vec![
                 fill(6),
-                table(&["Property|Value", "Pages per minute, black|28", "Pages per minute, color|14", "Noise|49 dB"]),
+                table(&[
+                    "Property|Value",
+                    "Pages per minute, black|28",
+                    "Pages per minute, color|14",
+                    "Noise|49 dB",
+                ]),
                 fill(9),
             ],
         ),

@@ -72,7 +72,7 @@ pub(super) fn articles() -> Vec<Article> {
             "http://dam.test/survey",
             "Technical survey",
             Style::Semantic,
-            vec![fill(5), links(&[("Download the survey", "/survey.pdf")]), fill(5)],
+            vec![fill(5), links(&[("Survey of the dam (PDF)", "/survey.pdf")]), fill(5)],
         ),
         Article::new(
             "http://dam.test/survey.pdf",

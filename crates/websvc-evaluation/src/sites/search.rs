@@ -132,7 +132,12 @@ fn recipes() -> Vec<Article> {
         )
     };
     vec![
-        home("http://recipes-of-lenn.test/", "Recipes of Lenn", Style::Bare, &["Quince tart", "Onion braid", "Millet cake"]),
+        home(
+            "http://recipes-of-lenn.test/",
+            "Recipes of Lenn",
+            Style::Bare,
+            &["Quince tart", "Onion braid", "Millet cake"],
+        ),
         page("Quince tart", "260", "47"),
         page("Onion braid", "540", "35"),
         page("Millet cake", "180", "62"),

@@ -11,7 +11,10 @@ pub(super) fn articles() -> Vec<Article> {
             vec![
                 fill(6),
                 p("A pitch for a tent costs 13.80 EUR a night."),
-                links(&[("Prices of last year", "/prices-old"), ("Our partner camp", "http://camp-partner.test/")]),
+                links(&[
+                    ("Prices of last year", "/prices-old"),
+                    ("Our partner camp", "http://camp-partner.test/"),
+                ]),
                 fill(6),
             ],
         ),
@@ -19,7 +22,10 @@ pub(super) fn articles() -> Vec<Article> {
             "http://camp.test/prices-old",
             "Camp site prices of last year",
             Style::Semantic,
-            vec![fill(4), p("A pitch for a tent costs 11.20 EUR a night. A caravan costs 19.60 EUR a night.")],
+            vec![
+                fill(4),
+                p("A pitch for a tent costs 11.20 EUR a night. A caravan costs 19.60 EUR a night."),
+            ],
         ),
         Article::new(
             "http://camp-partner.test/",
@@ -33,17 +39,32 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Divs,
             vec![
                 fill(5),
-                table(&["Sort|Ash in mg|Price of 5 kg", "Light|550|6.40 EUR", "Dark|1050|6.90 EUR", "Whole|1700|7.30 EUR"]),
+                table(&[
+                    "Sort|Ash in mg|Price of 5 kg",
+                    "Light|550|6.40 EUR",
+                    "Dark|1050|6.90 EUR",
+                    "Whole|1700|7.30 EUR",
+                ]),
                 links(&[("Analysis of the flour", "/analysis")]),
                 fill(5),
             ],
         ),
-        Article::new("http://mill.test/analysis", "Analysis", Style::Divs, vec![p("Protein of the dark flour: 12.1 percent.")]),
+        Article::new(
+            "http://mill.test/analysis",
+            "Analysis",
+            Style::Divs,
+            vec![p("Protein of the dark flour: 12.1 percent.")],
+        ),
         Article::new(
             "http://dance.test/studio",
             "Studio",
             Style::Bare,
-            vec![fill(4), p("The studio has a floor of 168 square metres."), fill(4), links(&[("Timetable", "/timetable")])],
+            vec![
+                fill(4),
+                p("The studio has a floor of 168 square metres."),
+                fill(4),
+                links(&[("Timetable", "/timetable")]),
+            ],
         ),
         Article::new(
             "http://dance.test/teachers",
@@ -51,7 +72,12 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Bare,
             vec![fill(4), p("Tango is taught by Rosa Imber, ballet by Yuri Lask."), fill(4)],
         ),
-        Article::new("http://dance.test/timetable", "Timetable", Style::Bare, vec![p("Tango: Tuesday, 19:30.")]),
+        Article::new(
+            "http://dance.test/timetable",
+            "Timetable",
+            Style::Bare,
+            vec![p("Tango: Tuesday, 19:30.")],
+        ),
         Article::new(
             "http://seed-bank.test/old-address",
             "The seed bank has moved",
@@ -62,7 +88,12 @@ pub(super) fn articles() -> Vec<Article> {
             "http://seed-bank.test/vault",
             "The vault",
             Style::Tables,
-            vec![fill(7), h("Climate"), p("The vault is kept at minus 18 degrees Celsius and holds 52,300 samples."), fill(7)],
+            vec![
+                fill(7),
+                h("Climate"),
+                p("The vault is kept at minus 18 degrees Celsius and holds 52,300 samples."),
+                fill(7),
+            ],
         ),
         Article::new(
             "http://framed.test/",
@@ -70,11 +101,18 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Bare,
             vec![
                 fill(3),
-                html("<iframe src='http://framed-data.test/level'></iframe><img src='http://framed-data.test/pixel.png' alt=''>"),
+                html(
+                    "<iframe src='http://framed-data.test/level'></iframe><img src='http://framed-data.test/pixel.png' alt=''>",
+                ),
                 p("The gauge stands 62 metres above sea level."),
                 fill(3),
             ],
         ),
-        Article::new("http://framed-data.test/level", "Level", Style::Bare, vec![p("The water level is 214 centimetres.")]),
+        Article::new(
+            "http://framed-data.test/level",
+            "Level",
+            Style::Bare,
+            vec![p("The water level is 214 centimetres.")],
+        ),
     ]
 }

@@ -104,28 +104,78 @@ impl Language {
     fn words(self) -> &'static [&'static str] {
         match self {
             Self::English => &[
-                "garden", "reading room", "staircase", "workshop", "archive", "north wing", "café", "courtyard",
-                "collection", "bell tower", "map room", "greenhouse", "footbridge", "lecture hall", "market",
-                "old mill", "signal box", "boathouse",
+                "garden",
+                "reading room",
+                "staircase",
+                "workshop",
+                "archive",
+                "north wing",
+                "café",
+                "courtyard",
+                "collection",
+                "bell tower",
+                "map room",
+                "greenhouse",
+                "footbridge",
+                "lecture hall",
+                "market",
+                "old mill",
+                "signal box",
+                "boathouse",
             ],
             Self::German => &[
-                "Garten", "Lesesaal", "Werkstatt", "Archiv", "Nordflügel", "Innenhof", "Sammlung", "Glockenturm",
-                "Gewächshaus", "Hörsaal", "Markt", "Mühle",
+                "Garten",
+                "Lesesaal",
+                "Werkstatt",
+                "Archiv",
+                "Nordflügel",
+                "Innenhof",
+                "Sammlung",
+                "Glockenturm",
+                "Gewächshaus",
+                "Hörsaal",
+                "Markt",
+                "Mühle",
             ],
             Self::French => &[
-                "le jardin", "la salle de lecture", "l'atelier", "la cour", "la collection", "le clocher", "la serre",
-                "le marché", "le moulin", "la passerelle",
+                "le jardin",
+                "la salle de lecture",
+                "l'atelier",
+                "la cour",
+                "la collection",
+                "le clocher",
+                "la serre",
+                "le marché",
+                "le moulin",
+                "la passerelle",
             ],
             Self::Spanish => &[
-                "el jardín", "la sala de lectura", "el taller", "el archivo", "el patio", "la torre", "el invernadero",
-                "el mercado", "el molino",
+                "el jardín",
+                "la sala de lectura",
+                "el taller",
+                "el archivo",
+                "el patio",
+                "la torre",
+                "el invernadero",
+                "el mercado",
+                "el molino",
             ],
             Self::Italian => &[
-                "il giardino", "la sala di lettura", "la bottega", "la corte", "la torre", "la serra", "il mercato",
+                "il giardino",
+                "la sala di lettura",
+                "la bottega",
+                "la corte",
+                "la torre",
+                "la serra",
+                "il mercato",
                 "il mulino",
             ],
-            Self::Polish => &["ogród", "czytelnia", "pracownia", "archiwum", "dziedziniec", "wieża", "targ", "młyn"],
-            Self::Russian => &["сад", "читальный зал", "мастерская", "архив", "двор", "башня", "рынок", "мельница"],
+            Self::Polish => {
+                &["ogród", "czytelnia", "pracownia", "archiwum", "dziedziniec", "wieża", "targ", "młyn"]
+            }
+            Self::Russian => {
+                &["сад", "читальный зал", "мастерская", "архив", "двор", "башня", "рынок", "мельница"]
+            }
             Self::Japanese => &["庭園", "閲覧室", "工房", "書庫", "中庭", "塔", "市場", "水車小屋"],
         }
     }
@@ -142,15 +192,16 @@ impl Filler {
     /// Creates a generator. The same seed gives the same text.
     pub(super) fn new(language: Language, seed: &str) -> Self {
         // FNV-1a.
-        let state = seed
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let state = seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         Self { language, state }
     }
 
     /// Returns a number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.state >> 40).unwrap_or_default() % bound
     }
 
