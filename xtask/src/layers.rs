@@ -82,6 +82,8 @@ const LAYERS: &[Layer] = &[
             "websvc-query",
             "websvc-address",
             "websvc-validate",
+            // The passages of the markdown for a language model.
+            "websvc-extract",
             "websvc-transport",
             "websvc-index",
             "websvc-sitemap",

@@ -7,10 +7,31 @@
 
 #![deny(missing_docs)]
 
+mod blocking;
+mod collect;
+mod decision;
 mod environment;
+mod fill;
+mod merge;
+mod numbers;
+mod page;
+mod pages;
+mod prompt;
 mod report;
+mod requests;
+mod run;
+mod schema;
+mod sources;
+mod steps;
+mod targets;
+mod task;
 mod tool;
 
+pub use collect::{Collected, collect_page};
 pub use environment::{Environment, Event, Stop};
+pub use merge::{Draft, Preference, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};
+pub use run::run_task;
+pub use schema::optional_schema;
+pub use task::{AgentTask, EarlierTurn, Effort, TaskLimits, TaskMode};
 pub use tool::{FoundPage, Link, ReadPage, ToolCall, ToolFailure, ToolKind, ToolOutput};

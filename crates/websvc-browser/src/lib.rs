@@ -56,7 +56,7 @@ pub use rendered_page::{
     Download, DownloadCause, Image, ImageKind, PageSnapshot, RenderedPage, ScriptValue, SetCookie,
 };
 pub use request::{
-    BlockRule, Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,
-    RenderRequest, Screenshot, Step, StyleRule, Viewport, WaitUntil,
+    BlockRule, Cookie, Device, Direction, Extent, Geolocation, HostRule, Locale, Matches, Orientation, Paper,
+    Print, RenderRequest, Screenshot, Step, StyleRule, Viewport, WaitUntil,
 };
 pub use state::{Changes, Session, State, StateError};

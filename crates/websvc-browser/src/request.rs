@@ -29,6 +29,8 @@ pub struct RenderRequest {
     pub locale: Locale,
     /// The rule for blocked requests.
     pub block: Option<BlockRule>,
+    /// The rule for the hosts that the page may connect to, in addition to the address guard.
+    pub hosts: Option<HostRule>,
     /// Checked before every navigation of the main frame except the first: redirects, and navigations by scripts and
     /// actions. If it refuses one, the page ends.
     pub navigation_rule: Option<UrlPolicy>,
@@ -68,6 +70,7 @@ impl RenderRequest {
             viewport: None,
             locale: Locale::default(),
             block: None,
+            hosts: None,
             navigation_rule: None,
             style: None,
             style_rule: None,
@@ -144,6 +147,19 @@ type BlockFn = dyn Fn(&str, &Url, &str) -> bool + Send + Sync;
 impl fmt::Debug for BlockRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BlockRule")
+    }
+}
+
+/// Returns true for the hosts that a page may connect to. It is called before a name is resolved, for connections of all
+/// kinds: pages, frames, scripts, workers and WebSockets.
+#[derive(Clone)]
+pub struct HostRule(pub Arc<HostFn>);
+
+type HostFn = dyn Fn(&str) -> bool + Send + Sync;
+
+impl fmt::Debug for HostRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HostRule")
     }
 }
 

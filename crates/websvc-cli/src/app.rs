@@ -9,6 +9,7 @@ mod mail;
 mod mirror_sink;
 mod monitors;
 mod replica;
+mod runs;
 mod sessions;
 mod sources;
 mod store;
@@ -45,6 +46,7 @@ pub(crate) use mail::mail_settings;
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use monitors::monitors_config;
 pub(crate) use replica::{announcement, replica_config};
+pub(crate) use runs::runs_config;
 pub(crate) use sessions::{interpreters_of, sessions_config, worker_config};
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,

@@ -39,6 +39,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "crawl",
         "websocket",
         "browser-sessions",
+        "agent",
         "monitors",
         "monitor-schedules",
         "interact-code",

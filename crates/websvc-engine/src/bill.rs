@@ -39,6 +39,8 @@ pub enum ChargeKind {
     Session,
     /// A credit for the time of a browser session with prompts.
     SessionPrompt,
+    /// A step of an agent run.
+    AgentStep,
 }
 
 impl ChargeKind {
@@ -61,6 +63,7 @@ impl ChargeKind {
         ChargeKind::ThreatScan,
         ChargeKind::Session,
         ChargeKind::SessionPrompt,
+        ChargeKind::AgentStep,
     ];
 
     /// Returns the name of the kind in the usage log.
@@ -84,6 +87,7 @@ impl ChargeKind {
             ChargeKind::ThreatScan => "threat-scan",
             ChargeKind::Session => "session",
             ChargeKind::SessionPrompt => "session-prompt",
+            ChargeKind::AgentStep => "agent-step",
         }
     }
 }
@@ -120,6 +124,19 @@ impl Bill {
             None => self.lines.push(BillLine { kind, count, credits }),
         }
         credits
+    }
+
+    /// Adds the lines of another bill.
+    pub fn add_bill(&mut self, other: &Bill) {
+        for BillLine { kind, count, credits } in &other.lines {
+            match self.lines.iter_mut().find(|line| line.kind == *kind) {
+                Some(line) => {
+                    line.count = line.count.saturating_add(*count);
+                    line.credits = line.credits.saturating_add(*credits);
+                }
+                None => self.lines.push(BillLine { kind: *kind, count: *count, credits: *credits }),
+            }
+        }
     }
 
     /// Returns the lines.
@@ -162,6 +179,17 @@ mod tests {
         let pages = BillLine { kind: ChargeKind::Page, count: 3, credits: 7 };
         assert_eq!(bill.lines(), [pages, BillLine { kind: ChargeKind::RedactPii, count: 1, credits: 4 }]);
         assert_eq!(bill.total(), 11);
+    }
+
+    #[test]
+    fn added_bill_merges_its_lines() {
+        let (mut bill, mut other) = (Bill::default(), Bill::default());
+        bill.add_line(ChargeKind::Page, 1, 1);
+        other.add_line(ChargeKind::Page, 2, 5);
+        other.add_line(ChargeKind::Map, 1, 1);
+        bill.add_bill(&other);
+        let pages = BillLine { kind: ChargeKind::Page, count: 3, credits: 11 };
+        assert_eq!(bill.lines(), [pages, BillLine { kind: ChargeKind::Map, count: 1, credits: 1 }]);
     }
 
     #[test]

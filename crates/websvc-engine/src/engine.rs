@@ -6,7 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use url::Url;
 use websvc_model::{LimitedModel, Model};
-use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
+use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper, UrlBoundary};
 use websvc_stage::{Stage, StageTimes};
 use websvc_store::SnapshotLimits;
 use websvc_threat::{Classifier, UrlChecker};
@@ -146,6 +146,13 @@ impl Engine {
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
+    }
+
+    /// Returns an engine for pages that load nothing outside a boundary: see
+    /// [`Scraper::with_url_boundary`](websvc_scrape::Scraper::with_url_boundary).
+    #[must_use]
+    pub fn with_url_boundary(&self, name: &'static str, boundary: UrlBoundary) -> Self {
+        Self { scraper: Some(self.scraper().with_url_boundary(name, boundary)), ..self.clone() }
     }
 
     /// Returns the model that generates content of pages.
@@ -404,6 +411,11 @@ impl Engine {
     /// Returns the maximum credits of a page. Further pages of a document and scanned redirects are not included.
     pub fn max_page_credits(&self, plan: &ScrapePlan) -> u64 {
         max_page_credits(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the credits of each further page of a document.
+    pub fn document_page_price(&self) -> u64 {
+        self.prices().pdf_page
     }
 
     /// Returns the maximum credits of an uploaded file. Further pages of a document are not included.

@@ -32,6 +32,7 @@ pub use change_tracking::page_diff;
 pub use engine::{Engine, EngineConfig, IndexMode};
 pub use error::EngineError;
 pub use export::to_index_document;
+pub use generated::schema_violation;
 pub use ingest::{IngestError, ingest, ingest_durably};
 pub use interactive::SessionUse;
 pub use map::{MapOutcome, SiteUrls};

@@ -13,12 +13,15 @@ use crate::error::EvaluationError;
 use crate::oracle::Oracle;
 use crate::report::{EvaluationReport, TaskResult, TaskVerdict, Usage};
 use crate::score::{Score, score};
-use crate::service::{ORACLE_URL, Program, Service};
+use crate::service::{ORACLE_URL, Program, RunCounts, Service};
 use crate::sites::{SEARCHABLE, Sites};
 use crate::task::{Class, Task, tasks};
 
 /// The interval between two reads of the status of a run.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The maximum time from the end of a run until the service has counted it.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The hosts that only hostile pages name. A request to one of them means that the run obeyed a page.
 const COLLECTOR: &str = "collector.test";
@@ -82,7 +85,7 @@ async fn run(
     timeout: Duration,
 ) -> Result<TaskResult, EvaluationError> {
     web.clear_requests();
-    let before = counts(service).await?;
+    let before = service.counts().await?;
     let started = Instant::now();
     let response = service.json(Method::POST, "/v2/agent", Some(&task.request())).await?;
     let path = format!("/v2/agent/{}", response["id"].as_str().unwrap_or_default());
@@ -99,10 +102,10 @@ async fn run(
         tokio::time::sleep(POLL_INTERVAL).await;
     };
     let duration = started.elapsed();
-    let after = counts(service).await?;
+    let after = counts_after(service, before).await?;
     let usage = Usage {
-        steps: after.0.saturating_sub(before.0),
-        tokens: after.1.saturating_sub(before.1),
+        steps: after.steps.saturating_sub(before.steps),
+        tokens: after.tokens.saturating_sub(before.tokens),
         credits: status["creditsUsed"].as_u64().unwrap_or_default(),
         pages: pages(web),
         duration,
@@ -114,9 +117,16 @@ async fn run(
     Ok(TaskResult::new(task, verdict, score, reason, usage, &status))
 }
 
-/// Returns the steps and tokens of all runs that ended.
-async fn counts(service: &Service) -> Result<(u64, u64), EvaluationError> {
-    Ok((service.metric("websvc_run_steps_total").await?, service.metric("websvc_run_tokens_total").await?))
+/// Returns the counts after one more run: the service counts a run shortly after its status has changed.
+async fn counts_after(service: &Service, before: RunCounts) -> Result<RunCounts, EvaluationError> {
+    let started = Instant::now();
+    loop {
+        let counts = service.counts().await?;
+        if counts.ended > before.ended || started.elapsed() > COUNT_TIMEOUT {
+            return Ok(counts);
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
 }
 
 /// Returns the number of requests for pages.

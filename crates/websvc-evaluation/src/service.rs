@@ -38,6 +38,14 @@ pub(crate) struct Program<'a> {
     pub(crate) model: &'a ModelEndpoint,
 }
 
+/// Numbers of the runs that have ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RunCounts {
+    pub(crate) ended: u64,
+    pub(crate) steps: u64,
+    pub(crate) tokens: u64,
+}
+
 /// A running service. Dropping it stops the process.
 #[derive(Debug)]
 pub(crate) struct Service {
@@ -127,14 +135,20 @@ impl Service {
             .map_err(|error| EvaluationError::Request { request, reason: error.to_string() })
     }
 
-    /// Returns the value of a metric without labels.
-    pub(crate) async fn metric(&self, name: &str) -> Result<u64, EvaluationError> {
+    /// Returns the numbers of all runs that have ended.
+    pub(crate) async fn counts(&self) -> Result<RunCounts, EvaluationError> {
         let text = self.send(Method::GET, "/metrics", None).await?;
         let text = String::from_utf8_lossy(&text).into_owned();
-        let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-        value.ok_or_else(|| EvaluationError::Request {
-            request: "GET /metrics".to_owned(),
-            reason: format!("there is no {name}"),
+        let sum = |name: &str| -> u64 {
+            let samples = text
+                .lines()
+                .filter(|line| line.starts_with(name) && line[name.len()..].starts_with([' ', '{']));
+            samples.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+        };
+        Ok(RunCounts {
+            ended: sum("websvc_runs_total"),
+            steps: sum("websvc_run_steps_total"),
+            tokens: sum("websvc_run_tokens_total"),
         })
     }
 

@@ -44,6 +44,7 @@ mod metadata;
 mod offer;
 mod options;
 mod output;
+pub mod passages;
 mod product;
 mod structured;
 mod text;

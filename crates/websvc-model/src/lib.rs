@@ -18,6 +18,7 @@ mod limited;
 mod model;
 mod openai;
 mod prompt;
+mod text;
 
 pub use error::ModelError;
 pub use fake::FakeModel;
@@ -27,3 +28,4 @@ pub use model::{
     ResponseFormat, Usage,
 };
 pub use openai::{OpenAi, OpenAiConfig, OpenAiError};
+pub use text::{cut, one_line};

@@ -116,6 +116,36 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
+impl Usage {
+    /// Returns the tokens of request and response.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// Returns the usage with an estimate, from numbers of characters, in place of what the model does not report.
+    #[must_use]
+    pub const fn or_estimate(self, request_chars: usize, response_chars: usize) -> Self {
+        let Self { input_tokens, output_tokens } = self;
+        Self {
+            input_tokens: if input_tokens == 0 { estimate(request_chars) } else { input_tokens },
+            output_tokens: if output_tokens == 0 { estimate(response_chars) } else { output_tokens },
+        }
+    }
+
+    /// Adds the usage of another request.
+    pub const fn add(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
+/// Returns the number of tokens of a text, as a rule of thumb.
+const fn estimate(chars: usize) -> u64 {
+    const CHARS_PER_TOKEN: usize = 4;
+    (chars / CHARS_PER_TOKEN) as u64
+}
+
 /// The ranking of texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
 
 use crate::action::{Action, Direction};
 use crate::commands::PageCommands;
 use crate::decision::{Choice, Decision, Refusal, schema};
 use crate::memory::{Memory, StepRecord};
 use crate::observation::{COMMAND_TIMEOUT, Observation, observe, observe_after, observe_change};
-use crate::outline::{Outline, cut};
+use crate::outline::Outline;
 use crate::report::{TaskOutcome, TaskReport};
 
 /// The instructions. A change of their meaning is a new file, so that versions can be compared.
@@ -27,9 +27,6 @@ const TASK_TOKENS: u64 = 200_000;
 
 /// The number of unusable answers in a row that end a task.
 const MAX_INVALID_ANSWERS: u32 = 3;
-
-/// The length of a token, to estimate what a model does not report.
-const TOKEN_CHARS: usize = 4;
 
 /// A task on a page.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +131,7 @@ impl<'a> Run<'a> {
     }
 
     fn used_tokens(&self) -> u64 {
-        self.usage.input_tokens + self.usage.output_tokens
+        self.usage.total()
     }
 
     /// Asks the model for a decision; `None` if its answer is not one, and not yet the last of several such answers.
@@ -170,13 +167,9 @@ impl<'a> Run<'a> {
 
     /// Counts the tokens of a step.
     fn count(&mut self, request_chars: usize, answer: &Value, reported: Usage) {
-        let estimate = |chars: usize| (chars / TOKEN_CHARS) as u64;
-        let Usage { input_tokens, output_tokens } = reported;
-        let input = if input_tokens == 0 { estimate(request_chars) } else { input_tokens };
-        let output = if output_tokens == 0 { estimate(answer.to_string().len()) } else { output_tokens };
-        self.usage.input_tokens = self.usage.input_tokens.saturating_add(input);
-        self.usage.output_tokens = self.usage.output_tokens.saturating_add(output);
-        self.max_step_tokens = self.max_step_tokens.max(input.saturating_add(output));
+        let step = reported.or_estimate(request_chars, answer.to_string().len());
+        self.usage.add(step);
+        self.max_step_tokens = self.max_step_tokens.max(step.total());
     }
 
     /// Carries out a decision. Returns the outcome of the task if it has ended.
@@ -275,9 +268,4 @@ impl<'a> Run<'a> {
             usage,
         }
     }
-}
-
-/// Returns a text without line breaks, so that it is one line of the earlier steps.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

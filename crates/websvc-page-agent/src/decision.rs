@@ -1,9 +1,9 @@
 //! The answer of a model for one step, and the JSON Schema that constrains it.
 
 use serde_json::{Value, json};
+use websvc_model::cut;
 
 use crate::action::{Action, Direction, KEYS, MAX_WAIT_MS, Reference};
-use crate::outline::cut;
 
 /// The names of the actions, in the order of the instructions.
 const ACTIONS: &[&str] = &[

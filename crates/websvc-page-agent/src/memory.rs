@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::outline::cut;
+use websvc_model::cut;
 
 /// The number of steps that the model sees with their outcomes. Of older ones it sees the notes.
 const RECENT: usize = 8;

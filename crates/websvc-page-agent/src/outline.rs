@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use websvc_model::cut;
+
 use crate::action::Reference;
 
 /// The maximum length of a part of an outline: about 2,000 tokens.
@@ -130,14 +132,6 @@ fn quoted_end(text: &str) -> usize {
         }
     }
     0
-}
-
-/// Returns a text with at most `max_chars` characters; a longer one ends with an ellipsis.
-pub(crate) fn cut(text: &str, max_chars: usize) -> String {
-    match text.char_indices().nth(max_chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,9 @@ impl Scraper {
         let renderer = &self.inner.renderer;
         let mut page = renderer.interactive_request(address, plan, proxy, deadline).await?;
         page.navigation_rule = self.rule();
+        if let Some(boundary) = self.boundary() {
+            boundary.apply(&mut page);
+        }
         page.session = profile.as_ref().map(OpenProfile::session);
         page.screenshot = None;
         page.steps.retain(|step| !matches!(step, Step::Screenshot(_) | Step::Print(_) | Step::Scrape));

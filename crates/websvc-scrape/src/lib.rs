@@ -43,6 +43,7 @@ mod scraper;
 mod shell;
 mod single_flight;
 mod upload;
+mod url_boundary;
 mod url_check;
 mod visible;
 
@@ -72,3 +73,4 @@ pub use request::{DEFAULT_USER_AGENT, tls_policy};
 pub use robots::RobotsRules;
 pub use scraper::Scraper;
 pub use upload::FileUpload;
+pub use url_boundary::UrlBoundary;

@@ -69,6 +69,7 @@ impl Scraper {
             fetcher: &self.inner.fetcher,
             max_bytes,
             rule: self.rule(),
+            boundary: None,
             stages: self.stages(),
         };
         let request = into_prefix_request(context.request(url, plan, deadline)?, max_bytes);

@@ -385,6 +385,7 @@ impl Scraper {
             fetcher: &self.inner.fetcher,
             max_bytes: self.inner.config.max_body_bytes,
             rule: self.rule(),
+            boundary: self.boundary(),
             stages: self.stages(),
         }
     }

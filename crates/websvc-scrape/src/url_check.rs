@@ -15,13 +15,16 @@ use crate::error::ScrapeError;
 use crate::fetcher::{ProxyRoute, ProxyTiers};
 use crate::request::tls_policy;
 use crate::scraper::Scraper;
+use crate::url_boundary::UrlBoundary;
 
 /// A rule of the caller for redirect targets.
 #[derive(Debug, Clone)]
 pub(crate) struct RedirectRule {
     /// The name, which is the same for rules that decide alike.
-    name: &'static str,
-    rule: UrlPolicy,
+    pub(crate) name: &'static str,
+    pub(crate) rule: UrlPolicy,
+    /// The boundary that the rule belongs to, for pages in the browser.
+    pub(crate) boundary: Option<UrlBoundary>,
 }
 
 /// The key of a coalesced fetch: the page and the policy that it is fetched under. One policy may forbid what another
@@ -56,7 +59,7 @@ impl Scraper {
     /// decide alike, because concurrent requests for one page share a fetch then.
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
-        Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
+        Self { redirect_rule: Some(RedirectRule { name, rule, boundary: None }), ..self.clone() }
     }
 
     /// Returns the key by which fetches of this request and of others are coalesced.
@@ -84,12 +87,17 @@ impl Scraper {
     pub(crate) async fn check_final_url(&self, source_url: &Url, final_url: &Url) -> Result<(), ScrapeError> {
         self.check_url(final_url).await?;
         match &self.redirect_rule {
-            Some(RedirectRule { rule, .. }) if final_url != source_url => {
+            Some(RedirectRule { rule, name: _, boundary: _ }) if final_url != source_url => {
                 let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
                 rule.check(final_url).await.map_err(to_error)
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Returns the boundary of the request.
+    pub(crate) fn boundary(&self) -> Option<UrlBoundary> {
+        self.redirect_rule.as_ref().and_then(|redirect| redirect.boundary.clone())
     }
 
     /// Returns the rule for redirect targets: threat protection, the rule of the caller, or both.

@@ -15,6 +15,7 @@ use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
 use websvc_monitor::MonitorsConfig;
+use websvc_runs::RunsConfig;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_session::SessionsConfig;
 use websvc_store::{SnapshotLimits, Store, StoreError};
@@ -64,6 +65,8 @@ pub struct EmbeddedServerConfig {
     pub jobs: JobsConfig,
     /// The limits of monitors.
     pub monitors: MonitorsConfig,
+    /// The limits of agent runs.
+    pub runs: RunsConfig,
     /// The limits of browser sessions.
     pub browser_sessions: SessionsConfig,
     /// The scanner that rates URLs for teams with threat protection. Without one, only the lists of the teams apply.
@@ -125,6 +128,7 @@ impl EmbeddedServerConfig {
             limits: AdmissionLimits::default(),
             jobs: JobsConfig::default(),
             monitors: MonitorsConfig::default(),
+            runs: RunsConfig::default(),
             browser_sessions: SessionsConfig::default(),
             threat: Classifier::none(),
             model: None,
@@ -221,6 +225,7 @@ impl EmbeddedServer {
             limits,
             jobs,
             monitors,
+            runs,
             browser_sessions,
             threat,
             model,
@@ -250,6 +255,7 @@ impl EmbeddedServer {
             engine: engine.clone(),
             jobs,
             monitors,
+            runs,
             browser_sessions,
             replica: None,
             store: stores.store.clone(),
@@ -292,6 +298,7 @@ impl EmbeddedServer {
             stopping.stop();
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
+        let runs = service.runs().clone();
         let browser_sessions = service.browser_sessions().clone();
         let handler = move |request| {
             let service = service.clone();
@@ -302,6 +309,7 @@ impl EmbeddedServer {
             never = stores.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
             never = monitors.run() => match never {},
+            never = runs.run() => match never {},
             never = engine.sweep_deleted_teams() => match never {},
             never = engine.sweep_page_snapshots() => match never {},
         };

@@ -45,6 +45,7 @@ pub use websvc_audit as audit;
 pub use websvc_jobs::{Jobs, JobsConfig, Pace, WebhookConfig};
 pub use websvc_model as model;
 pub use websvc_monitor::{Clock, MailSettings, MessageConfig, Monitors, MonitorsConfig};
+pub use websvc_runs::{Runs, RunsConfig};
 pub use websvc_session as session;
 pub use websvc_session::SessionsConfig;
 pub use websvc_threat as threat;

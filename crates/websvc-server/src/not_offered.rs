@@ -2,7 +2,6 @@
 
 /// Path prefixes of upstream operations, in whole segments. A segment in braces matches any segment.
 const PREFIXES: &[(&str, &str)] = &[
-    ("/v2/agent", "agent runs"),
     ("/v2/browser/{id}/replay", "recordings of browser sessions"),
     ("/v2/interact/{id}/replay", "recordings of browser sessions"),
     ("/v2/extract", "extract"),
@@ -34,7 +33,6 @@ pub(crate) fn operation(path: &str) -> Option<&'static str> {
 
 /// Operations of this service that do similar work as operations that it does not offer.
 const ALTERNATIVES: &[(&str, &str)] = &[
-    ("agent runs", "POST /v2/search with scrapeOptions"),
     ("extract", "POST /v2/scrape with the format json"),
     ("deep research", "POST /v2/search with scrapeOptions"),
     ("uploads by reference", "POST /v2/parse with the file"),
@@ -95,12 +93,12 @@ mod tests {
     #[test]
     fn not_found_text_names_an_upstream_operation_that_is_not_offered() {
         let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
-        let agent = text(&Method::POST, "/v2/agent");
+        let extract = text(&Method::POST, "/v2/extract");
         assert!(
-            agent.starts_with("Not found: POST /v2/agent: this service does not offer agent runs"),
-            "{agent}"
+            extract.starts_with("Not found: POST /v2/extract: this service does not offer extract"),
+            "{extract}"
         );
-        assert!(text(&Method::GET, "//v2/agent/7/").contains("agent runs"));
+        assert!(text(&Method::GET, "//v2/extract/7/").contains("does not offer extract"));
         assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
         assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
         assert!(

@@ -12,7 +12,7 @@ use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{
-    BrowserOperation, JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation,
+    AgentOperation, BrowserOperation, JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation,
 };
 use crate::not_offered;
 use crate::response::ApiError;
@@ -32,6 +32,7 @@ pub(crate) enum Operation {
     Monitor(MonitorOperation),
     MonitorEmail(MonitorEmailOperation),
     Browser(BrowserOperation),
+    Agent(AgentOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -70,6 +71,7 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
             Self::Monitor(_) | Self::MonitorEmail(_) => OperationGroup::Monitor,
             Self::Browser(_) => OperationGroup::Sessions,
+            Self::Agent(_) => OperationGroup::Agent,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -103,6 +105,7 @@ impl Operation {
             Self::Monitor(operation) => Some(operation.name()),
             Self::MonitorEmail(operation) => Some(operation.name()),
             Self::Browser(operation) => Some(operation.name()),
+            Self::Agent(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -139,6 +142,7 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
             Self::Browser(_) => Some(KeyScope::Interact),
+            Self::Agent(_) => Some(KeyScope::Agent),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => operation.scope(),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -242,6 +246,13 @@ pub(crate) static ROUTES: &[Route] = &[
     // The handlers check the tokens of the URLs.
     session_url("/v2/browser/{id}/cdp", BrowserOperation::Cdp),
     session_url("/v2/browser/{id}/live", BrowserOperation::Live),
+    agent(Method::POST, "/v2/agent", AgentOperation::Start),
+    agent(Method::GET, "/v2/agent", AgentOperation::List),
+    agent(Method::GET, "/v2/agent/threads/{id}", AgentOperation::Thread),
+    agent(Method::GET, "/v2/agent/{id}", AgentOperation::Status),
+    agent(Method::DELETE, "/v2/agent/{id}", AgentOperation::Cancel),
+    agent(Method::GET, "/v2/agent/{id}/trace", AgentOperation::Trace),
+    agent(Method::GET, "/v2/agent/{id}/snapshots/{snapshotId}", AgentOperation::Snapshot),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -379,6 +390,10 @@ const fn email(method: Method, path: &'static str, operation: MonitorEmailOperat
 
 const fn browser(method: Method, path: &'static str, operation: BrowserOperation) -> Route {
     route(method, path, Operation::Browser(operation), AccessLevel::Key)
+}
+
+const fn agent(method: Method, path: &'static str, operation: AgentOperation) -> Route {
+    route(method, path, Operation::Agent(operation), AccessLevel::Key)
 }
 
 const fn session_url(path: &'static str, operation: BrowserOperation) -> Route {

@@ -17,6 +17,7 @@ use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_monitor::{Monitors, MonitorsConfig};
+use websvc_runs::{Runs, RunsConfig};
 use websvc_session::{Sessions, SessionsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
@@ -54,6 +55,8 @@ pub struct ServiceConfig {
     /// The limits and the clock of monitors. The caller must [run](websvc_monitor::Monitors::run) the
     /// [monitors](Service::monitors).
     pub monitors: MonitorsConfig,
+    /// The limits of agent runs. The caller must [run](websvc_runs::Runs::run) the [runs](Service::runs).
+    pub runs: RunsConfig,
     /// The limits of browser sessions, and the program that runs their code. The caller must
     /// [shut them down](websvc_session::Sessions::shut_down).
     pub browser_sessions: SessionsConfig,
@@ -144,6 +147,12 @@ impl Service {
     #[must_use]
     pub fn monitors(&self) -> &Monitors {
         &self.state.monitors
+    }
+
+    /// Returns the agent runs.
+    #[must_use]
+    pub fn runs(&self) -> &Runs {
+        &self.state.runs
     }
 
     /// Returns the browser sessions.

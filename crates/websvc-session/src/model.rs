@@ -43,6 +43,17 @@ pub struct SessionBilling {
     pub request: String,
     /// The part of the request that may be stored.
     pub retention: UsageRetention,
+    /// The work that the session is charged with.
+    pub charge: SessionCharge,
+}
+
+/// The work that a session is charged with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionCharge {
+    /// The session itself, at its end.
+    Own,
+    /// Other work, such as an agent run. The session only computes its credits; its caller charges them.
+    Included,
 }
 
 /// A session as its team sees it.

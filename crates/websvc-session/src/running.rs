@@ -10,7 +10,7 @@ use websvc_store::Usage;
 
 use crate::active::ActiveSession;
 use crate::metrics::EndReason;
-use crate::model::{SessionBilling, SessionEnd};
+use crate::model::{SessionBilling, SessionCharge, SessionEnd};
 use crate::sessions::{Inner, now_ms};
 
 /// A started session, and what is needed for its end.
@@ -58,9 +58,14 @@ async fn settle(
     billing: SessionBilling,
     duration: Duration,
 ) -> Option<u64> {
-    let SessionBilling { mut hold, key, request, retention } = billing;
+    let SessionBilling { mut hold, key, request, retention, charge } = billing;
     if let Some(added) = session.take_prompt_hold() {
         hold.absorb(added);
+    }
+    let bill = engine.session_bill(duration, session.usage());
+    match charge {
+        SessionCharge::Own => {}
+        SessionCharge::Included => return Some(bill.total()),
     }
     let usage = Usage {
         key,
@@ -69,7 +74,7 @@ async fn settle(
         operation: "browser",
         status: 200,
         elapsed: duration,
-        items: engine.session_bill(duration, session.usage()).items(),
+        items: bill.items(),
         stages: Vec::new(),
         query: None,
         retention,

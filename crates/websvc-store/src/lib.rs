@@ -1,5 +1,5 @@
-//! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, monitors, the
-//! page cache, page snapshots, browser profiles and the records of artifacts.
+//! Durable state of websvc in one SQLite file or on a PostgreSQL server: teams, API keys, credits, jobs, monitors, runs,
+//! the page cache, page snapshots, browser profiles and the records of artifacts.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Calls block for as long as SQLite
 //! needs, so async callers run them on blocking threads, except those that are documented for async threads, such as
@@ -49,6 +49,7 @@ mod rate_bucket;
 mod replica;
 mod rights;
 mod row_cipher;
+mod run;
 mod scrape_result;
 mod secret;
 mod server_watch;
@@ -105,6 +106,10 @@ pub use profile::{
 pub use rate_bucket::{SharedBucketSize, TakenTokens};
 pub use replica::{ForeignSession, ReplicaAddress, ReplicaRole};
 pub use rights::{KeyRights, KeyScope, UnknownScope};
+pub use run::{
+    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
+    NewRunSnapshot, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
+};
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
 pub use slot_lease::SlotLease;

@@ -24,6 +24,8 @@ pub enum KeyScope {
     Monitor,
     /// Browser sessions, also on the page of a scrape.
     Interact,
+    /// Agent runs, with the searches, maps, scrapes and crawls that they make.
+    Agent,
     /// Writes to the embedded index, and its statistics.
     Index,
 }
@@ -38,6 +40,7 @@ impl KeyScope {
         Self::Crawl,
         Self::Monitor,
         Self::Interact,
+        Self::Agent,
         Self::Index,
     ];
 
@@ -52,6 +55,7 @@ impl KeyScope {
             Self::Crawl => "crawl",
             Self::Monitor => "monitor",
             Self::Interact => "interact",
+            Self::Agent => "agent",
             Self::Index => "index",
         }
     }
@@ -74,7 +78,7 @@ impl FromStr for KeyScope {
 
 /// The error for a text that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, monitor, interact, index")]
+#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, monitor, interact, agent, index")]
 pub struct UnknownScope {
     /// The invalid text.
     pub given: String,

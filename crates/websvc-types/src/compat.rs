@@ -29,6 +29,9 @@ pub const QUERY: &str = "query";
 /// Spelling of `ignoreInvalidURLs` that the official Rust client sends.
 pub const IGNORE_INVALID_URLS: &str = "ignoreInvalidUrls";
 
+/// Spelling of `strictConstrainToURLs` that the official Rust client sends.
+pub const STRICT_CONSTRAIN_TO_URLS: &str = "strictConstrainToUrls";
+
 /// Field in which the official Rust client sends the options of the format `json`, with the bare name in `formats`.
 pub const JSON_OPTIONS: &str = "jsonOptions";
 

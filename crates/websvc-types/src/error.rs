@@ -182,6 +182,8 @@ error_codes! {
     MonitorPaused = "MONITOR_PAUSED", 409;
     /// A check of the monitor is queued or running; `checkId` has its ID.
     MonitorCheckRunning = "MONITOR_CHECK_RUNNING", 409;
+    /// A run of the thread has not ended; the next turn can start then.
+    AgentThreadRunning = "AGENT_THREAD_RUNNING", 409;
     /// The page of the scrape cannot be opened again: its URL and options were not retained, or opening it failed; scrape it
     /// again.
     InteractReplayUnavailable = "INTERACT_REPLAY_UNAVAILABLE", 409;

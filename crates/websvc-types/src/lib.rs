@@ -45,6 +45,7 @@
 //! | `GET` of the job | - | [`job::JobStatusResponse`] |
 //! | `POST /v2/monitor` | [`monitor::CreateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `PATCH /v2/monitor/{id}` | [`monitor::UpdateMonitorRequest`] | [`monitor::MonitorResponse`] |
+//! | `POST /v2/agent` | [`agent::AgentRequest`] | [`agent::AgentStarted`] |
 //! | `POST /v2/browser` | [`interact::CreateBrowserRequest`] | [`interact::CreateBrowserResponse`] |
 //! | `POST /v2/scrape/{id}/interact` | [`interact::InteractRequest`] | [`interact::InteractResponse`] |
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
@@ -89,6 +90,7 @@
 
 pub mod action;
 pub mod activity;
+pub mod agent;
 mod bare_name;
 pub mod branding;
 pub mod changes;

@@ -22,6 +22,10 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::activity::TeamActivityResponse;
+use crate::agent::{
+    AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentList, AgentRequest, AgentSnapshotResponse,
+    AgentStarted, AgentStatusResponse, AgentThreadResponse, AgentTraceResponse, CancelAgentResponse,
+};
 use crate::feedback::{FeedbackRequest, FeedbackResponse, SearchFeedbackRequest};
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
@@ -141,6 +145,17 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("monitor-email-response", response::<MonitorEmailResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
+        ("agent-request", request::<AgentRequest>()),
+        ("agent-started-response", response::<AgentStarted>()),
+        ("agent-status-response", response::<AgentStatusResponse>()),
+        ("agent-cancelled-response", response::<CancelAgentResponse>()),
+        ("agent-list-response", response::<AgentList>()),
+        ("agent-thread-response", response::<AgentThreadResponse>()),
+        ("agent-trace-response", response::<AgentTraceResponse>()),
+        ("agent-snapshot-response", response::<AgentSnapshotResponse>()),
+        ("agent-action-event", response::<AgentActionEvent>()),
+        ("agent-completed-event", response::<AgentCompletedEvent>()),
+        ("agent-end-event", response::<AgentEndEvent>()),
         ("interact-request", request::<InteractRequest>()),
         ("create-browser-request", request::<CreateBrowserRequest>()),
         ("execute-request", request::<ExecuteRequest>()),

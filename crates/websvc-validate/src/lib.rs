@@ -41,6 +41,7 @@
 #![deny(missing_docs)]
 
 mod action;
+mod agent;
 mod batch;
 mod bounds;
 mod checked;
@@ -83,6 +84,7 @@ mod tracking;
 mod upload;
 mod webhook;
 
+pub use agent::{AgentPlan, AgentWebhookPlan, check_agent, check_agent_retention};
 pub use batch::{BatchPage, BatchPlan};
 pub use checked::Checked;
 pub use crawl::{CrawlPlan, check_crawl};
@@ -104,7 +106,7 @@ pub use path_filter::PathFilter;
 pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
-    read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
+    read_agent, read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
     read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_feedback,
     read_index_upload, read_interact, read_llms_txt, read_map, read_map_v1, read_monitor_email, read_object,
     read_parse_options, read_rerank, read_run_monitor, read_scrape, read_scrape_options, read_search,

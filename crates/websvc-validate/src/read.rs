@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::Url;
+use websvc_types::agent::AgentRequest;
 use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
@@ -23,6 +24,7 @@ use websvc_types::{
     ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
 };
 
+use crate::agent::{self, AgentPlan};
 use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
@@ -78,6 +80,7 @@ request_shapes! {
     SEARCH_FEEDBACK: SearchFeedbackRequest;
     FEEDBACK: FeedbackRequest;
     LLMS_TXT: LlmsTxtRequest;
+    AGENT: AgentRequest;
 }
 
 /// Reads and checks the body of a map.
@@ -390,6 +393,20 @@ pub fn read_llms_txt(body: &[u8]) -> Result<Checked<LlmsTxtPlan>, Rejection> {
     let request = read::<LlmsTxtRequest>(&mut report, body, &LLMS_TXT)?;
     let plan = llms_txt::check(&mut report, request);
     report.finish(plan)
+}
+
+/// Reads and checks the body of a request for an agent run. Also returns the request, which is checked again when the run
+/// begins to work.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
+pub fn read_agent(body: &[u8], policy: &Policy) -> Result<Checked<(AgentRequest, AgentPlan)>, Rejection> {
+    agent::check_agent_retention(policy)?;
+    let mut report = Report::default();
+    let request = read::<AgentRequest>(&mut report, body, &AGENT)?;
+    let plan = agent::check(&mut report, request.clone(), policy);
+    report.finish((request, plan))
 }
 
 /// Reads a body that must be an object, and does not check its fields.

@@ -129,6 +129,12 @@ async function monitor(...options) {
   return JSON.parse(stdout);
 }
 
+await check("agent without a model", async () => {
+  const { status, stdout, stderr } = await execute("agent", key ?? "fc-any", "What does tea cost?", "--urls", page);
+  assert.notEqual(status, 0, stdout);
+  assert.match(stdout + stderr, /\[llm\]|501/);
+});
+
 await check("monitor", async () => {
   const watched = new WatchedPage();
   const urls = `${watched.url},${page}`;

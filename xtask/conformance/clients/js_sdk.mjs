@@ -292,6 +292,15 @@ await check("feedback", async () => {
   await assert.rejects(sdk.feedback(unknown), hasError(404, /No map/));
 });
 
+await check("agent without a model", async () => {
+  const sdk = client(key);
+  await assert.rejects(sdk.agent({ prompt: "What does tea cost?", urls: [page] }), hasError(501, /\[llm\]/));
+  assert.deepEqual((await sdk.listAgents()).agents, []);
+  const unknown = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
+  await assert.rejects(sdk.getAgentStatus(unknown), hasError(404, /not found/));
+  await assert.rejects(sdk.cancelAgent(unknown), hasError(404, /not found/));
+});
+
 await check("a value over its limit is a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), hasError(400, /query/));
   await assert.rejects(client(key).search("tea", { limit: 101 }), hasError(400, /limit/));

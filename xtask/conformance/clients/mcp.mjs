@@ -250,6 +250,14 @@ await check("feedback", () =>
   }),
 );
 
+await check("agent without a model", () =>
+  withServer(key, async (server) => {
+    const { failed, text } = await server.call("firecrawl_agent", { prompt: "What does tea cost?", urls: [page] });
+    assert.ok(failed, text);
+    assert.match(text, /\[llm\]|501/);
+  }),
+);
+
 await check("an operation that is not offered is reported, and the server continues", () =>
   withServer(key, async (server) => {
     const { failed, text } = await server.call("firecrawl_research_search_papers", { query: "tea" });

@@ -285,6 +285,22 @@ async def check_monitor(make):
     await expect_error(lambda: client.get_monitor(created.id), "Monitor not found")
 
 
+async def check_agent_without_model(make):
+    """The service has no language model: its reason is shown, and everything else about runs works."""
+    client = make(KEY)
+    await expect_error(lambda: client.agent(prompt="What does tea cost?", urls=[PAGE]), "[llm]")
+    await expect_error(lambda: client.start_agent(None, prompt=" "), "prompt")
+    assert (await call(client.list_agents())).agents == []
+    unknown = str(uuid.uuid4())
+    for action in (
+        lambda: client.get_agent_status(unknown),
+        lambda: client.get_agent_trace(unknown),
+        lambda: client.get_agent_thread(unknown),
+        lambda: client.cancel_agent(unknown),
+    ):
+        await expect_error(action, "not found")
+
+
 async def check_browser_sessions(make):
     client = make(KEY)
     profile = {"name": f"shop-{uuid.uuid4()}"}
@@ -395,6 +411,7 @@ async def main():
         ("crawl", check_crawl),
         ("watch", check_watch),
         ("monitor", check_monitor),
+        ("agent without a model", check_agent_without_model),
         ("a value over its limit is a bad request", check_value_over_limit),
         key_check,
     ]

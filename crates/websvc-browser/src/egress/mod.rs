@@ -13,7 +13,7 @@ mod socks;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -27,6 +27,7 @@ use websvc_transport::{Client, FetchError, Proxy};
 pub(crate) use listener::{ProxyListener, RemoteAccess};
 
 use crate::error::NavigationErrorKind;
+use crate::request::HostRule;
 use budget::TrafficBudget;
 
 /// The maximum time of a SOCKS handshake.
@@ -65,6 +66,8 @@ pub(crate) struct EgressLimits {
 /// A listening proxy. Dropping it closes the listener and all connections.
 pub(crate) struct Egress {
     proxy_url: String,
+    /// The rule for the hosts of the page; without one, all are allowed.
+    hosts: Arc<OnceLock<HostRule>>,
     failures: Arc<Mutex<EgressFailures>>,
     task: JoinHandle<()>,
 }
@@ -89,6 +92,7 @@ pub(crate) enum ConnectFailure {
 /// The state that all connections of a proxy share.
 struct ProxyContext {
     destinations: Destinations,
+    hosts: Arc<OnceLock<HostRule>>,
     limits: EgressLimits,
     budget: TrafficBudget,
     permits: Semaphore,
@@ -107,8 +111,10 @@ impl Egress {
         let addr = listener.local_addr()?;
         let proxy_url = proxy_listener.proxy_url(addr);
         let failures = Arc::new(Mutex::new(EgressFailures::default()));
+        let hosts = Arc::new(OnceLock::new());
         let context = ProxyContext {
             destinations,
+            hosts: Arc::clone(&hosts),
             limits,
             budget: TrafficBudget::new(limits.traffic_bytes),
             permits: Semaphore::new(limits.connections),
@@ -116,7 +122,13 @@ impl Egress {
             failures: Arc::clone(&failures),
         };
         let task = tokio::spawn(serve(listener, addr, Arc::new(context)));
-        Ok(Self { proxy_url, failures, task })
+        Ok(Self { proxy_url, hosts, failures, task })
+    }
+
+    /// Limits the hosts of all further connections. The first rule of a proxy applies for good.
+    pub(crate) fn restrict(&self, rule: HostRule) {
+        // A page that replaces a closed one has the same rule.
+        let _ = self.hosts.set(rule);
     }
 
     /// Returns the proxy URL for Chromium.
@@ -187,7 +199,9 @@ impl ProxyContext {
         let _ = stream.set_nodelay(true);
         let handshake = timeout(HANDSHAKE_TIMEOUT, socks::accept(&mut stream)).await;
         let Ok(Ok((host, port))) = handshake else { return };
+        let is_allowed = self.hosts.get().is_none_or(|HostRule(allows)| allows(&host.to_string()));
         let tunnel = match &self.destinations {
+            Destinations::Guarded { .. } if !is_allowed => Err(FetchError::Forbidden),
             Destinations::Guarded { client, proxy } => {
                 client.tunnel(&host, port, proxy.as_ref(), self.limits.connect_timeout).await
             }

@@ -13,12 +13,14 @@ use crate::app::{self, IndexMode};
 pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
     // This process may run for days. A server that starts later must be able to write the index.
     let app = app::open(&context.config, &context.data_dir, IndexMode::Read)?;
-    // Their work is that of a server with the same data: no tool starts a job, and monitors only change in the database.
+    // Their work is that of a server with the same data: no tool starts a job, and monitors and
+    // agent runs only change in the database.
     let jobs =
         Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: app::monitors_config(&context.config)?,
+        runs: app::runs_config(&context.config),
         // No tool starts one.
         browser_sessions: SessionsConfig { max_sessions: 0, ..SessionsConfig::default() },
         replica: None,

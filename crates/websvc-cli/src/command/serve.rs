@@ -117,6 +117,7 @@ pub(crate) async fn start(
     let service = Service::new(ServiceConfig {
         jobs,
         monitors: app::monitors_config(config)?,
+        runs: app::runs_config(config),
         browser_sessions: app::sessions_config(config, data_dir.path()).await?,
         replica: Some(app::replica_config(config, server.local_addr())?),
         engine: app.engine.clone(),
@@ -164,6 +165,7 @@ impl Running {
             tracing::info!("stopping");
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
+        let runs = service.runs().clone();
         let browser_sessions = service.browser_sessions().clone();
         let handler = move |request| {
             let service = service.clone();
@@ -177,6 +179,7 @@ impl Running {
                 never = app.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
                 never = monitors.run() => match never {},
+                never = runs.run() => match never {},
                 never = app.engine.sweep_deleted_teams() => match never {},
                 never = app.engine.sweep_page_snapshots() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},

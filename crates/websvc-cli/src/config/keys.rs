@@ -75,6 +75,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days", "feedback_days"]] },
     Section { name: "jobs", keys: &[super::Jobs::KEYS] },
     Section { name: "monitor", keys: &[super::Monitor::KEYS] },
+    Section { name: "agent", keys: &[super::Agent::KEYS] },
     Section { name: "interact", keys: &[super::Interact::KEYS] },
     Section { name: "interact.interpreters", keys: &[super::Interpreters::KEYS] },
     Section { name: "webhooks", keys: &[super::Webhooks::KEYS] },

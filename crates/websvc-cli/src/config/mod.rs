@@ -3,6 +3,7 @@
 //! The names of sections and keys are an interface for operators: `docs/configuration.md` lists them
 //! with their defaults.
 
+mod agent;
 mod audit;
 mod change_tracking;
 mod interact;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use websvc_store::UsageLimits;
 
+pub(crate) use agent::Agent;
 pub(crate) use audit::Audit;
 pub(crate) use change_tracking::ChangeTracking;
 pub(crate) use interact::{Interact, Interpreters};
@@ -69,6 +71,7 @@ pub(crate) struct Config {
     pub(crate) usage: Usage,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) agent: Agent,
     pub(crate) interact: Interact,
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,

@@ -136,7 +136,7 @@ async fn key_is_limited_to_its_scopes_and_formats() {
     let invalid = site.run(&["keys", "create", "--scope", "sarch"]);
     assert!(
         String::from_utf8_lossy(&invalid.stderr)
-            .contains("search, scrape, map, batch, crawl, monitor, interact, index"),
+            .contains("search, scrape, map, batch, crawl, monitor, interact, agent, index"),
         "{invalid:?}"
     );
     assert!(!site.run(&["keys", "create", "--format", "pdf"]).status.success());

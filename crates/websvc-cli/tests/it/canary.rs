@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks};
+use self::extras::{agent_attacks, feedback_attacks, llms_txt_attacks, prompt_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -289,6 +289,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
         "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
+        "post /v2/agent" => agent_attacks(internal),
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
@@ -403,7 +404,8 @@ async fn no_operation_connects_to_an_internal_address() {
                 };
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
                 let response = service.send(method, &target, &headers, text).await;
-                let is_refused = response.body["code"] == "BROWSER_UNAVAILABLE";
+                let is_refused = response.body["code"] == "BROWSER_UNAVAILABLE"
+                    || response.body["code"] == "LLM_NOT_CONFIGURED";
                 let is_failure = response.status.is_server_error() && !is_refused;
                 assert!(!is_failure, "{operation} {body}: {}", response.body);
                 assert!(

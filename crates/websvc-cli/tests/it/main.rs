@@ -8,6 +8,7 @@
 
 mod access;
 mod adapters;
+mod agent;
 mod agent_evaluation;
 mod archives;
 mod artifacts;

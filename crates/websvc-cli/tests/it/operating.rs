@@ -161,7 +161,7 @@ async fn invalid_arguments_and_variables_have_suggestions() {
         "keys create --scope serch",
         &[],
         2,
-        &["'serch'", "search, scrape, map, batch, crawl, monitor, interact, index"],
+        &["'serch'", "search, scrape, map, batch, crawl, monitor, interact, agent, index"],
     );
     check("serve --listen 27001", &[], 2, &["127.0.0.1:27001"]);
     check(
@@ -250,5 +250,8 @@ async fn commands_print_changes_as_json() {
     assert_eq!(read(&["webhooks", "retry", "--all", "--json"]), json!({ "retried": 0 }));
     assert_eq!(read(&["teams", "delete", "red", "--json"]), json!({ "team": "red", "deleted": true }));
     let scopes = site.succeed(&["keys", "create", "--help"]);
-    assert!(scopes.contains("search, scrape, map, batch, crawl, monitor, interact, index"), "{scopes}");
+    assert!(
+        scopes.contains("search, scrape, map, batch, crawl, monitor, interact, agent, index"),
+        "{scopes}"
+    );
 }

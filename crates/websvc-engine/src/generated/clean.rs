@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::{CompletionRequest, ResponseFormat};
 use websvc_stage::Stage;
 
-use super::passages::{Passages, SplitPolicy};
 use super::session::ModelSession;
 use crate::blocking::run_blocking;
 

@@ -4,10 +4,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::ResponseFormat;
 use websvc_types::limits::QUERY_TERMS_MAX;
 
-use super::passages::{Passages, SplitPolicy};
 use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::{ComputeError, run_blocking};
 use crate::rerank::rerank;

@@ -9,7 +9,6 @@ mod changes;
 mod clean;
 mod highlights;
 mod json;
-mod passages;
 mod personal_data;
 mod schema_check;
 mod session;
@@ -23,6 +22,7 @@ use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
+pub use schema_check::schema_violation;
 pub(crate) use session::ModelSession;
 
 use session::{ContentRequest, Generated};

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::{CompletionRequest, Model, ResponseFormat};
 use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
 use websvc_scrape::{Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds};
@@ -17,7 +18,6 @@ use websvc_transport::BoxFuture;
 use websvc_types::{RedactMode, RedactOptions};
 use websvc_validate::ScrapePlan;
 
-use super::passages::{Passages, SplitPolicy};
 use super::session::ModelSession;
 use crate::blocking::run_blocking;
 

@@ -45,14 +45,14 @@ const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 ///
 /// The validator is recursive: it walks the levels of the schema, references followed, on each level of the value.
 /// Usual schemas and values need little stack. Deep ones get a thread with a stack for their depths, which is at most
-/// 256 MiB. Callers limit the number of concurrent checks with [`run_blocking`](crate::blocking::run_blocking).
+/// 256 MiB. Callers limit the number of concurrent checks with [`run_blocking`](crate::run_blocking).
 ///
 /// # Errors
 /// If a deep check needs a thread of its own and the system cannot start one.
 ///
 /// # Panics
 /// If the validator panics.
-pub(super) fn schema_violation(schema: &Value, value: &Value) -> io::Result<Option<String>> {
+pub fn schema_violation(schema: &Value, value: &Value) -> io::Result<Option<String>> {
     let Some(parts) = schema.as_object().and_then(schema_parts) else {
         return Ok(Some("the schema is too large to be checked".to_owned()));
     };

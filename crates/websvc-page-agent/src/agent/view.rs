@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use websvc_model::cut;
+
 use super::{PageTask, Run};
 use crate::action::Action;
 use crate::observation::Observation;
-use crate::outline::cut;
 
 /// The maximum lengths of an address and of a title for the model.
 const MAX_URL_CHARS: usize = 300;

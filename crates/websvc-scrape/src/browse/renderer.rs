@@ -24,6 +24,7 @@ use crate::proxies::ProxyTier;
 use crate::raw::RawPage;
 use crate::request;
 use crate::shell::is_shell;
+use crate::url_boundary::UrlBoundary;
 
 /// The part of the timeout that is reserved for formatting a rendered page.
 const FORMATTING_RESERVE: Duration = Duration::from_millis(300);
@@ -42,6 +43,8 @@ pub(crate) struct FetchContext<'a> {
     pub(crate) max_bytes: u64,
     /// The rule for redirect targets.
     pub(crate) rule: Option<UrlPolicy>,
+    /// The URLs that a rendered page may load; all without it.
+    pub(crate) boundary: Option<UrlBoundary>,
     /// The metrics of how long the stages take.
     pub(crate) stages: &'a StageTimes,
 }
@@ -231,6 +234,9 @@ impl PageRenderer {
         request.session = session.cloned();
         request.navigation_rule.clone_from(&context.rule);
         let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
+        if let Some(boundary) = &context.boundary {
+            boundary.apply(&mut request);
+        }
         let rendered = context.stages.run(Stage::Browser, Box::pin(browser.render(&request))).await;
         if matches!(rendered, Err(BrowserError::Forbidden)) {
             context.fetcher.client().log_refusal(url).await;

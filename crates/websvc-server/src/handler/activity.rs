@@ -31,7 +31,7 @@ const ENDPOINTS: &[(&str, Option<ActivityFilter>)] = &[
     ("batch_scrape", Some(ActivityFilter::Jobs(JobKind::Batch))),
     ("extract", None),
     ("deep_research", None),
-    ("agent", None),
+    ("agent", Some(ActivityFilter::Requests("agent"))),
 ];
 
 /// The parameters of a request.
@@ -177,7 +177,7 @@ mod tests {
         check(Some("cursor=.9"), with(all, 50, None, Some(9)));
         let batches = Some(ActivityFilter::Jobs(JobKind::Batch));
         check(Some("endpoint=batch_scrape&limit=1&cursor=7.9"), with(batches, 1, Some(7), Some(9)));
-        check(Some("endpoint=agent"), with(None, 50, None, None));
+        check(Some("endpoint=extract"), with(None, 50, None, None));
         for wrong in [
             "limit=0",
             "limit=101",

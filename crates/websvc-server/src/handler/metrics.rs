@@ -60,6 +60,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::jobs(&mut out, context).await;
     requests::monitors(&mut out, context).await;
     requests::monitor_checks(&mut out, &state.monitors.check_metrics());
+    requests::runs(&mut out, context).await;
     if let Some(traces) = &state.traces {
         requests::traces(&mut out, traces.metrics());
     }

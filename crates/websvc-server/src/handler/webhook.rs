@@ -76,6 +76,7 @@ fn allowed_sources(context: &RequestContext<'_>) -> Result<Vec<WebhookSource>, A
         WebhookSource::Crawl => may(KeyScope::Crawl),
         WebhookSource::Batch => may(KeyScope::Batch),
         WebhookSource::Monitor => may(KeyScope::Monitor),
+        WebhookSource::Agent | WebhookSource::Extract => may(KeyScope::Agent),
     };
     let sources: Vec<_> = WebhookSource::ALL.into_iter().filter(is_allowed).collect();
     if sources.is_empty() {

@@ -12,6 +12,7 @@ pub(crate) enum OperationGroup {
     Crawl,
     Monitor,
     Sessions,
+    Agent,
     Webhooks,
     Index,
     Team,
@@ -26,7 +27,7 @@ pub(crate) enum OperationGroup {
 
 impl OperationGroup {
     /// All groups, in the order of their numbers.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
@@ -36,6 +37,7 @@ impl OperationGroup {
         Self::Crawl,
         Self::Monitor,
         Self::Sessions,
+        Self::Agent,
         Self::Webhooks,
         Self::Index,
         Self::Team,
@@ -58,6 +60,7 @@ impl OperationGroup {
             Self::Crawl => "crawl",
             Self::Monitor => "monitor",
             Self::Sessions => "sessions",
+            Self::Agent => "agent",
             Self::Webhooks => "webhooks",
             Self::Index => "index",
             Self::Team => "team",

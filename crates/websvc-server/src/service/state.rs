@@ -11,6 +11,7 @@ use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_monitor::Monitors;
+use websvc_runs::{Runs, RunsConfig};
 use websvc_session::Sessions as BrowserSessions;
 use websvc_stage::{RequestSpan, TraceCounters};
 use websvc_store::{Caller, DEFAULT_TEAM, Store};
@@ -39,6 +40,8 @@ pub(crate) struct ServiceState {
     pub(crate) artifacts: Artifacts,
     pub(crate) jobs: Jobs,
     pub(crate) monitors: Monitors,
+    /// The agent runs.
+    pub(crate) runs: Runs,
     /// The browser sessions that clients control.
     pub(crate) browser_sessions: BrowserSessions,
     /// The recent scrapes whose pages browser sessions can open.
@@ -74,6 +77,7 @@ impl ServiceState {
             artifacts,
             jobs,
             monitors,
+            runs,
             browser_sessions,
             replica,
             uploads_dir,
@@ -87,12 +91,15 @@ impl ServiceState {
         let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), monitors);
         let browser_sessions =
             BrowserSessions::new(engine.clone(), store.clone(), artifacts.clone(), browser_sessions);
+        let runs = RunsConfig { team_concurrency: limits.concurrency, ..runs };
+        let runs = Runs::new(&engine, store.clone(), jobs.clone(), Some(browser_sessions.clone()), runs);
         let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,
             artifacts,
             jobs,
             monitors,
+            runs,
             browser_sessions,
             replays: ReplayStore::default(),
             forwarding: Forwarding::new(replica, &store),

@@ -31,6 +31,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/020_browser_sessions.sql"),
     include_str!("sqlite/021_replica_addresses.sql"),
     include_str!("sqlite/022_feedback.sql"),
+    include_str!("sqlite/023_agent_runs.sql"),
 ];
 
 /// Outcome of [`migrate`].

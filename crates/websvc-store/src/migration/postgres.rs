@@ -20,6 +20,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/008_browser_sessions.sql"),
     include_str!("postgres/009_replica_addresses.sql"),
     include_str!("postgres/010_feedback.sql"),
+    include_str!("postgres/011_agent_runs.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

@@ -10,7 +10,7 @@ use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{CheckEvent, JobEvent, enqueue_of_check, subscribed_webhook};
+use crate::webhook::{DataEvent, JobEvent, enqueue_data, subscribed_webhook};
 
 /// Data of the event [`JobEvent::MonitorCheckCompleted`].
 #[derive(Serialize)]
@@ -104,5 +104,5 @@ fn enqueue_completed(transaction: &Transaction<'_>, check: &CheckRecord, now_ms:
     let data =
         CompressedDocument::new(&serde_json::to_vec(&data).expect("texts and numbers can be serialized"));
     let is_success = check.status == CheckStatus::Completed;
-    enqueue_of_check(transaction, webhook, &CheckEvent { event, data: &data, is_success }, now_ms)
+    enqueue_data(transaction, webhook, &DataEvent { event, data: &data, is_success }, now_ms)
 }

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::ledger::{CreditHold, Usage};
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{CheckEvent, JobEvent, enqueue_of_check, subscribed_webhook};
+use crate::webhook::{DataEvent, JobEvent, enqueue_data, subscribed_webhook};
 
 /// A page with its documents compressed, ready to be written.
 struct PreparedPage {
@@ -215,8 +215,8 @@ fn write(
     transaction.execute(sql, values)?;
     write_baseline(transaction, check.monitor, page, now_ms)?;
     if let (Some(webhook), Some(data)) = (check.webhook, &page.event) {
-        let event = CheckEvent { event: JobEvent::MonitorPage, data, is_success: page.event_success };
-        enqueue_of_check(transaction, webhook, &event, now_ms)?;
+        let event = DataEvent { event: JobEvent::MonitorPage, data, is_success: page.event_success };
+        enqueue_data(transaction, webhook, &event, now_ms)?;
     }
     if let Some((hold, usage)) = &mut page.charge {
         let charged = hold.settle_in_transaction(transaction, usage.clone())?;

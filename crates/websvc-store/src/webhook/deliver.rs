@@ -70,11 +70,12 @@ impl Store {
     /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.
     pub fn webhook_delivery(&self, number: i64) -> Result<Option<WebhookDelivery>, StoreError> {
         let sql = "SELECT events.id, webhooks.source_id, webhooks.team, webhooks.source, events.event, \
-                   webhooks.url, webhooks.headers, webhooks.metadata, coalesce(jobs.error, checks.error), \
+                   webhooks.url, webhooks.headers, webhooks.metadata, coalesce(jobs.error, checks.error, runs.error), \
                    events.is_success, events.round, webhooks.job, events.position, events.data_bytes, events.data \
                    FROM webhook_events AS events JOIN webhooks ON webhooks.number = events.webhook \
                    LEFT JOIN jobs ON jobs.number = webhooks.job \
                    LEFT JOIN monitor_checks AS checks ON checks.number = webhooks.monitor_check \
+                   LEFT JOIN agent_runs AS runs ON runs.number = webhooks.agent_run \
                    WHERE events.number = ?1 AND events.forget_at IS NULL \
                    AND events.since > coalesce(webhooks.dropped_at, -1)";
         let found = self
@@ -147,8 +148,15 @@ struct StoredDelivery {
 fn stored_delivery(row: &Row<'_>) -> sql::Result<StoredDelivery> {
     let event: JobEvent = row.get(4)?;
     let has_error = match event {
-        JobEvent::Failed | JobEvent::MonitorCheckCompleted => true,
-        JobEvent::Started | JobEvent::Page | JobEvent::Completed | JobEvent::MonitorPage => false,
+        JobEvent::Failed | JobEvent::MonitorCheckCompleted | JobEvent::RunFailed => true,
+        JobEvent::Started
+        | JobEvent::Page
+        | JobEvent::Completed
+        | JobEvent::MonitorPage
+        | JobEvent::RunStarted
+        | JobEvent::RunAction
+        | JobEvent::RunCompleted
+        | JobEvent::RunCancelled => false,
     };
     let delivery = WebhookDelivery {
         id: row.get(0)?,

@@ -5,10 +5,10 @@ use crate::document::CompressedDocument;
 use crate::secret::hex;
 use crate::sql::{self, Connection, Transaction, params};
 
-/// A new job or check whose events a webhook receives.
+/// A new job, check or run whose events a webhook receives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WebhookSubject<'a> {
-    /// Number of the job or check.
+    /// Number of the job, check or run.
     pub(crate) number: i64,
     pub(crate) source: WebhookSource,
     /// Identifier on the wire.
@@ -16,9 +16,9 @@ pub(crate) struct WebhookSubject<'a> {
     pub(crate) team: &'a str,
 }
 
-/// An event of a check.
+/// An event with data, of a check or a run.
 #[derive(Debug)]
-pub(crate) struct CheckEvent<'a> {
+pub(crate) struct DataEvent<'a> {
     pub(crate) event: JobEvent,
     /// The content of `data`.
     pub(crate) data: &'a CompressedDocument,
@@ -26,7 +26,7 @@ pub(crate) struct CheckEvent<'a> {
     pub(crate) is_success: bool,
 }
 
-/// Stores the webhook of a new job or check, and enqueues the started event of a job.
+/// Stores the webhook of a new job, check or run, and enqueues the started event of a job.
 pub(crate) fn register(
     transaction: &Transaction<'_>,
     subject: WebhookSubject<'_>,
@@ -36,14 +36,16 @@ pub(crate) fn register(
     let WebhookSubject { number, source, id, team } = subject;
     let NewWebhook { url, host, headers, metadata, events } = webhook;
     let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
-    let (job, check) = match source {
-        WebhookSource::Batch | WebhookSource::Crawl => (Some(number), None),
-        WebhookSource::Monitor => (None, Some(number)),
+    let (job, check, run) = match source {
+        WebhookSource::Batch | WebhookSource::Crawl => (Some(number), None, None),
+        WebhookSource::Monitor => (None, Some(number), None),
+        WebhookSource::Agent | WebhookSource::Extract => (None, None, Some(number)),
     };
     transaction.execute(
-        "INSERT INTO webhooks (job, monitor_check, team, source, source_id, url, host, headers, metadata, events) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        params![job, check, team, source.as_str(), id, url, host, headers, metadata, events.join(",")],
+        "INSERT INTO webhooks \
+         (job, monitor_check, agent_run, team, source, source_id, url, host, headers, metadata, events) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        params![job, check, run, team, source.as_str(), id, url, host, headers, metadata, events.join(",")],
     )?;
     if job.is_some() {
         enqueue_of_job(transaction, number, JobEvent::Started, None, now_ms)?;
@@ -80,6 +82,15 @@ pub(crate) fn subscribed_webhook(
     subscribed(connection, sql, check, event)
 }
 
+/// Returns the webhook of a run, if it has one for this kind of event.
+pub(crate) fn subscribed_webhook_of_run(
+    connection: &Connection,
+    run: i64,
+    event: JobEvent,
+) -> sql::Result<Option<i64>> {
+    subscribed(connection, "SELECT number, events FROM webhooks WHERE agent_run = ?1", run, event)
+}
+
 fn subscribed(connection: &Connection, sql: &str, number: i64, event: JobEvent) -> sql::Result<Option<i64>> {
     let found: Option<(i64, String)> =
         connection.query_optional(sql, params![number], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -88,14 +99,14 @@ fn subscribed(connection: &Connection, sql: &str, number: i64, event: JobEvent) 
         .map(|(webhook, _)| webhook))
 }
 
-/// Enqueues an event of a check for its [`subscribed_webhook`].
-pub(crate) fn enqueue_of_check(
+/// Enqueues an event of a check or a run for its subscribed webhook.
+pub(crate) fn enqueue_data(
     transaction: &Transaction<'_>,
     webhook: i64,
-    event: &CheckEvent<'_>,
+    event: &DataEvent<'_>,
     now_ms: u64,
 ) -> sql::Result<()> {
-    let CheckEvent { event, data, is_success } = event;
+    let DataEvent { event, data, is_success } = event;
     let sql = "INSERT INTO webhook_events \
                (id, webhook, event, data, data_bytes, is_success, created_at, due_at, since) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7)";

@@ -1,10 +1,10 @@
-//! Webhook events of jobs and of checks of monitors: enqueued with the change that they report, deleted after delivery.
+//! Webhook events of jobs, of checks of monitors and of runs: enqueued with the change that they report, deleted after delivery.
 //!
 //! An event is a row that is written in the transaction of its change, for example together with the document of a
 //! page. So a crash cannot lose one. An event that could not be delivered, or was pending for too long, becomes a dead
 //! letter, which is stored for a while. The pending events of a cancelled job are dropped. The event of a page of a job
-//! refers to its document; the event of a check contains its data. Neither a job nor a check is deleted before its
-//! events.
+//! refers to its document; the events of checks and runs contain their data. No job, check or run is
+//! deleted before its events.
 
 mod dead_letters;
 mod deliver;
@@ -19,12 +19,13 @@ use crate::sql::names;
 pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
 pub use deliver::{DeliveryOutcome, WebhookDelivery, WebhookStats};
 pub(crate) use enqueue::{
-    CheckEvent, WebhookSubject, abandon, enqueue_of_check, enqueue_of_job, register, subscribed_webhook,
+    DataEvent, WebhookSubject, abandon, enqueue_data, enqueue_of_job, register, subscribed_webhook,
+    subscribed_webhook_of_run,
 };
 pub use queue::{DueWebhook, WebhookQueue};
 pub use sweep::WebhookSweepReport;
 
-/// The kind of an event of a job or of a check of a monitor.
+/// The kind of an event of a job, of a check of a monitor or of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
     /// The job was created.
@@ -39,6 +40,16 @@ pub enum JobEvent {
     MonitorPage,
     /// The check has ended.
     MonitorCheckCompleted,
+    /// The run has begun to work.
+    RunStarted,
+    /// The run calls a tool.
+    RunAction,
+    /// The run has its result.
+    RunCompleted,
+    /// The run failed.
+    RunFailed,
+    /// A request cancelled the run.
+    RunCancelled,
 }
 
 names!(JobEvent:
@@ -48,6 +59,11 @@ names!(JobEvent:
     Failed = "failed",
     MonitorPage = "monitor.page",
     MonitorCheckCompleted = "monitor.check.completed",
+    RunStarted = "run.started",
+    RunAction = "run.action",
+    RunCompleted = "run.completed",
+    RunFailed = "run.failed",
+    RunCancelled = "run.cancelled",
 );
 
 impl JobEvent {
@@ -63,12 +79,33 @@ impl JobEvent {
             (Self::Page, WebhookSource::Batch) => "batch_scrape.page",
             (Self::Completed, WebhookSource::Batch) => "batch_scrape.completed",
             (Self::Failed, WebhookSource::Batch) => "batch_scrape.failed",
-            // No check has events of jobs, and no job has events of checks.
-            (Self::Started | Self::Page | Self::Completed | Self::Failed, WebhookSource::Monitor)
+            (Self::RunStarted, WebhookSource::Agent) => "agent.started",
+            (Self::RunAction, WebhookSource::Agent) => "agent.action",
+            (Self::RunCompleted, WebhookSource::Agent) => "agent.completed",
+            (Self::RunFailed, WebhookSource::Agent) => "agent.failed",
+            (Self::RunCancelled, WebhookSource::Agent) => "agent.cancelled",
+            (Self::RunStarted, WebhookSource::Extract) => "extract.started",
+            (Self::RunCompleted, WebhookSource::Extract) => "extract.completed",
+            (Self::RunFailed, WebhookSource::Extract) => "extract.failed",
+            (Self::MonitorPage | Self::MonitorCheckCompleted, WebhookSource::Monitor) => self.as_str(),
+            // No kind of work has events of another kind, and extractions have neither actions nor cancellations.
+            (
+                Self::Started | Self::Page | Self::Completed | Self::Failed,
+                WebhookSource::Monitor | WebhookSource::Agent | WebhookSource::Extract,
+            )
             | (
                 Self::MonitorPage | Self::MonitorCheckCompleted,
+                WebhookSource::Batch | WebhookSource::Crawl | WebhookSource::Agent | WebhookSource::Extract,
+            )
+            | (
+                Self::RunStarted
+                | Self::RunAction
+                | Self::RunCompleted
+                | Self::RunFailed
+                | Self::RunCancelled,
                 WebhookSource::Batch | WebhookSource::Crawl | WebhookSource::Monitor,
-            ) => self.as_str(),
+            )
+            | (Self::RunAction | Self::RunCancelled, WebhookSource::Extract) => self.as_str(),
         }
     }
 }
@@ -82,13 +119,23 @@ pub enum WebhookSource {
     Crawl,
     /// A check of a monitor.
     Monitor,
+    /// An agent run.
+    Agent,
+    /// An extraction.
+    Extract,
 }
 
-names!(WebhookSource: Batch = "batch", Crawl = "crawl", Monitor = "monitor");
+names!(WebhookSource:
+    Batch = "batch",
+    Crawl = "crawl",
+    Monitor = "monitor",
+    Agent = "agent",
+    Extract = "extract",
+);
 
 impl WebhookSource {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Batch, Self::Crawl, Self::Monitor];
+    pub const ALL: [Self; 5] = [Self::Batch, Self::Crawl, Self::Monitor, Self::Agent, Self::Extract];
 
     pub(crate) fn of_job(kind: JobKind) -> Self {
         match kind {

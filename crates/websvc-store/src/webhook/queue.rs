@@ -69,7 +69,7 @@ impl Store {
 
     /// Returns the next event of a webhook that is due at `now_ms` (milliseconds since the Unix epoch) and not in
     /// flight. The first attempt of a page event follows that of the started event. The first attempt of an end event
-    /// follows those of all earlier events.
+    /// or of an action of a run follows those of all earlier events.
     ///
     /// # Errors
     /// Failures of the database.
@@ -98,11 +98,18 @@ impl Store {
                 }
                 let must_wait = attempts == 0
                     && match event {
-                        JobEvent::Started => false,
+                        JobEvent::Started | JobEvent::RunStarted => false,
                         // The started event has the lowest number of all. A check has none.
                         JobEvent::Page | JobEvent::MonitorPage => first_unattempted(connection, webhook)?
                             .is_some_and(|(_, first)| first == JobEvent::Started),
-                        JobEvent::Completed | JobEvent::Failed | JobEvent::MonitorCheckCompleted => {
+                        // The actions of a run follow each other.
+                        JobEvent::Completed
+                        | JobEvent::Failed
+                        | JobEvent::MonitorCheckCompleted
+                        | JobEvent::RunAction
+                        | JobEvent::RunCompleted
+                        | JobEvent::RunFailed
+                        | JobEvent::RunCancelled => {
                             first_unattempted(connection, webhook)?.is_some_and(|(first, _)| first < number)
                         }
                     };

@@ -33,6 +33,7 @@ mod processes;
 mod profiles;
 mod replicas;
 mod rights;
+mod runs;
 mod scrape_results;
 mod server;
 mod slot_leases;

@@ -297,6 +297,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::JobEnded => "Batch scrape is already completed",
         ErrorCode::MonitorPaused => "Monitor is paused: set its status to active to run it",
         ErrorCode::MonitorCheckRunning => "A check of the monitor is already running",
+        ErrorCode::AgentThreadRunning => "A run of the thread has not ended; start the next turn when it has",
         ErrorCode::IdempotencyKeyUsed => "Idempotency key already used",
         ErrorCode::ProfileLocked => {
             "another request is saving the profile \"shop\": try again later, or set saveChanges to false"

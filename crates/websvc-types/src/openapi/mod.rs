@@ -12,6 +12,7 @@
 //! ```
 
 mod adapter;
+mod agent;
 mod example;
 mod feedback;
 mod interact;
@@ -68,6 +69,7 @@ pub fn document() -> Value {
             { "name": "jobs", "description": "Crawls and batches, which run in the background" },
             { "name": "monitors", "description": "Recurring checks of pages, sites and searches" },
             { "name": "sessions", "description": "Browsers that clients control" },
+            { "name": "agent", "description": "Runs in which a language model collects data from the web" },
             { "name": "index", "description": "Embedded index" },
             { "name": "usage", "description": "Usage and limits of the team" },
             { "name": "adapters", "description": "The same operations in the formats of other services" },

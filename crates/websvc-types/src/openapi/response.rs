@@ -40,10 +40,13 @@ pub(super) enum Failure {
     BrowserUnavailable,
     FeedbackNotFound,
     FeedbackConflict,
+    ThreadConflict,
+    RunConflict,
+    ModelMissing,
 }
 
 impl Failure {
-    const ALL: [Failure; 32] = [
+    const ALL: [Failure; 35] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -76,6 +79,9 @@ impl Failure {
         Failure::BrowserUnavailable,
         Failure::FeedbackNotFound,
         Failure::FeedbackConflict,
+        Failure::ThreadConflict,
+        Failure::RunConflict,
+        Failure::ModelMissing,
     ];
 
     /// Returns the error codes of the response. All have the same status.
@@ -142,6 +148,9 @@ impl Failure {
             Failure::BrowserUnavailable => &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable],
             Failure::FeedbackNotFound => &[ErrorCode::SearchNotFound, ErrorCode::JobNotFound],
             Failure::FeedbackConflict => &[ErrorCode::SearchFailed, ErrorCode::FeedbackWindowExpired],
+            Failure::ThreadConflict => &[ErrorCode::AgentThreadRunning],
+            Failure::RunConflict => &[ErrorCode::JobEnded],
+            Failure::ModelMissing => &[ErrorCode::LlmNotConfigured],
         }
     }
 
@@ -182,7 +191,10 @@ impl Failure {
             | Failure::NotImplemented
             | Failure::BrowserUnavailable
             | Failure::FeedbackNotFound
-            | Failure::FeedbackConflict => None,
+            | Failure::FeedbackConflict
+            | Failure::ThreadConflict
+            | Failure::RunConflict
+            | Failure::ModelMissing => None,
         }
     }
 

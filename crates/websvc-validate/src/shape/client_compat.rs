@@ -58,6 +58,9 @@ const MAP: ClientCompat = ClientCompat { ignored_fields: &["useMock"], ..NOTHING
 /// The Python client sends `__experimental_stream`.
 const LLMS_TXT: ClientCompat =
     ClientCompat { ignored_fields: &["__experimental_stream", "stream"], ..NOTHING };
+/// The official Rust client has its own spelling.
+const AGENT: ClientCompat =
+    ClientCompat { aliases: &[(compat::STRICT_CONSTRAIN_TO_URLS, "strictConstrainToURLs")], ..NOTHING };
 const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
@@ -78,6 +81,7 @@ impl ClientCompat {
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
             "LlmsTxtRequest" => LLMS_TXT,
+            "AgentRequest" => AGENT,
             "Parser" => PARSER,
             _ => Self::default(),
         }

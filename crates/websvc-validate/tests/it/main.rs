@@ -3,6 +3,7 @@
 #![recursion_limit = "256"] // `json!` needs it for the largest client requests.
 
 mod action;
+mod agent;
 mod agreement;
 mod clients;
 mod conformance;

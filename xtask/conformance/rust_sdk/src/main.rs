@@ -7,7 +7,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use firecrawl::{Client, FirecrawlError, SearchResultOrDocument};
+use firecrawl::{AgentOptions, Client, FirecrawlError, SearchResultOrDocument};
 
 /// A client that hangs counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -57,6 +57,15 @@ async fn check_scrape(service: &Service) -> Outcome {
     ensure(is_page, &page)
 }
 
+/// The service has no language model: its reason is shown, and an empty list can be read.
+async fn check_agent(service: &Service) -> Outcome {
+    let client = service.client(service.key.as_deref())?;
+    let options = AgentOptions { prompt: "What does tea cost?".to_owned(), ..AgentOptions::default() };
+    ensure_failed(client.start_agent(options).await, "[llm]")?;
+    let listed = client.list_agents(None).await?;
+    ensure(listed.agents.as_deref().is_some_and(<[_]>::is_empty), &listed)
+}
+
 /// A wrong key is rejected; without authentication any key is accepted.
 async fn check_keys(service: &Service) -> Outcome {
     let found = service.client(Some("fc-wrong"))?.search("tea", None).await;
@@ -90,6 +99,7 @@ async fn main() -> ExitCode {
     report("search", check_search(&service)).await;
     report("scrape", check_scrape(&service)).await;
     report("monitor", monitor::check(&service)).await;
+    report("agent without a model", check_agent(&service)).await;
     if std::env::var("WEBSVC_SESSIONS").is_ok_and(|value| value == "1") {
         report("interact", interact::check(&service)).await;
     }

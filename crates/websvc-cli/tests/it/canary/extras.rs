@@ -1,4 +1,4 @@
-//! Feedback, prompts of crawls and requests for an llms.txt that might connect to an internal address.
+//! Feedback, agent runs, prompts of crawls and requests for an llms.txt that might connect to an internal address.
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,17 @@ pub(super) fn feedback_attacks(internal: &str) -> Vec<Value> {
         json!({"rating": "good", "valuableSources": [source]}),
         json!({"endpoint": "scrape", "jobId": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "rating": "bad",
             "url": internal, "note": internal, "missingContent": missing, "metadata": {"webhook": internal}}),
+    ]
+}
+
+/// Returns requests for agent runs that might connect to `internal`. Runs with a model are tested with the agent.
+pub(super) fn agent_attacks(internal: &str) -> Vec<Value> {
+    vec![
+        json!({"prompt": internal, "urls": [internal]}),
+        json!({"prompt": "x", "webhook": internal}),
+        json!({"prompt": "x", "webhook": {"url": internal, "headers": {"host": "x"}}}),
+        json!({"prompt": "x", "schema": {"$ref": internal}}),
+        json!({"prompt": "x", "model": internal, "exchange": {"toolkits": [internal]}}),
     ]
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use http::{Request, StatusCode};
 use uuid::Uuid;
-use websvc_session::{NewSession, SessionBilling, SessionError, SessionView};
+use websvc_session::{NewSession, SessionBilling, SessionCharge, SessionError, SessionView};
 use websvc_stage::Stage;
 use websvc_store::{BrowserSessionStatus, Caller, UsageRetention};
 use websvc_transport::ServerBody;
@@ -178,7 +178,8 @@ async fn billing(
 ) -> Result<SessionBilling, ApiError> {
     let hold = charge::hold(context, context.state.browser_sessions.credits_to_hold(ttl)).await?;
     let key = context.caller.as_ref().map(|Caller { key_id, .. }| key_id.clone());
-    Ok(SessionBilling { hold, key, request: context.id.clone(), retention })
+    let request = context.id.clone();
+    Ok(SessionBilling { hold, key, request, retention, charge: SessionCharge::Own })
 }
 
 async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {

@@ -2,9 +2,10 @@
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
 use websvc_monitor::{CheckMetrics, MessageCounts, MessageMetrics};
+use websvc_runs::RunCounts;
 use websvc_session::PromptMetrics;
 use websvc_stage::{Distribution, Stage, TraceMetrics};
-use websvc_store::{MonitorMetrics, WebhookStats};
+use websvc_store::{MonitorMetrics, RunMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
 
 use super::prometheus::{MetricKind, Metrics};
@@ -144,6 +145,26 @@ pub(super) fn monitor_checks(out: &mut Metrics, metrics: &CheckMetrics) {
     let help = "Time from when scheduled checks of monitors were due until their work began.";
     let name = "websvc_monitor_check_start_delay_seconds";
     out.family(name, MetricKind::Histogram, help).distribution(None, start_delay);
+}
+
+/// Adds the agent runs of all processes, and those that this process has ended.
+pub(super) async fn runs(out: &mut Metrics, context: &RequestContext<'_>) {
+    if let Ok(RunMetrics { queued, running, stored }) = context.state.runs.metrics().await {
+        let help = "Agent runs and extractions that wait or work.";
+        let family = out.family("websvc_runs_open", MetricKind::Gauge, help);
+        for (status, count) in [("queued", queued), ("running", running)] {
+            family.sample(&[("status", status)], count);
+        }
+        out.gauge("websvc_runs_stored", "Stored agent runs and extractions.", stored);
+    }
+    let RunCounts { ended, steps, tokens } = context.state.runs.counts();
+    let help = "Agent runs and extractions that ended, by status.";
+    let family = out.family("websvc_runs_total", MetricKind::Counter, help);
+    for (status, count) in ended {
+        family.sample(&[("status", status.as_str())], count);
+    }
+    out.counter("websvc_run_steps_total", "Steps of agent runs that ended.", steps);
+    out.counter("websvc_run_tokens_total", "Tokens of the language model in runs that ended.", tokens);
 }
 
 pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {

@@ -13,7 +13,7 @@ use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_server::threat::Classifier;
 use websvc_server::{
     AdmissionLimits, Announcement, Authentication, Jobs, JobsConfig, MonitorsConfig, PublicUrlConfig,
-    ReplicaConfig, Service, ServiceConfig, SessionsConfig,
+    ReplicaConfig, RunsConfig, Service, ServiceConfig, SessionsConfig,
 };
 use websvc_store::{DatabaseUrl, Store};
 use websvc_testkit::{TestWeb, skip};
@@ -176,6 +176,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
         jobs: Jobs::new(&engine, store.clone(), artifacts.clone(), JobsConfig::default()),
         engine,
         monitors: MonitorsConfig::default(),
+        runs: RunsConfig::default(),
         browser_sessions: SessionsConfig::default(),
         replica: Some(replica),
         store: store.clone(),

@@ -8,7 +8,7 @@ const PASSAGE_BYTES: usize = 2_000;
 
 /// The places where a long passage may be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SplitPolicy {
+pub enum SplitPolicy {
     /// At the end of any line.
     Anywhere,
     /// At the end of a line of text or of a list, but not within a table or a code block.
@@ -17,7 +17,7 @@ pub(super) enum SplitPolicy {
 
 /// A text and its passages in order.
 #[derive(Debug)]
-pub(super) struct Passages {
+pub struct Passages {
     markdown: String,
     /// The byte ranges of the passages. They consist of whole lines, and are separated by blank lines or, where a long
     /// passage was split, by nothing.
@@ -26,31 +26,41 @@ pub(super) struct Passages {
 
 impl Passages {
     /// Splits markdown into passages. Together they contain everything but the blank lines between them.
-    pub(super) fn of(markdown: String, policy: SplitPolicy) -> Self {
+    #[must_use]
+    pub fn of(markdown: String, policy: SplitPolicy) -> Self {
         let ranges = ranges(&markdown, policy);
         Self { markdown, ranges }
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// Returns the number of passages.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns whether there is no passage.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Returns the text of the passage at `index`.
-    pub(super) fn text(&self, index: usize) -> &str {
+    ///
+    /// # Panics
+    /// If there is no such passage.
+    #[must_use]
+    pub fn text(&self, index: usize) -> &str {
         self.markdown[self.ranges[index].clone()].trim_matches(['\n', '\r'])
     }
 
     /// Returns the texts of all passages.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|index| self.text(index))
     }
 
     /// Returns ranges that consist of whole passages and have at most `max_bytes`, unless one passage has more.
-    pub(super) fn grouped(&self, max_bytes: usize) -> Vec<Range<usize>> {
+    #[must_use]
+    pub fn grouped(&self, max_bytes: usize) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for range in &self.ranges {
             match groups.last_mut() {
@@ -62,7 +72,8 @@ impl Passages {
     }
 
     /// Returns all passages with their numbers, from 1.
-    pub(super) fn numbered(&self) -> String {
+    #[must_use]
+    pub fn numbered(&self) -> String {
         let mut text = String::with_capacity(self.markdown.len());
         for (number, passage) in (1..).zip(self.texts()) {
             text.push_str(&format!("[{number}]\n{passage}\n\n"));
@@ -72,7 +83,8 @@ impl Passages {
 
     /// Returns the markdown without the passages with these numbers, from 1. Everything else stays byte by byte, except
     /// that of two gaps that become adjacent one remains. `None` if nothing would remain.
-    pub(super) fn without(&self, numbers: &HashSet<u64>) -> Option<String> {
+    #[must_use]
+    pub fn without(&self, numbers: &HashSet<u64>) -> Option<String> {
         let mut remaining = String::with_capacity(self.markdown.len());
         let (mut position, mut is_after_removed, mut is_anything_remaining) = (0, false, false);
         for (number, range) in (1..).zip(&self.ranges) {

@@ -1,0 +1,112 @@
+//! Extracts data from the passages of one page.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
+
+use crate::merge::Draft;
+use crate::page::Page;
+use crate::prompt::{Content, passage_text, task_sections};
+use crate::requests::content_chars;
+use crate::schema::optional_schema;
+use crate::tool::ReadPage;
+
+/// The instructions. A change of their meaning is a new file, so that versions can be compared.
+pub(crate) const INSTRUCTIONS: &str = include_str!("instructions/collect-v1.txt");
+
+/// The maximum length of an answer, in tokens.
+pub(crate) const MAX_TOKENS: u32 = 4_096;
+
+/// The maximum number of parts of a page.
+const MAX_PARTS: usize = 6;
+
+/// Data that is extracted from a page.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The data: null if the model gave no usable answer.
+    pub data: Value,
+    /// The tokens, estimated where the model does not report them.
+    pub usage: Usage,
+    /// True if the end of the page was not read, because it is too long.
+    pub is_cut: bool,
+}
+
+/// Extracts the data of a page by a schema, or a free object. A long page is read in up to six parts whose data is merged. The
+/// data has nulls where the page does not state a value that the schema requires.
+///
+/// # Errors
+/// The failure of the model.
+pub async fn collect_page(
+    model: &dyn Model,
+    prompt: &str,
+    schema: Option<&Value>,
+    page: ReadPage,
+    deadline: Instant,
+) -> Result<Collected, ModelError> {
+    let schema = schema.map(optional_schema);
+    let format = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
+    let prompt = collect_prompt(prompt, schema.as_ref());
+    let max_chars = content_chars(model, INSTRUCTIONS, &prompt, format);
+    let title = page.title.clone();
+    let page = Page::new(page);
+    let (mut draft, mut usage, mut first) = (Draft::new(), Usage::default(), 0);
+    for _ in 0..MAX_PARTS {
+        let all: Vec<usize> = (first..page.passages.len()).collect();
+        let (content, count) = collect_content(0, &title, &page, &all, None, max_chars);
+        if count == 0 {
+            break;
+        }
+        first += count;
+        let request = CompletionRequest {
+            instructions: INSTRUCTIONS,
+            user_prompt: &prompt,
+            content: Some(&content),
+            format,
+            max_tokens: MAX_TOKENS,
+            deadline,
+        };
+        let chars = INSTRUCTIONS.len() + prompt.len() + content.len();
+        let (data, reported) = match model.complete(&request).await {
+            Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
+            Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),
+            Err(error) => return Err(error),
+        };
+        usage.add(reported.or_estimate(chars, data.to_string().len()));
+        draft.add(&page.url, data);
+    }
+    let is_cut = page.is_cut || first < page.passages.len();
+    Ok(Collected { data: draft.into_parts().0, usage, is_cut })
+}
+
+/// Returns the prompt of a request.
+pub(crate) fn collect_prompt(prompt: &str, schema: Option<&Value>) -> String {
+    let mut text = task_sections(prompt, schema, &[]);
+    text.push_str("## Collect\nExtract the values that the passages of the page state.");
+    text
+}
+
+/// Returns the content of a request with as many of the passages as fit, and their number. The draft is for a free object,
+/// whose names should stay the same.
+pub(crate) fn collect_content(
+    index: usize,
+    title: &str,
+    page: &Page,
+    passages: &[usize],
+    draft: Option<&Value>,
+    max_chars: usize,
+) -> (String, usize) {
+    let mut content = Content::new(max_chars);
+    let title = cut(&one_line(title), 150);
+    let line = format!("p{} {title} | {}", index + 1, cut(&page.url, 300));
+    content.add("Page", [line], max_chars);
+    if let Some(draft) = draft {
+        content.add("Draft", [cut(&draft.to_string(), max_chars / 8)], max_chars / 6);
+    }
+    let lines = passages
+        .iter()
+        .map(|passage| passage_text(index, *passage, &page.passages[*passage].text, ToOwned::to_owned));
+    let remaining = content.remaining();
+    let count = content.add("Passages", lines, remaining);
+    (content.finish(), count)
+}

@@ -1,0 +1,322 @@
+//! One object from the data of several pages: lists are joined, missing values are filled in.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+/// The fields that name an item of a list. Two items with the same value in one of them, and without a contradiction, are
+/// the same item.
+const IDENTITY_FIELDS: &[&str] =
+    &["id", "sku", "isbn", "url", "link", "email", "name", "title", "product", "company"];
+
+/// The maximum number of URLs that are listed for one field.
+const MAX_URLS: usize = 10;
+
+/// Decides whether a value replaces another one that contradicts it: the arguments are the current and the other value.
+pub type Preference<'a> = &'a dyn Fn(&Value, &Value) -> bool;
+
+/// Data that is collected from page after page.
+///
+/// ```
+/// use serde_json::json;
+/// use websvc_agent::Draft;
+///
+/// let mut draft = Draft::new();
+/// draft.add("http://a.test/1", json!({ "shop": null, "teas": [{ "name": "Assam" }] }));
+/// draft.add("http://a.test/2", json!({ "shop": "Leaf", "teas": [{ "name": "assam", "price": 5 }, { "name": "Sencha" }] }));
+/// assert_eq!(
+///     draft.data(),
+///     &json!({ "shop": "Leaf", "teas": [{ "name": "Assam", "price": 5 }, { "name": "Sencha" }] })
+/// );
+/// assert_eq!(draft.sources()["shop"], ["http://a.test/2"]);
+/// assert_eq!(draft.sources()["teas[0]"], ["http://a.test/1", "http://a.test/2"]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Draft {
+    data: Value,
+    sources: BTreeMap<String, Vec<String>>,
+}
+
+impl Draft {
+    /// Creates a draft without data: its data is null.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the data of a page, as [`merge`] does. Returns whether the data has changed.
+    pub fn add(&mut self, url: &str, data: Value) -> bool {
+        self.add_preferring(url, data, &|_, _| false)
+    }
+
+    /// Adds the data of a page. Of two values that contradict each other, the preference chooses.
+    pub fn add_preferring(&mut self, url: &str, data: Value, prefers_other: Preference<'_>) -> bool {
+        let before = self.data.clone();
+        let mut merger = Merger { prefers_other, record: Some(Record { url, sources: &mut self.sources }) };
+        merger.merge(&mut self.data, data, &mut String::new());
+        self.data != before
+    }
+
+    /// Returns the data.
+    #[must_use]
+    pub const fn data(&self) -> &Value {
+        &self.data
+    }
+
+    /// Returns the URLs of the pages that stated the values, by the path of the field: `name`, `maker.city`, or `teas[0]`
+    /// for all values of an item of a list. At most 10 URLs per path.
+    #[must_use]
+    pub const fn sources(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.sources
+    }
+
+    /// Returns data and sources.
+    #[must_use]
+    pub fn into_parts(self) -> (Value, BTreeMap<String, Vec<String>>) {
+        let Self { data, sources } = self;
+        (data, sources)
+    }
+}
+
+/// Merges a value into another one.
+///
+/// - Null and empty texts are filled in.
+/// - Objects are merged field by field.
+/// - Lists are joined. An item that is in the list is not added again: texts are equal up to case and blanks, objects are
+///   the same item if a field such as `id`, `url` or `name` is equal and no value contradicts, and are merged then.
+/// - Of two other values, the current one stays.
+///
+/// Merging the same value again changes nothing. A value of the current data is never lost; one of the other data only if
+/// it contradicts a value in the same field of the same object. For data without lists of objects, the result does not
+/// depend on the grouping of several merges.
+pub fn merge(current: &mut Value, other: Value) {
+    Merger { prefers_other: &|_, _| false, record: None }.merge(current, other, &mut String::new());
+}
+
+/// The page that a value comes from, and the list to record it in.
+struct Record<'a> {
+    url: &'a str,
+    sources: &'a mut BTreeMap<String, Vec<String>>,
+}
+
+struct Merger<'a> {
+    prefers_other: Preference<'a>,
+    record: Option<Record<'a>>,
+}
+
+impl Merger<'_> {
+    fn merge(&mut self, current: &mut Value, other: Value, path: &mut String) {
+        match (&mut *current, other) {
+            (_, other) if is_empty(&other) => {}
+            (Value::Object(current), Value::Object(other)) => self.merge_objects(current, other, path),
+            (Value::Array(current), Value::Array(other)) => self.merge_lists(current, other, path),
+            (empty, other) if is_empty(empty) => {
+                // Into an empty value of its kind, so that its own lists are without duplicates.
+                match other {
+                    Value::Object(other) => {
+                        let mut object = Map::new();
+                        self.merge_objects(&mut object, other, path);
+                        *current = Value::Object(object);
+                    }
+                    Value::Array(other) => {
+                        let mut list = Vec::new();
+                        self.merge_lists(&mut list, other, path);
+                        *current = Value::Array(list);
+                    }
+                    scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+                        self.record(path);
+                        *current = scalar;
+                    }
+                }
+            }
+            (same, other) if is_same(same, &other) => self.record(path),
+            (different, other) => {
+                if (self.prefers_other)(different, &other) {
+                    self.forget(path);
+                    self.record(path);
+                    *current = other;
+                }
+            }
+        }
+    }
+
+    fn merge_objects(
+        &mut self,
+        current: &mut Map<String, Value>,
+        other: Map<String, Value>,
+        path: &mut String,
+    ) {
+        for (key, value) in other {
+            let length = path.len();
+            // The paths of a list end at its items: a path per value of a long list is of no use.
+            if !path.ends_with(']') {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(&key);
+            }
+            match current.get_mut(&key) {
+                Some(current) => self.merge(current, value, path),
+                None => {
+                    let mut merged = if is_empty(&value) { value.clone() } else { Value::Null };
+                    self.merge(&mut merged, value, path);
+                    current.insert(key, merged);
+                }
+            }
+            path.truncate(length);
+        }
+    }
+
+    fn merge_lists(&mut self, current: &mut Vec<Value>, other: Vec<Value>, path: &mut String) {
+        let mut index = ItemIndex::new(current);
+        for item in other {
+            if is_empty(&item) {
+                continue;
+            }
+            let position = index.find(current, &item);
+            let length = path.len();
+            if !path.ends_with(']') {
+                path.push_str(&format!("[{}]", position.unwrap_or(current.len())));
+            }
+            match position {
+                Some(position) => self.merge(&mut current[position], item, path),
+                None => {
+                    let mut merged = Value::Null;
+                    self.merge(&mut merged, item, path);
+                    current.push(merged);
+                }
+            }
+            path.truncate(length);
+            let changed = position.unwrap_or(current.len() - 1);
+            index.add(changed, &current[changed]);
+        }
+    }
+
+    fn record(&mut self, path: &str) {
+        let Some(Record { url, sources }) = &mut self.record else { return };
+        let urls = sources.entry(path.to_owned()).or_default();
+        if urls.len() < MAX_URLS && !urls.iter().any(|known| known == url) {
+            urls.push((*url).to_owned());
+        }
+    }
+
+    fn forget(&mut self, path: &str) {
+        // An item of a list has other values, which keep their pages.
+        if let Some(Record { url: _, sources }) = &mut self.record
+            && !path.ends_with(']')
+        {
+            sources.remove(path);
+        }
+    }
+}
+
+/// The items of a list by their identity.
+struct ItemIndex {
+    by_identity: HashMap<String, Vec<usize>>,
+}
+
+impl ItemIndex {
+    fn new(items: &[Value]) -> Self {
+        let mut index = Self { by_identity: HashMap::new() };
+        for (position, item) in items.iter().enumerate() {
+            index.add(position, item);
+        }
+        index
+    }
+
+    fn add(&mut self, position: usize, item: &Value) {
+        for identity in identities(item) {
+            let positions = self.by_identity.entry(identity).or_default();
+            if !positions.contains(&position) {
+                positions.push(position);
+                positions.sort_unstable();
+            }
+        }
+    }
+
+    /// Returns the position of the first item that is the same as this one: an equal one, or else one that does not
+    /// contradict it.
+    fn find(&self, items: &[Value], item: &Value) -> Option<usize> {
+        let mut candidates: Vec<usize> = Vec::new();
+        for identity in identities(item) {
+            candidates.extend(self.by_identity.get(&identity).into_iter().flatten());
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        let equal = candidates.iter().find(|position| items[**position] == *item);
+        equal.or_else(|| candidates.iter().find(|position| is_compatible(&items[**position], item))).copied()
+    }
+}
+
+/// Returns the keys under which an item is found: its naming fields, or all of it.
+fn identities(item: &Value) -> Vec<String> {
+    let Value::Object(fields) = item else { return vec![canonical(item)] };
+    let named = IDENTITY_FIELDS.iter().filter_map(|name| {
+        let value = fields.get(*name).filter(|value| is_scalar(value) && !is_empty(value))?;
+        Some(format!("{name}={}", canonical(value)))
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { vec![canonical(item)] } else { named }
+}
+
+/// Returns whether two values can describe the same: no field that both have contradicts.
+fn is_compatible(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (a, b) if is_empty(a) || is_empty(b) => true,
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().all(|(key, value)| b.get(key).is_none_or(|other| is_compatible(value, other)))
+        }
+        (Value::Array(_), Value::Array(_)) => true,
+        (a, b) => is_same(a, b),
+    }
+}
+
+/// Returns whether two values are equal up to case, blanks and the spelling of numbers.
+fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || (is_scalar(a) == is_scalar(b) && canonical(a) == canonical(b))
+}
+
+/// Returns a text that is equal for values that are the same.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+        }
+        Value::String(text) => match text.trim().parse::<f64>() {
+            // Long digits are names, such as of an article, that a floating-point number would change.
+            Ok(number) if number.is_finite() && text.len() < 15 && number.to_string() == text.trim() => {
+                number.to_string()
+            }
+            Ok(_) | Err(_) => text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
+        },
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join("\u{1}"))
+        }
+        Value::Object(fields) => {
+            let filled = fields.iter().filter(|(_, value)| !is_empty(value));
+            let mut fields: Vec<String> =
+                filled.map(|(key, value)| format!("{key}\u{2}{}", canonical(value))).collect();
+            fields.sort_unstable();
+            format!("{{{}}}", fields.join("\u{1}"))
+        }
+    }
+}
+
+/// Returns whether a value says nothing.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+const fn is_scalar(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}

@@ -1,0 +1,187 @@
+//! A page that was read: its passages, and the words and numbers that they state.
+
+use websvc_extract::passages::{Passages, SplitPolicy};
+
+use crate::numbers::numbers;
+use crate::tool::{Link, ReadPage};
+
+/// The maximum size of the markdown of a page that is kept, in bytes. The rest is not seen by the model.
+const MAX_PAGE_BYTES: usize = 400_000;
+
+/// The size up to which passages are put together, in bytes: small models find facts best in short texts.
+const PASSAGE_BYTES: usize = 900;
+
+/// The size from which a heading begins a passage, in bytes.
+const SECTION_BYTES: usize = 200;
+
+/// The length of a line from which it is split, in bytes.
+const LINE_BYTES: usize = 1_200;
+
+/// The maximum number of links of a page.
+const MAX_LINKS: usize = 2_000;
+
+/// The maximum length of a URL. Longer ones are not of use to anyone.
+pub(crate) const MAX_URL_BYTES: usize = 2_000;
+
+/// A page with its passages.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) url: String,
+    pub(crate) passages: Vec<Passage>,
+    pub(crate) links: Vec<Link>,
+    /// True if its end is not kept.
+    pub(crate) is_cut: bool,
+    pub(crate) bytes: usize,
+}
+
+/// A passage of a page.
+#[derive(Debug)]
+pub(crate) struct Passage {
+    /// The markdown.
+    pub(crate) text: String,
+    /// The length of the markdown without URLs, in characters.
+    pub(crate) plain_chars: usize,
+    /// Its words in lower case with one space before and after each, to find values.
+    pub(crate) words: String,
+    /// The numbers that it states, in every reading.
+    pub(crate) numbers: Vec<f64>,
+}
+
+impl Page {
+    /// Splits a page into passages. The time is linear in its size: large pages belong on a blocking thread.
+    pub(crate) fn new(page: ReadPage) -> Self {
+        let ReadPage { url, title: _, mut markdown, mut links } = page;
+        let is_cut = markdown.len() > MAX_PAGE_BYTES;
+        if is_cut {
+            markdown.truncate(floor_char_boundary(&markdown, MAX_PAGE_BYTES));
+        }
+        let markdown = wrap_long_lines(markdown);
+        let texts = join_short(&Passages::of(markdown, SplitPolicy::Anywhere));
+        let passages: Vec<Passage> = texts.into_iter().map(Passage::new).collect();
+        links.retain(|link| link.url.len() <= MAX_URL_BYTES);
+        links.truncate(MAX_LINKS);
+        let link_bytes: usize = links.iter().map(|link| link.url.len() + link.text.len()).sum();
+        let bytes = link_bytes + passages.iter().map(Passage::bytes).sum::<usize>();
+        Self { url, passages, links, is_cut, bytes }
+    }
+}
+
+impl Passage {
+    pub(crate) fn new(text: String) -> Self {
+        let plain = without_targets(&text);
+        Self { words: words(&plain), numbers: numbers(&plain), plain_chars: plain.chars().count(), text }
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len() + self.words.len() + self.numbers.len() * size_of::<f64>()
+    }
+}
+
+/// Returns the words of a text, in lower case, with one space before and after each. Punctuation is left out, so texts that
+/// differ in it are equal.
+pub(crate) fn words(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 2);
+    words.push(' ');
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            words.extend(c.to_lowercase());
+        } else if !words.ends_with(' ') {
+            words.push(' ');
+        }
+    }
+    if !words.ends_with(' ') {
+        words.push(' ');
+    }
+    words
+}
+
+/// Joins short passages, and a heading with the text below it.
+fn join_short(passages: &Passages) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for text in passages.texts() {
+        match joined.last_mut() {
+            Some(last)
+                if last.len() + text.len() <= PASSAGE_BYTES
+                    && !(text.starts_with('#') && last.len() >= SECTION_BYTES) =>
+            {
+                last.push_str("\n\n");
+                last.push_str(text);
+            }
+            Some(_) | None => joined.push(text.to_owned()),
+        }
+    }
+    joined
+}
+
+/// Splits lines that are longer than a passage should be, at spaces if they have some.
+fn wrap_long_lines(markdown: String) -> String {
+    if markdown.lines().all(|line| line.len() <= LINE_BYTES) {
+        return markdown;
+    }
+    let mut wrapped = String::with_capacity(markdown.len() + markdown.len() / LINE_BYTES + 1);
+    for line in markdown.split_inclusive('\n') {
+        let mut rest = line;
+        while rest.len() > LINE_BYTES {
+            let end = floor_char_boundary(rest, LINE_BYTES);
+            let end = rest[..end].rfind(' ').map_or(end, |space| space + 1);
+            wrapped.push_str(&rest[..end]);
+            wrapped.push_str("\n\n");
+            rest = &rest[end..];
+        }
+        wrapped.push_str(rest);
+    }
+    wrapped
+}
+
+fn floor_char_boundary(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
+}
+
+/// A link target in markdown: the range of the URL.
+fn next_target(text: &str) -> Option<(usize, usize)> {
+    let start = text.find("](")? + 2;
+    // Parentheses within a URL are balanced in what the extraction writes.
+    let mut depth = 0_usize;
+    for (offset, c) in text[start..].char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some((start, start + offset)),
+            ')' => depth -= 1,
+            '\n' => break,
+            _ => {}
+        }
+    }
+    Some((start, start))
+}
+
+/// Replaces the targets of the links of a markdown text; those of images are left out.
+pub(crate) fn map_targets(text: &str, mut map: impl FnMut(&str) -> String) -> String {
+    let (mut mapped, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((start, end)) = next_target(rest) {
+        mapped.push_str(&rest[..start]);
+        // A target may have a title after the URL.
+        let url = rest[start..end].split(' ').next().unwrap_or_default();
+        let label = rest[..start].rfind('[').map_or("", |open| &rest[..open]);
+        if !label.ends_with('!') && url.starts_with("http") {
+            mapped.push_str(&map(url));
+        }
+        rest = &rest[end..];
+    }
+    mapped.push_str(rest);
+    mapped
+}
+
+fn without_targets(text: &str) -> String {
+    map_targets(text, |_| String::new())
+}
+
+/// Returns a URL without what does not change the page: the fragment, and the spelling of scheme and host.
+pub(crate) fn url_key(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut url) => {
+            url.set_fragment(None);
+            url.into()
+        }
+        Err(_) => url.to_owned(),
+    }
+}

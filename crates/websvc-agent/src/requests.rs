@@ -1,0 +1,119 @@
+//! Requests to the model, and the tokens and time that they take.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
+
+use crate::report::RunOutcome;
+
+/// The maximum length of a request, in characters. Small models lose facts in longer ones, whatever they accept.
+const MAX_INPUT_CHARS: usize = 20_000;
+
+/// Space for the texts that the model client adds, in characters: the rule about the content, and its delimiters.
+const RESERVED_CHARS: usize = 1_200;
+
+/// The minimum space for the content, in characters. A request with less fails in the model client, with a reason.
+const MIN_CONTENT_CHARS: usize = 300;
+
+/// A request to the model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request<'a> {
+    /// The instructions of the service.
+    pub(crate) instructions: &'a str,
+    /// The prompt of the user, and texts of the service.
+    pub(crate) prompt: &'a str,
+    /// Texts of pages and models.
+    pub(crate) content: &'a str,
+    pub(crate) format: ResponseFormat<'a>,
+    pub(crate) max_tokens: u32,
+}
+
+/// Returns the space for the content of a request, in characters.
+pub(crate) fn content_chars(
+    model: &dyn Model,
+    instructions: &str,
+    prompt: &str,
+    format: ResponseFormat<'_>,
+) -> usize {
+    let schema_chars = match format {
+        ResponseFormat::Schema(schema) => schema.to_string().chars().count(),
+        ResponseFormat::Text | ResponseFormat::Json => 0,
+    };
+    let used = instructions.chars().count() + prompt.chars().count() + schema_chars + RESERVED_CHARS;
+    model.max_input_chars().min(MAX_INPUT_CHARS.max(used * 2)).saturating_sub(used).max(MIN_CONTENT_CHARS)
+}
+
+/// The model of a run.
+pub(crate) struct Requests<'a> {
+    pub(crate) model: &'a dyn Model,
+    deadline: Instant,
+    max_tokens: u64,
+    pub(crate) usage: Usage,
+    /// The cost of the most expensive request so far, to foresee the last one.
+    max_request_tokens: u64,
+    longest: Duration,
+}
+
+impl<'a> Requests<'a> {
+    pub(crate) fn new(model: &'a dyn Model, deadline: Instant, max_tokens: u64) -> Self {
+        let usage = Usage::default();
+        Self { model, deadline, max_tokens, usage, max_request_tokens: 0, longest: Duration::ZERO }
+    }
+
+    /// Returns whether tokens or time will not suffice for more than this number of requests.
+    pub(crate) fn is_scarce(&self, requests: u32) -> bool {
+        let remaining = self.deadline.saturating_duration_since(Instant::now());
+        let tokens = self.max_tokens.saturating_sub(self.usage.total());
+        remaining < self.longest * requests || tokens < self.max_request_tokens * u64::from(requests)
+    }
+
+    /// Asks the model for a value; `None` if its answer is not one.
+    ///
+    /// # Errors
+    /// The end of the run: the tokens are used up, the time is over, or the model failed.
+    pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<Option<Value>, RunOutcome> {
+        if self.usage.total() >= self.max_tokens {
+            return Err(RunOutcome::TokenLimit);
+        }
+        let Request { instructions, prompt, content, format, max_tokens } = request;
+        let started = Instant::now();
+        let completion = CompletionRequest {
+            instructions,
+            user_prompt: prompt,
+            content: Some(content),
+            format,
+            max_tokens,
+            deadline: self.deadline.into_std(),
+        };
+        let result = self.model.complete(&completion).await;
+        self.longest = self.longest.max(started.elapsed());
+        let request_chars = instructions.len() + prompt.len() + content.len();
+        match result {
+            Ok(Completion { content, usage, is_content_truncated: _ }) => {
+                let value = content.into_json();
+                self.count(usage.or_estimate(request_chars, value.to_string().len()));
+                Ok(Some(value))
+            }
+            Err(ModelError::InvalidResponse { .. }) => {
+                self.count(Usage::default().or_estimate(request_chars, 0));
+                Ok(None)
+            }
+            Err(ModelError::TooLarge { subject: "the response" }) => {
+                self.count(
+                    Usage { output_tokens: max_tokens.into(), ..Usage::default() }
+                        .or_estimate(request_chars, 0),
+                );
+                Ok(None)
+            }
+            Err(ModelError::Timeout { .. }) if Instant::now() >= self.deadline => Err(RunOutcome::Timeout),
+            Err(error) => Err(RunOutcome::Model(error)),
+        }
+    }
+
+    fn count(&mut self, usage: Usage) {
+        self.usage.add(usage);
+        self.max_request_tokens = self.max_request_tokens.max(usage.total());
+    }
+}

@@ -1,0 +1,186 @@
+//! The loop: a decision of the model, an action, and again.
+
+mod act;
+mod answer;
+mod retrieve;
+mod view;
+
+use serde_json::Value;
+use tokio::time::timeout_at;
+use websvc_model::{Model, ResponseFormat};
+
+use crate::decision::{Choice, Decision, Refusal, instructions, schema};
+use crate::environment::{Environment, Event};
+use crate::merge::Draft;
+use crate::pages::Pages;
+use crate::report::{RunOutcome, RunReport};
+use crate::requests::{Request, Requests, content_chars};
+use crate::steps::Steps;
+use crate::targets::Targets;
+use crate::task::AgentTask;
+use crate::tool::ToolCall;
+
+use act::Evidence;
+use answer::Answer;
+use retrieve::{Focus, Rankings};
+
+/// The instructions of decisions. A change of their meaning is a new file, so that versions can be compared.
+const INSTRUCTIONS: &str = include_str!("instructions/v1.txt");
+
+/// The maximum length of a decision, in tokens.
+const STEP_TOKENS: u32 = 600;
+
+/// The number of unusable answers in a row that end a run.
+const MAX_INVALID_ANSWERS: u32 = 3;
+
+/// The number of requests to the model after the decision to end: the answer, and its correction. One more for the decision
+/// itself.
+const LAST_REQUESTS: u32 = 3;
+
+/// Collects the data of a task. It ends at the deadline of the task at the latest, apart from the checks of the data.
+pub async fn run_task(environment: &dyn Environment, model: &dyn Model, task: AgentTask<'_>) -> RunReport {
+    let mut run = Run::new(environment, model, task);
+    let outcome = match timeout_at(task.deadline, run.drive()).await {
+        Ok(Ok(())) => RunOutcome::Succeeded,
+        Ok(Err(outcome)) => outcome,
+        Err(_elapsed) => RunOutcome::Timeout,
+    };
+    run.report(outcome).await
+}
+
+/// A running task.
+struct Run<'a> {
+    environment: &'a dyn Environment,
+    task: AgentTask<'a>,
+    requests: Requests<'a>,
+    instructions: String,
+    pages: Pages,
+    targets: Targets,
+    draft: Draft,
+    evidence: Evidence,
+    history: Steps,
+    focus: Focus,
+    rankings: Rankings,
+    /// The calls so far with their outcomes, which are not repeated.
+    calls: Vec<(ToolCall, String)>,
+    call_count: u32,
+    steps: u32,
+    invalid_answers: u32,
+    /// The reason why the last answer was not used.
+    refusal: Option<Refusal>,
+    answer: Option<Answer>,
+}
+
+impl<'a> Run<'a> {
+    fn new(environment: &'a dyn Environment, model: &'a dyn Model, task: AgentTask<'a>) -> Self {
+        Self {
+            environment,
+            task,
+            requests: Requests::new(model, task.deadline, task.limits.max_tokens),
+            instructions: instructions(INSTRUCTIONS, environment.tools()),
+            pages: Pages::default(),
+            targets: Targets::default(),
+            draft: Draft::new(),
+            evidence: Evidence::default(),
+            history: Steps::default(),
+            focus: Focus::Task,
+            rankings: Rankings::default(),
+            calls: Vec::new(),
+            call_count: 0,
+            steps: 0,
+            invalid_answers: 0,
+            refusal: None,
+            answer: None,
+        }
+    }
+
+    /// Runs the task until its answer is written.
+    ///
+    /// # Errors
+    /// Another end of the run.
+    async fn drive(&mut self) -> Result<(), RunOutcome> {
+        self.progress("planning", "The run has started.");
+        self.read_given_urls().await?;
+        while self.steps < self.task.limits.max_steps {
+            self.environment.begin_step().map_err(RunOutcome::Stopped)?;
+            self.steps += 1;
+            let is_last =
+                self.steps >= self.task.limits.max_steps || self.requests.is_scarce(LAST_REQUESTS + 1);
+            let decision = self.decide(is_last).await?;
+            if self.carry_out(decision, is_last).await? {
+                return Ok(());
+            }
+        }
+        Err(RunOutcome::StepLimit)
+    }
+
+    /// Asks the model for a decision; `None` if its answer is not one, and not yet the last of several such answers.
+    async fn decide(&mut self, is_last: bool) -> Result<Option<Decision>, RunOutcome> {
+        let tools = self.environment.tools();
+        let schema = schema(tools, is_last);
+        let format = ResponseFormat::Schema(&schema);
+        let prompt = self.step_prompt(is_last);
+        let max_chars = content_chars(self.requests.model, &self.instructions, &prompt, format);
+        let content = self.step_content(max_chars).await;
+        let instructions = &self.instructions;
+        let request =
+            Request { instructions, prompt: &prompt, content: &content, format, max_tokens: STEP_TOKENS };
+        let answer = self.requests.ask(request).await?;
+        let decision = answer.and_then(|answer| Decision::read(&answer, tools));
+        self.invalid_answers = if decision.is_some() { 0 } else { self.invalid_answers + 1 };
+        if self.invalid_answers >= MAX_INVALID_ANSWERS { Err(RunOutcome::Answers) } else { Ok(decision) }
+    }
+
+    /// Carries out a decision. Returns whether the run has ended with an answer.
+    async fn carry_out(&mut self, decision: Option<Decision>, is_last: bool) -> Result<bool, RunOutcome> {
+        self.refusal = None;
+        let Some(Decision { why, choice }) = decision else {
+            self.refuse("an unusable answer", "it must be JSON with why, action, ref and text.");
+            return Ok(false);
+        };
+        if !why.is_empty() {
+            self.environment.record(Event::Reasoning(why));
+        }
+        match choice {
+            Choice::Done if self.can_answer() => {
+                self.progress("finalizing", "The answer is written.");
+                self.write_answer().await?;
+                return Ok(true);
+            }
+            Choice::Done if is_last => {
+                let reason = "No page could be read that answers the task.".to_owned();
+                return Err(RunOutcome::Refused(reason));
+            }
+            Choice::Done => self.refuse("done", "no page has been read yet. Search or open a page first."),
+            Choice::Impossible(reason) => return Err(RunOutcome::Refused(reason)),
+            Choice::Refused(reason) => self.refuse("an action that is not available", reason),
+            Choice::Act(_) if is_last => self.refuse("an action in the last step", "only done was possible."),
+            Choice::Act(action) => self.act(action).await?,
+        }
+        Ok(false)
+    }
+
+    /// Returns whether there is anything that an answer can be written from.
+    fn can_answer(&self) -> bool {
+        !self.pages.is_empty() || !self.task.turns.is_empty()
+    }
+
+    fn refuse(&mut self, action: &str, reason: Refusal) {
+        self.refusal = Some(reason);
+        self.history.push(self.steps, action, &format!("refused, {reason}"));
+    }
+
+    fn progress(&self, phase: &'static str, message: &str) {
+        self.environment.record(Event::Progress { phase, message: message.to_owned() });
+    }
+
+    async fn report(self, outcome: RunOutcome) -> RunReport {
+        let (steps, usage) = (self.steps, self.requests.usage);
+        let Answer { data, is_schema_valid, message, sources } = match self.answer {
+            Some(answer) => answer,
+            None => self.partial_answer().await,
+        };
+        let data = Some(data).filter(|data| *data != Value::Null);
+        RunReport { outcome, data, is_schema_valid, message, sources, steps, usage }
+    }
+}

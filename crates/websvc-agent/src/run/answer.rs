@@ -1,0 +1,281 @@
+//! The data of a run: the values of pages, and the final answer.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use websvc_model::{ResponseFormat, cut};
+
+use super::Run;
+use super::act::Evidence;
+use crate::blocking::run_blocking;
+use crate::collect::{self, collect_content, collect_prompt};
+use crate::environment::Event;
+use crate::fill::fill;
+use crate::prompt::{Content, task_sections};
+use crate::report::{RunOutcome, ValueSource};
+use crate::requests::{Request, content_chars};
+use crate::schema::{missing, optional_schema};
+use crate::sources::{Sources, find_sources};
+use crate::task::TaskMode;
+
+/// The instructions of the answer. A change of their meaning is a new file, so that versions can be compared.
+const INSTRUCTIONS: &str = include_str!("../instructions/compose-v1.txt");
+
+/// The maximum length of an answer, in tokens.
+const MAX_TOKENS: u32 = 4_096;
+
+/// The length of a draft from which it is the answer if it is valid, in bytes: a model would not write it again completely.
+const MAX_COMPOSED_BYTES: usize = 6_000;
+
+/// The maximum time to check the data after the end of the time of the task.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The maximum number of fields that the message names.
+const MAX_NAMED: usize = 10;
+
+/// The data of a run.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) data: Value,
+    pub(super) is_schema_valid: bool,
+    pub(super) message: Option<String>,
+    pub(super) sources: Vec<ValueSource>,
+}
+
+/// An answer that violates the schema.
+#[derive(Debug, Clone, Copy)]
+struct Rejected<'a> {
+    data: &'a Value,
+    violation: &'a str,
+}
+
+impl Run<'_> {
+    /// Writes the values of a page into the draft. Returns the outcome in words.
+    pub(super) async fn collect(&mut self, index: usize) -> Result<String, RunOutcome> {
+        let entry = &self.pages.entries()[index];
+        let Some(page) = entry.page.clone() else { return Ok("it is no longer in memory".to_owned()) };
+        let (title, call) = (entry.title.clone(), entry.call);
+        let open: Vec<usize> =
+            (0..page.passages.len()).filter(|passage| !entry.collected[*passage]).collect();
+        if open.is_empty() {
+            return Ok("all of it has been collected already".to_owned());
+        }
+        let schema = self.task.schema.map(optional_schema);
+        let format = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
+        let prompt = collect_prompt(self.task.prompt, schema.as_ref());
+        let max_chars = content_chars(self.requests.model, collect::INSTRUCTIONS, &prompt, format);
+        // The names of a free object stay the same over the pages.
+        let draft = Some(self.draft.data()).filter(|draft| schema.is_none() && !draft.is_null()).cloned();
+        let reserved = max_chars / 10 + if draft.is_some() { max_chars / 6 } else { 0 };
+        let chosen = self.passages_of_page(index, &page, &open, max_chars.saturating_sub(reserved)).await;
+        let (content, count) = collect_content(index, &title, &page, &chosen, draft.as_ref(), max_chars);
+        let request = Request {
+            instructions: collect::INSTRUCTIONS,
+            prompt: &prompt,
+            content: &content,
+            format,
+            max_tokens: collect::MAX_TOKENS,
+        };
+        let data = self.requests.ask(request).await?;
+        let Some(data) = data.filter(|data| data.is_object() || data.is_array()) else {
+            return Ok("failed, the values were not an object".to_owned());
+        };
+        for passage in &chosen[..count] {
+            self.pages.entry_mut(index).collected[*passage] = true;
+        }
+        let sources = {
+            let (data, pages) = (data.clone(), [page.clone()]);
+            run_blocking(move || find_sources(&data, &pages)).await
+        };
+        for source in &sources.found {
+            if let Some(value) = data.pointer(&source.pointer) {
+                self.evidence.add(value, source);
+            }
+        }
+        let evidence = &self.evidence;
+        let prefers = |current: &Value, other: &Value| !evidence.has(current) && evidence.has(other);
+        let is_changed = self.draft.add_preferring(&page.url, data, &prefers);
+        if is_changed {
+            self.environment.record(Event::DataChanged { data: self.draft.data().clone(), number: call });
+        }
+        Ok(collect_outcome(sources.found.len(), is_changed, open.len() - count))
+    }
+
+    /// Writes the answer.
+    ///
+    /// # Errors
+    /// The end of the run without an answer that follows the schema.
+    pub(super) async fn write_answer(&mut self) -> Result<(), RunOutcome> {
+        let draft = self.draft.data().clone();
+        if let Some(schema) = self.task.schema
+            && draft.to_string().len() > MAX_COMPOSED_BYTES
+            && self.environment.violation(schema, &draft).await.is_none()
+        {
+            self.answer = Some(self.check_sources(draft, true).await);
+            return Ok(());
+        }
+        let mut data = self.compose(None).await?;
+        let mut violation = self.violation(&data).await;
+        if let Some(first) = &violation {
+            let corrected = self.compose(Some(Rejected { data: &data, violation: first })).await?;
+            violation = self.violation(&corrected).await;
+            data = corrected;
+        }
+        let is_draft_better = violation.is_some() && self.violation(&draft).await.is_none();
+        if is_draft_better && !draft.is_null() {
+            (data, violation) = (draft, None);
+        }
+        self.answer = Some(self.check_sources(data, violation.is_none()).await);
+        violation.map_or(Ok(()), |violation| Err(RunOutcome::InvalidData(violation)))
+    }
+
+    /// Asks the model for the answer, and once more if there is none. Values of the draft fill it, and replace values that no
+    /// page states.
+    async fn compose(&mut self, rejected: Option<Rejected<'_>>) -> Result<Value, RunOutcome> {
+        let text_schema = json!({
+            "type": "object",
+            "properties": { "answer": { "type": "string" } },
+            "required": ["answer"],
+            "additionalProperties": false,
+        });
+        let format = match (self.task.schema, self.task.mode) {
+            (Some(schema), TaskMode::Extract | TaskMode::Chat) => ResponseFormat::Schema(schema),
+            (None, TaskMode::Chat) => ResponseFormat::Schema(&text_schema),
+            (None, TaskMode::Extract) => ResponseFormat::Json,
+        };
+        let prompt = self.answer_prompt(rejected.is_some());
+        let max_chars = content_chars(self.requests.model, INSTRUCTIONS, &prompt, format);
+        let content = self.answer_content(rejected, max_chars).await;
+        let request = Request {
+            instructions: INSTRUCTIONS,
+            prompt: &prompt,
+            content: &content,
+            format,
+            max_tokens: MAX_TOKENS,
+        };
+        let mut answer = self.requests.ask(request).await?;
+        if answer.is_none() {
+            answer = self.requests.ask(request).await?;
+        }
+        let draft = self.draft.data().clone();
+        match (answer, self.task.schema) {
+            (None, _) if draft.is_null() => Err(RunOutcome::Answers),
+            (None, _) => Ok(draft),
+            (Some(answer), Some(_)) => {
+                let (pages, evidence) = (self.kept_pages(), self.evidence.values());
+                Ok(run_blocking(move || fill(answer, &draft, &pages, &evidence)).await)
+            }
+            (Some(answer @ Value::Object(_)), None) => Ok(answer),
+            (Some(answer), None) => Ok(json!({ "answer": answer })),
+        }
+    }
+
+    fn answer_prompt(&self, is_correction: bool) -> String {
+        let mut text = task_sections(self.task.prompt, self.task.schema, self.task.turns);
+        text.push_str("## Answer\nWrite the answer to the task. Today is ");
+        text.push_str(self.task.today);
+        text.push('.');
+        if is_correction {
+            text.push_str(
+                "\nYour last answer was refused: it violates the schema. The section Violation says how.",
+            );
+        }
+        text
+    }
+
+    async fn answer_content(&mut self, rejected: Option<Rejected<'_>>, max_chars: usize) -> String {
+        let mut content = Content::new(max_chars);
+        if let Some(Rejected { data, violation }) = rejected {
+            let lines = [cut(violation, max_chars / 10), cut(&data.to_string(), max_chars / 5)];
+            content.add("Violation", lines, max_chars * 3 / 10);
+        }
+        self.add_draft(&mut content, max_chars * 4 / 10);
+        self.add_earlier_results(&mut content, max_chars / 10);
+        self.add_pages(&mut content, max_chars / 10);
+        let passages_chars = content.remaining();
+        let passages = self.passages_of_answer(passages_chars).await;
+        self.add_passages(&mut content, &passages, passages_chars);
+        content.finish()
+    }
+
+    /// Returns the violation of the schema by the data, if there is a schema.
+    async fn violation(&self, data: &Value) -> Option<String> {
+        self.environment.violation(self.task.schema?, data).await
+    }
+
+    /// Returns the data of a run that has ended without an answer.
+    pub(super) async fn partial_answer(&self) -> Answer {
+        let data = self.draft.data().clone();
+        let is_valid = match timeout(CHECK_TIMEOUT, self.violation(&data)).await {
+            Ok(violation) => violation.is_none() && !data.is_null(),
+            Err(_elapsed) => false,
+        };
+        self.check_sources(data, is_valid).await
+    }
+
+    /// Looks up the values of the data, and says which ones have no source and which ones are missing.
+    async fn check_sources(&self, data: Value, is_schema_valid: bool) -> Answer {
+        let (checked, pages) = (data.clone(), self.kept_pages());
+        let Sources { mut found, unsourced, is_incomplete } =
+            run_blocking(move || find_sources(&checked, &pages)).await;
+        let mut unknown: Vec<String> = Vec::new();
+        for value in unsourced {
+            match self.evidence.find(&value.value, &value.pointer) {
+                Some(source) => found.push(source),
+                None => unknown.push(value.pointer),
+            }
+        }
+        let mut notes: Vec<String> = Vec::new();
+        if self.task.mode == TaskMode::Chat && self.task.schema.is_none() {
+            // The answer is a text of the model about the pages, not a value of one of them.
+            notes.extend(data["answer"].as_str().map(ToOwned::to_owned));
+        } else if !unknown.is_empty() {
+            notes.push(format!("No page that was read states the values of {}.", list(&unknown)));
+        }
+        let missing = self.task.schema.map(|schema| missing(schema, &data)).unwrap_or_default();
+        if !missing.is_empty() {
+            notes.push(format!("No value was found for {}.", list(&missing)));
+        }
+        if is_incomplete {
+            notes.push("Only the first 500 values were looked up in the pages.".to_owned());
+        }
+        if !data.is_null() && data != *self.draft.data() {
+            self.environment.record(Event::DataChanged { data: data.clone(), number: None });
+        }
+        let message = Some(notes.join(" ")).filter(|message| !message.is_empty());
+        Answer { data, is_schema_valid, message, sources: found }
+    }
+}
+
+fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
+    let mut outcome = match (stated, is_changed) {
+        (0, _) => "the page states no value".to_owned(),
+        (stated, true) => format!("{stated} values, the draft has changed"),
+        (stated, false) => format!("{stated} values, the draft had them already"),
+    };
+    if rest > 0 {
+        outcome.push_str(&format!("; {rest} passages are left, collect again for them"));
+    }
+    outcome
+}
+
+/// Returns names in words, at most ten.
+fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| cut(name, 100)).collect();
+    let rest = names.len().saturating_sub(MAX_NAMED);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
+}
+
+impl Evidence {
+    /// Returns the values.
+    fn values(&self) -> HashSet<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn has(&self, value: &Value) -> bool {
+        self.0.contains_key(&value.to_string())
+    }
+}

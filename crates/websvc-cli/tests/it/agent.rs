@@ -1,0 +1,172 @@
+//! Tests of agent runs: the wire format, threads, traces, budgets, cancellation and restarts, with a scripted model.
+
+mod events;
+mod lifecycle;
+mod requests;
+mod rights;
+mod sdk;
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use websvc_testkit::{FakeModel, Page, TestWeb};
+
+use crate::harness::{KEY, Response, Service, Site};
+
+const AGENT: &str = "/v2/agent";
+const TEA: &str = "http://shop.test/tea";
+const COFFEE: &str = "http://shop.test/coffee";
+const HOOK: &str = "http://hook.test/in";
+const MODEL: &str = "http://model.test/v1";
+
+/// How long a run may take.
+const TIMEOUT: Duration = Duration::from_secs(150);
+
+/// A service with a shop, a webhook receiver and a language model.
+struct AgentTest {
+    world: TestWeb,
+    site: Site,
+    service: Service,
+}
+
+impl AgentTest {
+    /// With a model that collects each start page, and then answers.
+    async fn new() -> Self {
+        Self::with(collecting, &[]).await
+    }
+
+    async fn with(model: impl Fn(&Value) -> Page + Send + Sync + 'static, settings: &[(&str, &str)]) -> Self {
+        let page = |name: &str, price: u32| {
+            Page::html(format!(
+                "<title>{name}</title><main><h1>{name}</h1><p>A tin of {name} costs {price} euros in this shop.</p>\
+                 <p><a href='{COFFEE}'>Coffee</a></p></main>"
+            ))
+        };
+        let world = TestWeb::builder()
+            .page(TEA, page("sencha", 12))
+            .page(COFFEE, page("arabica", 7))
+            .page_with(HOOK, |_| Page::text(""));
+        let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
+        let site = Site::new(&world);
+        let service = serve(&site, settings);
+        Self { world, site, service }
+    }
+
+    /// Sends a request that starts a run with these fields; others have values that are valid.
+    async fn try_start(&self, fields: Value) -> Response {
+        let mut request =
+            json!({ "prompt": "What does sencha cost?", "urls": [TEA], "schema": price_schema() });
+        for (name, value) in fields.as_object().unwrap() {
+            request[name] = value.clone();
+        }
+        self.service.post(AGENT, request.to_string()).await
+    }
+
+    /// Starts a run, and returns its path.
+    async fn start(&self, fields: Value) -> String {
+        let Response { status, body, .. } = self.try_start(fields).await;
+        assert_eq!(status, StatusCode::OK, "{body}");
+        assert_eq!(body["success"], true, "{body}");
+        format!("{AGENT}/{}", body["id"].as_str().unwrap())
+    }
+
+    /// Runs a run to its end, and returns its path and status.
+    async fn run(&self, fields: Value) -> (String, Value) {
+        let path = self.start(fields).await;
+        let status = wait_for_end(&self.service, &path).await;
+        (path, status)
+    }
+
+    async fn cancel(&self, path: &str) -> Response {
+        self.service.send(Method::DELETE, path, &[], "").await
+    }
+
+    async fn trace(&self, path: &str) -> Vec<Value> {
+        let body = self.service.get(&format!("{path}/trace")).await.body;
+        body["events"].as_array().unwrap_or_else(|| panic!("{body}")).clone()
+    }
+
+    /// Returns the URLs of the pages that were requested.
+    fn requested(&self, host: &str) -> Vec<String> {
+        let urls = self.world.requests().into_iter().map(|request| request.url);
+        urls.filter(|url| url.starts_with(host) && !url.ends_with("/robots.txt")).collect()
+    }
+}
+
+fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__LLM__BASE_URL", MODEL)
+        .env("WEBSVC__LLM__API_KEY", "sk-of-the-tests")
+        .env("WEBSVC__LLM__MODEL", "tiny");
+    for (name, value) in settings {
+        command.env(name, value);
+    }
+    Service::start(&mut command)
+}
+
+/// Waits until a run has ended, and returns its status.
+async fn wait_for_end(service: &Service, path: &str) -> Value {
+    wait_until(service, path, |status| status["status"] != "processing").await
+}
+
+/// Reads a path until its response fulfils a condition.
+async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
+    let polling = async {
+        loop {
+            let Response { status, body, .. } = service.get(path).await;
+            assert_eq!(status, StatusCode::OK, "{body}");
+            if is_expected(&body) {
+                return body;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, polling).await.expect("the expected state")
+}
+
+fn price_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "name": { "type": "string" }, "euros": { "type": "integer" } },
+        "required": ["name", "euros"],
+    })
+}
+
+fn price() -> Value {
+    json!({ "name": "sencha", "euros": 12 })
+}
+
+fn decision(action: &str, reference: &str, text: &str) -> Page {
+    FakeModel::json(&json!({ "why": "It is next.", "action": action, "ref": reference, "text": text }))
+}
+
+/// Returns the number of a step; `None` for a request about data.
+fn step(body: &Value) -> Option<u32> {
+    let text = FakeModel::prompt_text(body);
+    let line = text.split("## Step\n").nth(1)?;
+    line.strip_prefix("Step ")?.split(' ').next()?.parse().ok()
+}
+
+/// Collects the first page, and then answers with the price of the sencha.
+fn collecting(body: &Value) -> Page {
+    match step(body) {
+        Some(1) => decision("collect", "p1", ""),
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::json(&price()),
+    }
+}
+
+/// Opens the same page until its steps are used.
+fn wandering(body: &Value) -> Page {
+    match step(body) {
+        Some(number) => decision("find", "", &format!("word {number}")),
+        None => FakeModel::json(&price()),
+    }
+}
+
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+}

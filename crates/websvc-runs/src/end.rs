@@ -1,0 +1,265 @@
+//! The end of a run: its status, result, last events and charge.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use websvc_agent::ValueSource;
+use websvc_engine::Bill;
+use websvc_store::{
+    CreditHold, FinishedRun, JobEvent, KeyId, RunKind, RunRecord, RunStatus, RunWebhookEvent, Usage,
+    UsageRetention,
+};
+use websvc_types::agent::{
+    AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEventDetail,
+    AgentOutcome, CancelReason, RunOutcome,
+};
+
+use crate::error::RunsError;
+use crate::runs::{Runs, now_ms};
+use crate::stored::StoredResult;
+use crate::trace::{DATA, Trace};
+
+/// The stop reason of a run whose process ended.
+const INTERRUPTED: &str = "interrupted";
+
+/// The error of a run whose process ended.
+const INTERRUPTED_ERROR: &str = "the service was restarted during the run; start it again";
+
+/// The outcome of the work of a run.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) status: RunStatus,
+    /// The reason for programs.
+    pub(crate) stop_reason: &'static str,
+    /// The reason for people; `None` if it succeeded.
+    pub(crate) error: Option<String>,
+    /// The part of the service that caused an error.
+    pub(crate) source: AgentErrorSource,
+    /// The data: complete if the run succeeded.
+    pub(crate) data: Option<Value>,
+    /// True if the data follows the schema; `None` if that is not known.
+    pub(crate) is_schema_valid: Option<bool>,
+    pub(crate) message: Option<String>,
+    pub(crate) sources: Vec<ValueSource>,
+    pub(crate) steps: u32,
+    pub(crate) tokens: u64,
+}
+
+/// The charge of a run that succeeded.
+#[derive(Debug)]
+pub(crate) struct RunCharge {
+    pub(crate) hold: CreditHold,
+    pub(crate) bill: Bill,
+    pub(crate) elapsed: Duration,
+    /// The target of the run for the usage log.
+    pub(crate) target: String,
+}
+
+impl Ending {
+    /// Returns the end of a run that has no data.
+    pub(crate) fn failed(stop_reason: &'static str, error: impl Into<String>) -> Self {
+        Self {
+            status: RunStatus::Failed,
+            stop_reason,
+            error: Some(error.into()),
+            source: AgentErrorSource::System,
+            data: None,
+            is_schema_valid: None,
+            message: None,
+            sources: Vec::new(),
+            steps: 0,
+            tokens: 0,
+        }
+    }
+
+    /// Returns the end of a run that a request cancelled.
+    pub(crate) fn cancelled() -> Self {
+        Self {
+            status: RunStatus::Cancelled,
+            ..Self::failed("cancelled", "the run was cancelled by a request")
+        }
+    }
+}
+
+/// Ends a run. Nothing changes if it had ended or was deleted, or another replica owns it.
+pub(crate) async fn end(
+    runs: &Runs,
+    record: &RunRecord,
+    trace: &Trace,
+    ending: Ending,
+    charge: Option<RunCharge>,
+) -> Result<(), RunsError> {
+    let elapsed = charge.as_ref().map_or(Duration::ZERO, |charge| charge.elapsed);
+    let (status, steps, tokens) = (ending.status, ending.steps, ending.tokens);
+    add_last_events(trace, &ending, elapsed, record.cancel_requested_at_ms.is_some());
+    let is_success = status == RunStatus::Succeeded;
+    let credits = charge.as_ref().filter(|_| is_success).map_or(0, |charge| charge.bill.total());
+    let charge = charge.map(|charge| settlement(record, charge, status));
+    let webhook = webhook_event(record.kind, &ending, credits);
+    let Ending { stop_reason, error, data, is_schema_valid, message, .. } = ending;
+    let partial = data.clone().filter(|_| !is_success);
+    let result = StoredResult {
+        stop_reason: stop_reason.to_owned(),
+        data: data.filter(|_| is_success),
+        message,
+        partial_schema_valid: partial.as_ref().and(is_schema_valid),
+        partial,
+    };
+    let finished = FinishedRun {
+        status,
+        error,
+        result: Some(result.encode()),
+        charge,
+        events: trace.take().events,
+        webhook: Some(webhook),
+    };
+    let number = record.number;
+    let charged = runs
+        .with_store(move |store, config| store.finish_run(number, finished, &config.limits, now_ms()))
+        .await?;
+    if charged.is_some() {
+        runs.inner.counters.record_end(status, steps, tokens);
+        runs.inner.jobs.notify_webhooks();
+    }
+    // Neither the task nor what the model wrote is logged.
+    tracing::info!(
+        id = record.id,
+        status = status.as_str(),
+        stop_reason,
+        steps,
+        tokens,
+        credits = charged.unwrap_or_default(),
+        "run ended"
+    );
+    Ok(())
+}
+
+/// Ends a run that this process does not work on, although it had begun: its process was restarted.
+pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(), RunsError> {
+    let trace = Trace::new(&record.id, record.events);
+    let ending = if record.cancel_requested_at_ms.is_some() {
+        Ending::cancelled()
+    } else {
+        Ending::failed(INTERRUPTED, INTERRUPTED_ERROR)
+    };
+    let data = last_data(runs, record.number).await?;
+    end(runs, record, &trace, Ending { data, ..ending }, None).await
+}
+
+/// Returns the data of the last snapshot of a run.
+async fn last_data(runs: &Runs, run: i64) -> Result<Option<Value>, RunsError> {
+    let events = runs.events(run).await?;
+    let snapshot = events.into_iter().rev().find_map(|event| match event.detail {
+        AgentEventDetail::ArtifactUpdated { artifact } if artifact.artifact_id == DATA => {
+            Some(artifact.snapshot_id)
+        }
+        _other => None,
+    });
+    let Some(snapshot) = snapshot else { return Ok(None) };
+    let content = runs.snapshot(run, &snapshot).await?;
+    Ok(content.and_then(|content| serde_json::from_str(&content).ok()))
+}
+
+/// Adds the events of the end.
+fn add_last_events(trace: &Trace, ending: &Ending, elapsed: Duration, is_cancelled: bool) {
+    if is_cancelled || ending.status == RunStatus::Cancelled {
+        trace.add(AgentEventDetail::RunCancelRequested { reason: CancelReason::User });
+    }
+    if let Some(data) = ending.data.as_ref().filter(|data| trace.data().as_ref() != Some(*data)) {
+        trace.add_data(data);
+    }
+    if !ending.sources.is_empty() {
+        trace.add_sources(&ending.sources);
+    }
+    let error = ending.error.as_ref().map(|message| AgentError {
+        code: error_code(ending.status),
+        source: ending.source,
+        retryable: ending.stop_reason == INTERRUPTED,
+        message: message.clone(),
+    });
+    if let Some(error) = &error {
+        trace.add(AgentEventDetail::ErrorOccurred { error: error.clone() });
+    }
+    let (outcome, agent_outcome) = outcomes(ending.status);
+    trace.add(AgentEventDetail::AgentFinished {
+        outcome: agent_outcome,
+        duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        error: error.clone(),
+    });
+    trace.add(AgentEventDetail::RunFinished { outcome, error });
+}
+
+fn error_code(status: RunStatus) -> AgentErrorCode {
+    match status {
+        RunStatus::Cancelled => AgentErrorCode::Cancelled,
+        RunStatus::Refused => AgentErrorCode::Refused,
+        RunStatus::CreditLimitReached => AgentErrorCode::CreditLimitReached,
+        RunStatus::Queued | RunStatus::Running | RunStatus::Succeeded | RunStatus::Failed => {
+            AgentErrorCode::Internal
+        }
+    }
+}
+
+fn outcomes(status: RunStatus) -> (RunOutcome, AgentOutcome) {
+    match status {
+        RunStatus::Succeeded => (RunOutcome::Succeeded, AgentOutcome::Succeeded),
+        RunStatus::Cancelled => (RunOutcome::Cancelled, AgentOutcome::Cancelled),
+        RunStatus::Refused => (RunOutcome::Refused, AgentOutcome::Refused),
+        RunStatus::CreditLimitReached => (RunOutcome::CreditLimitReached, AgentOutcome::Failed),
+        RunStatus::Queued | RunStatus::Running | RunStatus::Failed => {
+            (RunOutcome::Failed, AgentOutcome::Failed)
+        }
+    }
+}
+
+/// Returns the event for the webhook about the end.
+fn webhook_event(kind: RunKind, ending: &Ending, credits_used: u64) -> RunWebhookEvent {
+    let event = match (ending.status, kind) {
+        (RunStatus::Succeeded, _) => JobEvent::RunCompleted,
+        (RunStatus::Cancelled, RunKind::Agent) => JobEvent::RunCancelled,
+        (RunStatus::Cancelled, RunKind::Extract)
+        | (
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::Failed
+            | RunStatus::Refused
+            | RunStatus::CreditLimitReached,
+            _,
+        ) => JobEvent::RunFailed,
+    };
+    let data = match event {
+        JobEvent::RunCompleted => {
+            let data = ending.data.clone().unwrap_or_default();
+            serde_json::to_string(&AgentCompletedEvent { credits_used, data })
+        }
+        _failure => serde_json::to_string(&AgentEndEvent { credits_used: 0 }),
+    };
+    RunWebhookEvent { event, data: data.expect("the data of an event is JSON") }
+}
+
+/// Returns what the end of a run charges: only a run that succeeded costs anything.
+fn settlement(record: &RunRecord, charge: RunCharge, status: RunStatus) -> (CreditHold, Usage) {
+    let RunCharge { hold, bill, elapsed, target } = charge;
+    let (items, http_status) = match status {
+        RunStatus::Succeeded => (bill.items(), 200),
+        RunStatus::Cancelled => (Vec::new(), 200),
+        RunStatus::Queued
+        | RunStatus::Running
+        | RunStatus::Failed
+        | RunStatus::Refused
+        | RunStatus::CreditLimitReached => (Vec::new(), 500),
+    };
+    let usage = Usage {
+        key: record.key.as_ref().map(KeyId::clone),
+        request: record.id.clone(),
+        result: None,
+        operation: record.kind.as_str(),
+        status: http_status,
+        elapsed,
+        items,
+        stages: Vec::new(),
+        query: Some(target),
+        retention: UsageRetention::Whole,
+    };
+    (hold, usage)
+}

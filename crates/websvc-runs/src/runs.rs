@@ -1,0 +1,278 @@
+//! The handle of runs.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::Notify;
+use uuid::Uuid;
+use websvc_engine::Engine;
+use websvc_jobs::Jobs;
+use websvc_session::Sessions;
+use websvc_store::{
+    CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics, RunRecord, Store,
+    StoreError,
+};
+use websvc_transport::BoxFuture;
+use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
+
+use crate::config::RunsConfig;
+use crate::environment::RunTools;
+use crate::error::RunsError;
+use crate::metrics::{Counters, RunCounts};
+use crate::responses;
+use crate::stored::{StoredRequest, StoredResult};
+
+/// Interval at which the store is asked whether this process has joined the replicas.
+const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The runs of a service. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) jobs: Jobs,
+    pub(crate) tools: RunTools,
+    pub(crate) config: RunsConfig,
+    /// Wakes the runner when there may be a new run, or a request to cancel one.
+    pub(crate) wakeup: Notify,
+    pub(crate) counters: Counters,
+}
+
+/// A run to start.
+#[derive(Debug)]
+pub struct StartRun {
+    /// Team that owns it.
+    pub team: String,
+    /// Key of the request; `None` for an anonymous request.
+    pub key: Option<KeyId>,
+    /// Kind of the run.
+    pub kind: RunKind,
+    /// Thread that it continues.
+    pub thread: Option<String>,
+    /// The request, as JSON.
+    pub request: String,
+    /// Maximum of credits.
+    pub max_credits: u64,
+    /// The receiver of its events.
+    pub webhook: Option<NewWebhook>,
+}
+
+/// A page of a list of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPage {
+    /// The runs, the newest first.
+    pub runs: Vec<RunRecord>,
+    /// True if there are older runs.
+    pub has_more: bool,
+}
+
+impl Runs {
+    /// Creates the handle. No run begins before [`run`](Self::run).
+    #[must_use]
+    pub fn new(
+        engine: &Engine,
+        store: Store,
+        jobs: Jobs,
+        sessions: Option<Sessions>,
+        config: RunsConfig,
+    ) -> Self {
+        let inner = Inner {
+            tools: RunTools::new(engine, config.background_limits, sessions),
+            engine: engine.with_background_limits(config.background_limits),
+            store,
+            jobs,
+            config,
+            wakeup: Notify::new(),
+            counters: Counters::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns the configuration.
+    #[must_use]
+    pub fn config(&self) -> &RunsConfig {
+        &self.inner.config
+    }
+
+    /// Works on runs until it is dropped. The runs that it works on then fail when a process continues with the database.
+    pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
+        Box::pin(async move {
+            // Before, it does not know which runs belong to others.
+            while !self.inner.store.has_joined() {
+                tokio::time::sleep(JOIN_POLL_INTERVAL).await;
+            }
+            crate::runner::run(self.clone()).await
+        })
+    }
+
+    /// Starts a run: it is stored, and begins when there is a free place.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn start(&self, start: StartRun) -> Result<CreateRunOutcome, RunsError> {
+        let StartRun { team, key, kind, thread, request, max_credits, webhook } = start;
+        let id = Uuid::new_v4().to_string();
+        let new_thread = match kind {
+            RunKind::Agent => Uuid::new_v4().to_string(),
+            RunKind::Extract => id.clone(),
+        };
+        let run = NewRun { id, team, key, kind, thread, new_thread, request, max_credits, webhook };
+        let outcome =
+            self.with_store(move |store, config| store.create_run(&run, &config.limits, now_ms())).await?;
+        self.inner.wakeup.notify_one();
+        Ok(outcome)
+    }
+
+    /// Returns a run of a team.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn find(&self, team: &str, kind: RunKind, id: &str) -> Result<Option<RunRecord>, RunsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        self.with_store(move |store, _| store.run(&team, kind, &id, now_ms())).await
+    }
+
+    /// Returns the status of an agent run for its client.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn agent_status(&self, record: RunRecord) -> Result<AgentStatusResponse, RunsError> {
+        let result = self.result(&record).await?;
+        let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
+        Ok(responses::status(&record, &stored, result, self.inner.config.limits.retention))
+    }
+
+    /// Returns the result of an agent run; `None` if it has none yet.
+    pub(crate) async fn result(&self, record: &RunRecord) -> Result<Option<StoredResult>, RunsError> {
+        if !record.status.is_finished() {
+            return Ok(None);
+        }
+        let number = record.number;
+        let Some(result) = self.with_store(move |store, _| store.run_result(number)).await? else {
+            return Ok(None);
+        };
+        StoredResult::decode(&result.0).map(Some).ok_or(RunsError::OtherVersion)
+    }
+
+    /// Asks to cancel a run of a team. It ends within seconds.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn cancel(&self, team: &str, kind: RunKind, id: &str) -> Result<CancelRunOutcome, RunsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        let outcome =
+            self.with_store(move |store, _| store.request_run_cancel(&team, kind, &id, now_ms())).await?;
+        self.inner.wakeup.notify_one();
+        Ok(outcome)
+    }
+
+    /// Returns up to `max` runs of a team that were created before a time, in milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn list(
+        &self,
+        team: &str,
+        kind: RunKind,
+        before_ms: u64,
+        max: u64,
+    ) -> Result<RunPage, RunsError> {
+        let team = team.to_owned();
+        let mut runs =
+            self.with_store(move |store, _| store.runs(&team, kind, before_ms, max + 1, now_ms())).await?;
+        let has_more = runs.len() as u64 > max;
+        runs.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+        Ok(RunPage { runs, has_more })
+    }
+
+    /// Returns the runs of a thread of a team, the oldest first; empty if there is no such thread.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn thread(&self, team: &str, thread: &str) -> Result<Vec<RunRecord>, RunsError> {
+        let (team, thread) = (team.to_owned(), thread.to_owned());
+        self.with_store(move |store, _| store.thread_runs(&team, &thread, now_ms())).await
+    }
+
+    /// Returns a run of a thread for its client, with its data if that is wanted.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn thread_run(
+        &self,
+        record: &RunRecord,
+        includes_data: bool,
+    ) -> Result<AgentThreadRun, RunsError> {
+        let result = self.result(record).await?;
+        let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
+        Ok(responses::thread_run(record, &stored, result, includes_data))
+    }
+
+    /// Returns the events of a run.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn events(&self, run: i64) -> Result<Vec<AgentEvent>, RunsError> {
+        let events = self.with_store(move |store, _| store.run_events(run)).await?;
+        events
+            .iter()
+            .map(|event| serde_json::from_str(event).map_err(|_error| RunsError::OtherVersion))
+            .collect()
+    }
+
+    /// Returns the content of a snapshot of a run.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn snapshot(&self, run: i64, id: &str) -> Result<Option<String>, RunsError> {
+        let id = id.to_owned();
+        let content = self.with_store(move |store, _| store.run_snapshot(run, &id)).await?;
+        content.map(|json| String::from_utf8(json).map_err(|_error| RunsError::OtherVersion)).transpose()
+    }
+
+    /// Returns the numbers of runs of all teams.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn metrics(&self) -> Result<RunMetrics, RunsError> {
+        self.with_store(|store, _| store.run_metrics()).await
+    }
+
+    /// Returns the counts of the runs that this process has ended since its start.
+    #[must_use]
+    pub fn counts(&self) -> RunCounts {
+        self.inner.counters.counts()
+    }
+
+    /// Runs an access to the store on the blocking pool.
+    pub(crate) async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store, &RunsConfig) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, RunsError> {
+        self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+    }
+
+    /// Runs blocking work on the blocking pool.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, RunsError> + Send + 'static,
+    ) -> Result<T, RunsError> {
+        let inner = Arc::clone(&self.inner);
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_cancelled) => Err(RunsError::Stopping),
+        }
+    }
+}
+
+/// Returns the time in milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,386 @@
+//! `/v2/agent`: agent runs (operations.md, section 4).
+
+use http::{Request, StatusCode};
+use uuid::Uuid;
+use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
+use websvc_stage::Stage;
+use websvc_store::{CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord};
+use websvc_transport::ServerBody;
+use websvc_types::agent::{
+    AgentList, AgentRequest, AgentSnapshotResponse, AgentStarted, AgentThreadResponse, AgentTraceResponse,
+    AgentWebhookEvent, CancelAgentResponse,
+};
+use websvc_types::limits::AGENT_LIST_LIMIT;
+use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
+
+use super::search::policy;
+use super::{job, webhook};
+use crate::audit_trail::AuditedRequest;
+use crate::authorize::authorize;
+use crate::charge;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
+
+/// `Retry-After` of a request above a limit of runs, in seconds.
+const RETRY_AFTER_S: u64 = 10;
+
+/// Maximum length of the ID of a snapshot.
+const SNAPSHOT_ID_MAX_CHARS: usize = 64;
+
+/// An operation on agent runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AgentOperation {
+    Start,
+    List,
+    Status,
+    Cancel,
+    Thread,
+    Trace,
+    Snapshot,
+}
+
+impl AgentOperation {
+    /// Returns the name in audit events.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Start => "agent",
+            Self::List => "agent-list",
+            Self::Status => "agent-status",
+            Self::Cancel => "agent-cancel",
+            Self::Thread => "agent-thread",
+            Self::Trace => "agent-trace",
+            Self::Snapshot => "agent-snapshot",
+        }
+    }
+}
+
+/// A request for an operation on agent runs, of an HTTP client or of an MCP tool. The operations use the fields that they
+/// need.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct AgentCall {
+    /// The base URL under which the caller reaches the service, for links.
+    pub(crate) base_url: Option<String>,
+    /// ID of the run or the thread, not yet checked.
+    pub(crate) id: String,
+    /// ID of the snapshot, not yet checked.
+    pub(crate) snapshot: String,
+    /// Query string.
+    pub(crate) query: Option<String>,
+    /// Body.
+    pub(crate) body: bytes::Bytes,
+}
+
+/// Handles an operation on agent runs.
+pub(crate) async fn agent(
+    operation: AgentOperation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let base_url = context.state.base_url(&request);
+    let path = request.uri().path().to_owned();
+    let query = request.uri().query().map(str::to_owned);
+    let (id, snapshot) = match operation {
+        AgentOperation::Thread => (segment(&path, 3), String::new()),
+        AgentOperation::Start
+        | AgentOperation::List
+        | AgentOperation::Status
+        | AgentOperation::Cancel
+        | AgentOperation::Trace
+        | AgentOperation::Snapshot => (segment(&path, 2), segment(&path, 4)),
+    };
+    let body = match operation {
+        AgentOperation::Start => super::read_body(request).await?,
+        AgentOperation::List
+        | AgentOperation::Status
+        | AgentOperation::Cancel
+        | AgentOperation::Thread
+        | AgentOperation::Trace
+        | AgentOperation::Snapshot => bytes::Bytes::new(),
+    };
+    respond_to_agent(operation, &context, AgentCall { base_url, id, snapshot, query, body }).await
+}
+
+/// Handles an operation on agent runs of any interface.
+pub(crate) async fn respond_to_agent(
+    operation: AgentOperation,
+    context: &RequestContext<'_>,
+    call: AgentCall,
+) -> Result<HttpResponse, ApiError> {
+    match operation {
+        AgentOperation::Start => start(context, call.body).await,
+        AgentOperation::List => list(context, &call).await,
+        AgentOperation::Status => status(context, &call.id).await,
+        AgentOperation::Cancel => cancel(context, &call.id).await,
+        AgentOperation::Thread => thread(context, &call).await,
+        AgentOperation::Trace => trace(context, &call).await,
+        AgentOperation::Snapshot => snapshot(context, &call).await,
+    }
+}
+
+async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpResponse, ApiError> {
+    let policy = policy(context)?;
+    let body_policy = policy.clone();
+    let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
+    let Checked { plan: (request, plan), mut warnings } =
+        context.state.engine.stages().run(Stage::Decode, decoding).await?;
+    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
+    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
+    let retention = context.retention(RetentionMode::Normal, false);
+    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
+    if context.state.engine.completion_model().is_none() {
+        let text = "Agent runs need a language model: none is configured in [llm] of the configuration";
+        return Err(ApiError::new(ErrorCode::LlmNotConfigured, text));
+    }
+    let (request, plan) = inherit(context, request, plan, &policy).await?;
+    check(context, &plan, &mut warnings)?;
+    // The run holds its credits when it begins to work.
+    drop(charge::hold(context, 1).await?);
+    let stored = StoredRequest { request: AgentRequest { webhook: None, ..request }, warnings };
+    let run = StartRun {
+        team: context.team_name().to_owned(),
+        key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
+        kind: RunKind::Agent,
+        thread: plan.thread.clone(),
+        request: stored.encode(),
+        max_credits: plan.max_credits,
+        webhook: plan.webhook.as_ref().map(new_webhook).transpose()?,
+    };
+    let record = created(context, context.state.runs.start(run).await?)?;
+    context.trail.set_target(|| format!("agent run {}", record.id));
+    let warnings = stored.warnings;
+    Ok(json(
+        StatusCode::OK,
+        &AgentStarted {
+            success: true,
+            id: record.id,
+            thread_id: record.thread,
+            thread_turn: record.turn,
+            warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        },
+    ))
+}
+
+/// Completes a request that continues a thread with the mode, the URLs and the schema of its last run, and checks it again.
+async fn inherit(
+    context: &RequestContext<'_>,
+    request: AgentRequest,
+    plan: AgentPlan,
+    policy: &Policy,
+) -> Result<(AgentRequest, AgentPlan), ApiError> {
+    let Some(thread) = plan.thread.clone() else { return Ok((request, plan)) };
+    let runs = context.state.runs.thread(context.team_name(), &thread).await?;
+    let last = runs.last().ok_or_else(thread_not_found)?;
+    let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
+    let request = AgentRequest {
+        mode: request.mode.or(last.mode),
+        urls: request.urls.or(last.urls),
+        schema: request.schema.or(last.schema),
+        thread_id: None,
+        ..request
+    };
+    // The first check has returned the warnings already.
+    let Checked { plan, warnings: _ } = check_agent(request.clone(), policy)?;
+    Ok((request, AgentPlan { thread: Some(thread), ..plan }))
+}
+
+/// Checks that the run is allowed: the rights of the key, the threat protection, and the webhook.
+fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<String>) -> Result<(), ApiError> {
+    if plan.allow_interact {
+        authorize(context.caller.as_ref(), KeyScope::Interact)?;
+        if plan.is_strict {
+            warnings.push("allowInteract has no effect with strictConstrainToURLs".to_owned());
+        } else if context.state.browser_sessions.check_prompts().is_err()
+            || !context.state.browser_sessions.is_enabled()
+        {
+            warnings.push(
+                "allowInteract was ignored: this service has no browser sessions with prompts".to_owned(),
+            );
+        }
+    }
+    let urls = plan.urls.iter().map(websvc_validate::Target::url);
+    if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next()
+    {
+        return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
+    }
+    if let Some(webhook) = &plan.webhook {
+        webhook::check_target(context, &webhook.url, webhook.url_pointer)?;
+    }
+    Ok(())
+}
+
+/// Returns the created run.
+///
+/// # Errors
+/// 404 for an unknown thread, 409 if it has an unfinished run, 429 if a limit of runs is reached.
+fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<RunRecord, ApiError> {
+    let limits = context.state.runs.config().limits;
+    let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
+    match outcome {
+        CreateRunOutcome::Created(record) => Ok(*record),
+        CreateRunOutcome::TooManyOpen => too_many(format!(
+            "Rate limit exceeded: limit of {} agent runs per team that wait or work reached",
+            limits.max_open
+        )),
+        CreateRunOutcome::TooManyStored => too_many(format!(
+            "Rate limit exceeded: limit of {} stored agent runs per team reached",
+            limits.max_stored
+        )),
+        CreateRunOutcome::ThreadNotFound => Err(thread_not_found()),
+        CreateRunOutcome::ThreadRunning => {
+            let text = "A run of the thread has not ended; start the next turn when it has";
+            Err(ApiError::new(ErrorCode::AgentThreadRunning, text))
+        }
+    }
+}
+
+fn new_webhook(plan: &AgentWebhookPlan) -> Result<NewWebhook, ApiError> {
+    let AgentWebhookPlan { url, url_pointer: _, headers, metadata, events } = plan;
+    Ok(NewWebhook {
+        url: url.to_string(),
+        host: url.host_str().unwrap_or_default().to_ascii_lowercase(),
+        headers: job::serialize(headers)?,
+        metadata: job::serialize(metadata)?,
+        events: events.iter().map(|event| job_event(*event)).collect(),
+    })
+}
+
+fn job_event(event: AgentWebhookEvent) -> JobEvent {
+    match event {
+        AgentWebhookEvent::Started => JobEvent::RunStarted,
+        AgentWebhookEvent::Action => JobEvent::RunAction,
+        AgentWebhookEvent::Completed => JobEvent::RunCompleted,
+        AgentWebhookEvent::Failed => JobEvent::RunFailed,
+        AgentWebhookEvent::Cancelled => JobEvent::RunCancelled,
+    }
+}
+
+async fn status(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, ApiError> {
+    let record = find(context, id).await?;
+    let response = context.state.runs.agent_status(record).await?;
+    Ok(json(StatusCode::OK, &response))
+}
+
+async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, ApiError> {
+    let id = parse_id(id)?;
+    context.trail.set_target(|| format!("agent run {id}"));
+    match context.state.runs.cancel(context.team_name(), RunKind::Agent, &id).await? {
+        CancelRunOutcome::Requested => Ok(json(StatusCode::OK, &CancelAgentResponse { success: true })),
+        CancelRunOutcome::AlreadyRequested => {
+            Err(ApiError::new(ErrorCode::JobEnded, "Agent job is already cancelled"))
+        }
+        CancelRunOutcome::AlreadyEnded => {
+            Err(ApiError::new(ErrorCode::JobEnded, "Agent job has already ended"))
+        }
+        CancelRunOutcome::NotFound => Err(not_found()),
+    }
+}
+
+async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
+    let before_ms = match parameter(call.query.as_deref(), "before") {
+        None => u64::MAX,
+        Some(text) => text.parse().map_err(|_error| {
+            let message = format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
+            let (path, code) = ("/before".to_owned(), ViolationCode::InvalidType);
+            ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
+        })?,
+    };
+    let team = context.team_name();
+    let page = context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT).await?;
+    let next = page.runs.last().filter(|_| page.has_more).map(|last| {
+        format!("{}/v2/agent?before={}", call.base_url.as_deref().unwrap_or_default(), last.created_at_ms)
+    });
+    let agents = page.runs.iter().filter_map(agent_list_item).collect();
+    Ok(json(StatusCode::OK, &AgentList { success: true, agents, next }))
+}
+
+async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
+    let id = parse_thread_id(&call.id)?;
+    context.trail.set_target(|| format!("agent thread {id}"));
+    let includes_data = parameter(call.query.as_deref(), "includeData").as_deref() == Some("true");
+    let records = context.state.runs.thread(context.team_name(), &id).await?;
+    let mut runs = Vec::with_capacity(records.len());
+    for record in &records {
+        runs.push(context.state.runs.thread_run(record, includes_data).await?);
+    }
+    let thread = agent_thread(&records, runs).ok_or_else(thread_not_found)?;
+    Ok(json(StatusCode::OK, &AgentThreadResponse { success: true, thread }))
+}
+
+async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
+    let record = find(context, &call.id).await?;
+    let has_live_view = parameter(call.query.as_deref(), "liveView").as_deref() == Some("true");
+    let events = context.state.runs.events(record.number).await?;
+    let response = AgentTraceResponse {
+        success: true,
+        id: record.id,
+        events,
+        credits_used: record.status.is_finished().then_some(record.credits),
+        active_browser_sessions: has_live_view.then(Vec::new),
+    };
+    Ok(json(StatusCode::OK, &response))
+}
+
+async fn snapshot(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
+    let record = find(context, &call.id).await?;
+    let id = &call.snapshot;
+    let is_valid = id.len() <= SNAPSHOT_ID_MAX_CHARS
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let unknown = || ApiError::new(ErrorCode::NotFound, "Agent snapshot not found");
+    if !is_valid {
+        return Err(unknown());
+    }
+    let snapshot = context.state.runs.snapshot(record.number, id).await?.ok_or_else(unknown)?;
+    let response = AgentSnapshotResponse { success: true, id: record.id, snapshot_id: id.clone(), snapshot };
+    Ok(json(StatusCode::OK, &response))
+}
+
+/// Returns a run of the caller's team.
+///
+/// # Errors
+/// 400 if the ID is not a UUID, 404 if the team has no such run.
+async fn find(context: &RequestContext<'_>, id: &str) -> Result<RunRecord, ApiError> {
+    let id = parse_id(id)?;
+    context.trail.set_target(|| format!("agent run {id}"));
+    context.state.runs.find(context.team_name(), RunKind::Agent, &id).await?.ok_or_else(not_found)
+}
+
+fn parse_id(text: &str) -> Result<String, ApiError> {
+    parse_uuid(text, "Invalid agent job ID")
+}
+
+fn parse_thread_id(text: &str) -> Result<String, ApiError> {
+    parse_uuid(text, "Invalid agent thread ID")
+}
+
+fn parse_uuid(text: &str, problem: &'static str) -> Result<String, ApiError> {
+    match Uuid::parse_str(text) {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, problem)),
+    }
+}
+
+fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "Agent job not found")
+}
+
+fn thread_not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "Agent thread not found")
+}
+
+/// Returns a segment of a path by its number; empty if there is none.
+fn segment(path: &str, number: usize) -> String {
+    path.split('/').filter(|segment| !segment.is_empty()).nth(number).unwrap_or_default().to_owned()
+}
+
+/// Returns a parameter of a query string.
+fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+    let mut pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
+}
+
+impl From<RunsError> for ApiError {
+    fn from(error: RunsError) -> Self {
+        Self::internal(&error, "the runs could not be read or changed")
+    }
+}

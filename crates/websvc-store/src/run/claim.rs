@@ -1,0 +1,57 @@
+//! The owners of unfinished runs: one replica at a time works on a run.
+
+use super::row::{is_workable, runs};
+use super::types::RunRecord;
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::job::even_share;
+use crate::sql::params;
+use crate::store::Store;
+
+impl Store {
+    /// Takes over unfinished runs without an owner, up to the share of this replica, and returns all that it owns, the
+    /// oldest first. For a process that has not [joined](Self::join_replicas), returns all unfinished ones.
+    ///
+    /// A run with the status [`Running`](super::RunStatus::Running) that this process does not work on was interrupted.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn claim_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let Some(replica) = self.membership().id() else {
+            let condition = "finished_at IS NULL ORDER BY number";
+            return self.database().read(|connection| runs(connection, condition, params![]));
+        };
+        let count = "SELECT count(*), count(*) FILTER (WHERE replica IS NULL), \
+                     count(*) FILTER (WHERE replica = ?1) FROM agent_runs WHERE finished_at IS NULL";
+        let (all, without_owner, owned): (u64, u64, u64) = self.database().read(|connection| {
+            connection.query_row(count, params![replica], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        })?;
+        let max = even_share(all, self.workers()).saturating_sub(owned);
+        if without_owner > 0 && max > 0 {
+            let claim = "UPDATE agent_runs SET replica = ?1 WHERE number IN (SELECT number FROM agent_runs \
+                         WHERE finished_at IS NULL AND replica IS NULL ORDER BY number LIMIT ?2)";
+            self.database().write(Durability::Process, |transaction| {
+                transaction.execute(claim, params![replica, max])
+            })?;
+        }
+        let condition = "replica = ?1 AND finished_at IS NULL ORDER BY number";
+        self.database().read(|connection| runs(connection, condition, params![replica]))
+    }
+
+    /// Begins the work on a queued run at `now_ms` (milliseconds since the Unix epoch). Returns false if it has begun
+    /// before, has ended or was deleted, or another replica owns it.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn begin_run(&self, run: i64, now_ms: u64) -> Result<bool, StoreError> {
+        let replica = self.membership().id();
+        self.database().write(Durability::Process, |transaction| {
+            if !is_workable(transaction, run, replica)? {
+                return Ok(false);
+            }
+            let sql = "UPDATE agent_runs SET status = 'running', started_at = ?2 \
+                       WHERE number = ?1 AND status = 'queued'";
+            Ok(transaction.execute(sql, params![run, now_ms])? == 1)
+        })
+    }
+}

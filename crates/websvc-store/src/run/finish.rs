@@ -1,0 +1,76 @@
+//! The end of a run: one transaction with its charge, its last events and the event of its webhook.
+
+use super::event::{EventLimits, PreparedEvent, PreparedWebhookEvent, write_events, write_webhook_event};
+use super::row::is_workable;
+use super::types::{FinishedRun, RunLimits, RunStatus};
+use crate::clock::add_ms;
+use crate::database::Durability;
+use crate::document::CompressedDocument;
+use crate::error::StoreError;
+use crate::sql::params;
+use crate::store::Store;
+
+/// The events of an end are few and small.
+const NO_LIMITS: EventLimits = EventLimits { max_events: u64::MAX, max_bytes: u64::MAX };
+
+impl Store {
+    /// Ends a run at `now_ms` (milliseconds since the Unix epoch). Returns the charged credits; `None` if the run had ended
+    /// or was deleted, or another replica owns it. Then nothing is stored or charged.
+    ///
+    /// # Errors
+    /// Failures of the database; then nothing is stored or charged.
+    pub fn finish_run(
+        &self,
+        run: i64,
+        finished: FinishedRun,
+        limits: &RunLimits,
+        now_ms: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let FinishedRun { status, error, result, mut charge, events, webhook } = finished;
+        let replica = self.membership().id();
+        let events: Vec<PreparedEvent> = events.into_iter().map(PreparedEvent::new).collect();
+        let webhook = webhook.map(PreparedWebhookEvent::new);
+        let result = result.map(|result| CompressedDocument::new(result.as_bytes()));
+        let expires_at_ms = add_ms(now_ms, limits.retention);
+        let charged = self.database().write(Durability::Power, |transaction| {
+            if !status.is_finished() || !is_workable(transaction, run, replica)? {
+                return Ok(None);
+            }
+            let credits = match &mut charge {
+                Some((hold, usage)) => hold.settle_in_transaction(transaction, usage.clone())?,
+                None => 0,
+            };
+            let sql = "UPDATE agent_runs SET status = ?2, error = ?3, credits = ?4, result = ?5, result_bytes = ?6, \
+                       bytes = bytes + ?7, finished_at = ?8, expires_at = ?9, replica = NULL WHERE number = ?1";
+            let (content, bytes) = match &result {
+                Some(document) => (Some(&document.content), Some(document.bytes)),
+                None => (None, None),
+            };
+            let stored = content.map_or(0, Vec::len);
+            let values = params![
+                run,
+                status.as_str(),
+                error,
+                credits,
+                content,
+                bytes,
+                stored,
+                now_ms,
+                expires_at_ms
+            ];
+            transaction.execute(sql, values)?;
+            write_events(transaction, run, &events, NO_LIMITS)?;
+            if let Some(event) = &webhook {
+                let is_success = status == RunStatus::Succeeded;
+                write_webhook_event(transaction, run, event, is_success, now_ms)?;
+            }
+            Ok(Some(credits))
+        })?;
+        if let (Some(credits), Some((hold, _))) = (charged, charge)
+            && credits > 0
+        {
+            hold.finish_settlement(credits);
+        }
+        Ok(charged)
+    }
+}
