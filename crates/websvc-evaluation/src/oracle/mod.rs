@@ -156,6 +156,8 @@ mod tests {
     #[test]
     fn rules_find_the_answers_in_the_markdown_of_the_pages() {
         let pages = pages();
+        // As the agent shows headings, so that they begin no section.
+        let headings = regex::Regex::new("(?m)^#+").unwrap();
         let mut failures = Vec::new();
         for task in tasks().into_iter().filter(|task| !task.needs_browser()) {
             // All pages of the site that the plan reaches.
@@ -176,7 +178,7 @@ mod tests {
             }
             text.push_str("\n## Passages\n");
             for (number, (_, markdown)) in (1..).zip(&of_task) {
-                text.push_str(&format!("[p{number}.1] {}\n", markdown.replace("\n##", "\n#")));
+                text.push_str(&format!("[p{number}.1] {}\n", headings.replace_all(markdown, "#")));
             }
             text.push_str("</web-content>");
             let answer = final_answer(&task, &View::read(&text).unwrap());
