@@ -197,6 +197,14 @@ async fn work(
     let charge =
         RunCharge { hold, bill: environment.bill(), elapsed: started.elapsed(), target: target(&plan) };
     let is_cancelled = *cancelled.borrow();
+    // The client was told that the run is cancelled, also if it had its data a moment later.
+    let ending = match ending.status {
+        RunStatus::Succeeded if is_cancelled => {
+            let Ending { data, is_schema_valid, message, sources, steps, tokens, .. } = ending;
+            Ending { data, is_schema_valid, message, sources, steps, tokens, ..Ending::cancelled() }
+        }
+        _other => ending,
+    };
     let record = RunRecord {
         cancel_requested_at_ms: is_cancelled.then(now_ms).or(record.cancel_requested_at_ms),
         ..record.clone()

@@ -97,7 +97,7 @@ fn clean_description(schema: &mut Schema) {
 /// ```
 #[must_use]
 pub fn roots() -> Vec<(&'static str, Schema)> {
-    vec![
+    let mut roots = vec![
         ("search-request", request::<SearchRequest>()),
         ("search-response", response::<SearchResponse>()),
         ("map-request", request::<MapRequest>()),
@@ -145,17 +145,6 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("monitor-email-response", response::<MonitorEmailResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
-        ("agent-request", request::<AgentRequest>()),
-        ("agent-started-response", response::<AgentStarted>()),
-        ("agent-status-response", response::<AgentStatusResponse>()),
-        ("agent-cancelled-response", response::<CancelAgentResponse>()),
-        ("agent-list-response", response::<AgentList>()),
-        ("agent-thread-response", response::<AgentThreadResponse>()),
-        ("agent-trace-response", response::<AgentTraceResponse>()),
-        ("agent-snapshot-response", response::<AgentSnapshotResponse>()),
-        ("agent-action-event", response::<AgentActionEvent>()),
-        ("agent-completed-event", response::<AgentCompletedEvent>()),
-        ("agent-end-event", response::<AgentEndEvent>()),
         ("interact-request", request::<InteractRequest>()),
         ("create-browser-request", request::<CreateBrowserRequest>()),
         ("execute-request", request::<ExecuteRequest>()),
@@ -172,6 +161,25 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("llms-txt-started", response::<LlmsTxtStarted>()),
         ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
+    ];
+    roots.extend(agent_roots());
+    roots
+}
+
+/// Returns the published schemas of agent runs.
+fn agent_roots() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("agent-request", request::<AgentRequest>()),
+        ("agent-started-response", response::<AgentStarted>()),
+        ("agent-status-response", response::<AgentStatusResponse>()),
+        ("agent-cancelled-response", response::<CancelAgentResponse>()),
+        ("agent-list-response", response::<AgentList>()),
+        ("agent-thread-response", response::<AgentThreadResponse>()),
+        ("agent-trace-response", response::<AgentTraceResponse>()),
+        ("agent-snapshot-response", response::<AgentSnapshotResponse>()),
+        ("agent-action-event", response::<AgentActionEvent>()),
+        ("agent-completed-event", response::<AgentCompletedEvent>()),
+        ("agent-end-event", response::<AgentEndEvent>()),
     ]
 }
 

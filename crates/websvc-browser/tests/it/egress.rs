@@ -1,16 +1,18 @@
 //! Egress of pages: every network access goes through the address guard.
 
+use std::collections::BTreeSet;
 use std::mem;
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use websvc_browser::{BrowserError, Refusal, RenderRequest, RenderedPage, Step};
+use websvc_browser::{BrowserError, HostRule, Refusal, RenderRequest, RenderedPage, Step};
 use websvc_testkit::{Canary, Page, TestWeb, TestWebBuilder};
 pub(crate) use websvc_testkit::{OTHER_ACCESSES, REQUESTS};
-use websvc_transport::{Proxy, TlsPolicy};
+use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy, Resolve, ResolveFuture, TlsPolicy};
 
-use crate::support::{Setup, request, setup};
+use crate::support::{Setup, config, request, setup};
 
 /// The page whose window a scrape closes before it sends a request.
 const WINDOW: &str = "window";
@@ -41,6 +43,7 @@ pub(crate) async fn render_pages(
         let request = RenderRequest {
             wait_for,
             tls: TlsPolicy::SkipVerification,
+            hosts: setup.hosts.clone(),
             ..request(&format!("{scheme}://{HOME}/{index}"))
         };
         pages.spawn(async move { (index, browser.render(&request).await) });
@@ -91,6 +94,38 @@ async fn requests_to_a_forbidden_address_are_refused() {
     let Some(setup) = setup(web(REQUESTS, &format!("{host}:{port}"))).await else { return };
     assert_all_refused(&setup, |refusal| refusal.host == host && refusal.port == port).await;
     assert_eq!(canary.connections(), 0);
+    setup.browser.stop().await;
+}
+
+/// Records the names that are looked up. The address of each is forbidden.
+#[derive(Default)]
+struct Lookups(Mutex<BTreeSet<String>>);
+
+impl Resolve for Lookups {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
+        self.0.lock().unwrap().insert(host.to_owned());
+        Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) })
+    }
+}
+
+#[tokio::test]
+async fn host_rule_refuses_requests_of_all_kinds_before_names_are_looked_up() {
+    let Some(config) = config() else { return };
+    let web = web(REQUESTS, "b.test").start().await;
+    let lookups = Arc::new(Lookups::default());
+    let guard = AddressGuard::public().connect_to("a.localhost:80", &web.http_addr().to_string()).unwrap();
+    let resolver = Arc::clone(&lookups) as Arc<dyn Resolve>;
+    let client = Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
+    let mut setup = Setup::with_client(web, config, client);
+    setup.hosts = Some(HostRule(Arc::new(|host| host == HOME)));
+    assert_all_refused(&setup, |_| true).await;
+    for scheme in ["http", "https"] {
+        render_pages(&setup, 0..OTHER_ACCESSES.len(), scheme, DURATIONS[0]).await;
+    }
+    assert_eq!(*lookups.0.lock().unwrap(), BTreeSet::new());
+    setup.hosts = None;
+    assert_all_refused(&setup, |_| true).await;
+    assert!(lookups.0.lock().unwrap().contains("b.test"));
     setup.browser.stop().await;
 }
 

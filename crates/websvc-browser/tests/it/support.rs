@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use url::Url;
 use websvc_browser::{
-    Browser, BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage, Step,
+    Browser, BrowserConfig, BrowserError, BrowserStatus, HostRule, RenderRequest, RenderedPage, Step,
 };
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
@@ -18,6 +18,8 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 pub(crate) struct Setup {
     pub(crate) web: TestWeb,
     pub(crate) browser: Browser,
+    /// The rule for the hosts of attacking pages.
+    pub(crate) hosts: Option<HostRule>,
     concurrency: usize,
 }
 
@@ -73,9 +75,14 @@ pub(crate) async fn setup_page(html: &str) -> Option<Setup> {
 
 impl Setup {
     pub(crate) fn of(web: TestWeb, config: BrowserConfig) -> Self {
+        let client = web.client();
+        Self::with_client(web, config, client)
+    }
+
+    /// Starts a browser with another client than that of the web.
+    pub(crate) fn with_client(web: TestWeb, config: BrowserConfig, client: Client) -> Self {
         let concurrency = config.concurrency;
-        let browser = Browser::new(config, web.client());
-        Self { web, browser, concurrency }
+        Self { web, browser: Browser::new(config, client), hosts: None, concurrency }
     }
 
     pub(crate) async fn open(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {

@@ -14,11 +14,11 @@ use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use crate::harness::{KEY, Response, Service, Site};
 
-const AGENT: &str = "/v2/agent";
+pub(crate) const AGENT: &str = "/v2/agent";
 const TEA: &str = "http://shop.test/tea";
 const COFFEE: &str = "http://shop.test/coffee";
 const HOOK: &str = "http://hook.test/in";
-const MODEL: &str = "http://model.test/v1";
+pub(crate) const MODEL: &str = "http://model.test/v1";
 
 /// How long a run may take.
 const TIMEOUT: Duration = Duration::from_secs(150);
@@ -108,7 +108,7 @@ fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {
 }
 
 /// Waits until a run has ended, and returns its status.
-async fn wait_for_end(service: &Service, path: &str) -> Value {
+pub(crate) async fn wait_for_end(service: &Service, path: &str) -> Value {
     wait_until(service, path, |status| status["status"] != "processing").await
 }
 
@@ -127,7 +127,7 @@ async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) 
     tokio::time::timeout(TIMEOUT, polling).await.expect("the expected state")
 }
 
-fn price_schema() -> Value {
+pub(crate) fn price_schema() -> Value {
     json!({
         "type": "object",
         "properties": { "name": { "type": "string" }, "euros": { "type": "integer" } },
@@ -169,4 +169,21 @@ fn wandering(body: &Value) -> Page {
 
 fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+}
+
+/// Collects the page, and then never answers in time.
+pub(crate) fn hanging(body: &Value) -> Page {
+    match step(body) {
+        Some(1) => decision("collect", "p1", ""),
+        Some(_) => decision("done", "", "").delay(Duration::from_secs(600)),
+        None => FakeModel::json(&price()),
+    }
+}
+
+/// Waits until a run has data in its trace.
+pub(crate) async fn wait_for_data(service: &Service, path: &str) {
+    wait_until(service, &format!("{path}/trace"), |body| {
+        body["events"].as_array().unwrap().iter().any(|event| event["type"] == "artifact.updated")
+    })
+    .await;
 }

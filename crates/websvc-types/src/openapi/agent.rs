@@ -26,9 +26,9 @@ pub(super) fn add(paths: &mut Value) {
     listed["parameters"] = json!([before]);
     paths["/v2/agent"] = json!({ "post": start().to_value(), "get": listed });
     paths["/v2/agent/{id}"] =
-        json!({ "get": with_parameters(status(), vec![]), "delete": with_parameters(cancel(), vec![]) });
+        json!({ "get": with_parameters(&status(), &[]), "delete": with_parameters(&cancel(), &[]) });
     let live_view = flag("liveView", "True adds `activeBrowserSessions`");
-    paths["/v2/agent/{id}/trace"] = json!({ "get": with_parameters(trace(), vec![live_view]) });
+    paths["/v2/agent/{id}/trace"] = json!({ "get": with_parameters(&trace(), &[live_view]) });
     let snapshot_id = json!({
         "name": "snapshotId",
         "in": "path",
@@ -37,13 +37,13 @@ pub(super) fn add(paths: &mut Value) {
         "schema": { "type": "string" },
     });
     paths["/v2/agent/{id}/snapshots/{snapshotId}"] =
-        json!({ "get": with_parameters(snapshot(), vec![snapshot_id]) });
+        json!({ "get": with_parameters(&snapshot(), &[snapshot_id]) });
     let include_data = flag("includeData", "True adds the data of the runs that succeeded");
-    paths["/v2/agent/threads/{id}"] = json!({ "get": with_parameters(thread(), vec![include_data]) });
+    paths["/v2/agent/threads/{id}"] = json!({ "get": with_parameters(&thread(), &[include_data]) });
 }
 
 /// Adds the parameter `id` and others.
-fn with_parameters(operation: Operation, others: Vec<Value>) -> Value {
+fn with_parameters(operation: &Operation, others: &[Value]) -> Value {
     let mut value = operation.to_value();
     let id = json!({
         "name": "id",
@@ -52,7 +52,7 @@ fn with_parameters(operation: Operation, others: Vec<Value>) -> Value {
         "description": "ID of the run; for a thread, ID of the thread",
         "schema": { "type": "string", "format": "uuid" },
     });
-    value["parameters"] = Value::Array([vec![id], others].concat());
+    value["parameters"] = Value::Array([&[id], others].concat());
     value
 }
 

@@ -4,35 +4,19 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use websvc_testkit::{FakeModel, Page, until};
+use websvc_testkit::{FakeModel, until};
 
 use super::{
-    AGENT, AgentTest, TEA, decision, price, serve, step, types, wait_for_end, wait_until, wandering,
+    AgentTest, TEA, decision, hanging, price, serve, step, types, wait_for_data, wait_for_end, wait_until,
+    wandering,
 };
 use crate::harness::Response;
-
-/// Collects the page, and then never answers in time.
-fn hanging(body: &Value) -> Page {
-    match step(body) {
-        Some(1) => decision("collect", "p1", ""),
-        Some(_) => decision("done", "", "").delay(Duration::from_secs(600)),
-        None => FakeModel::json(&price()),
-    }
-}
-
-/// Waits until a run has data in its trace.
-async fn wait_for_data(test: &AgentTest, path: &str) {
-    wait_until(&test.service, &format!("{path}/trace"), |body| {
-        body["events"].as_array().unwrap().iter().any(|event| event["type"] == "artifact.updated")
-    })
-    .await;
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_run_is_a_failed_one_within_seconds() {
     let test = AgentTest::with(hanging, &[]).await;
     let path = test.start(json!({ "webhook": { "url": super::HOOK, "events": ["cancelled"] } })).await;
-    wait_for_data(&test, &path).await;
+    wait_for_data(&test.service, &path).await;
     let cancelled = test.cancel(&path).await;
     assert_eq!((cancelled.status, &cancelled.body), (StatusCode::OK, &json!({ "success": true })));
     let started = Instant::now();
@@ -135,7 +119,7 @@ async fn limits_of_a_team_hold() {
     let settings = [("WEBSVC__AGENT__CONCURRENCY_PER_TEAM", "1"), ("WEBSVC__AGENT__MAX_OPEN_PER_TEAM", "2")];
     let test = AgentTest::with(hanging, &settings).await;
     let first = test.start(json!({})).await;
-    wait_for_data(&test, &first).await;
+    wait_for_data(&test.service, &first).await;
     let second = test.start(json!({ "urls": [super::COFFEE] })).await;
     let third = test.try_start(json!({})).await;
     assert_eq!(third.status, StatusCode::TOO_MANY_REQUESTS, "{}", third.body);
@@ -155,7 +139,7 @@ async fn killed_service_fails_the_run_and_begins_those_that_wait() {
     let mut test = AgentTest::with(hanging, &settings).await;
     test.site.succeed(&["teams", "set", "default", "--credits", "100"]);
     let interrupted = test.start(json!({})).await;
-    wait_for_data(&test, &interrupted).await;
+    wait_for_data(&test.service, &interrupted).await;
     let waiting = test.start(json!({ "prompt": "What does arabica cost?", "urls": [super::COFFEE] })).await;
     test.service.kill();
     test.service = serve(&test.site, &settings);
@@ -170,7 +154,7 @@ async fn killed_service_fails_the_run_and_begins_those_that_wait() {
     let events = test.trace(&interrupted).await;
     assert_eq!(events.last().unwrap()["type"], "run.finished");
     assert_eq!(events.last().unwrap()["producerSequence"], events.len(), "{events:?}");
-    wait_for_data(&test, &waiting).await;
+    wait_for_data(&test.service, &waiting).await;
     assert!(test.requested("http://shop.test/").contains(&super::COFFEE.to_owned()));
     test.cancel(&waiting).await;
 }

@@ -3,6 +3,7 @@
 //! They need the server that `WEBSVC_TEST_REPLICAS` names, and skip themselves without it; `cargo xtask cluster` starts
 //! one.
 
+mod agents;
 mod balancer;
 mod failures;
 mod limits;

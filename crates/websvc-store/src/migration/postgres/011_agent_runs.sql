@@ -10,11 +10,9 @@ CREATE TABLE agent_runs (
     turn BIGINT NOT NULL,                      -- position in the thread, from 1
     status TEXT NOT NULL CHECK (status IN
         ('queued', 'running', 'succeeded', 'failed', 'cancelled', 'refused', 'credit_limit_reached')),
-    request TEXT NOT NULL CHECK (request::json IS NOT NULL),
     max_credits BIGINT NOT NULL,
     credits BIGINT NOT NULL DEFAULT 0,         -- charged at the end
     error TEXT,
-    result BYTEA,                            -- JSON, compressed by zstd; NULL: none
     result_bytes BIGINT,                       -- before compression
     events BIGINT NOT NULL DEFAULT 0,          -- rows of agent_events
     bytes BIGINT NOT NULL CHECK (bytes >= 0),  -- of the request, the result, the events and the snapshots
@@ -24,6 +22,9 @@ CREATE TABLE agent_runs (
     cancel_requested_at BIGINT,
     finished_at BIGINT,
     expires_at BIGINT,
+    -- Last, because readers of the other columns need not read them.
+    request TEXT NOT NULL CHECK (request::json IS NOT NULL),
+    result BYTEA,                            -- JSON, compressed by zstd; NULL: none
     CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL)),
     CHECK ((finished_at IS NULL) = (expires_at IS NULL)),
     CHECK ((result IS NULL) = (result_bytes IS NULL))

@@ -10,11 +10,9 @@ CREATE TABLE agent_runs (
     turn INTEGER NOT NULL,                      -- position in the thread, from 1
     status TEXT NOT NULL CHECK (status IN
         ('queued', 'running', 'succeeded', 'failed', 'cancelled', 'refused', 'credit_limit_reached')),
-    request TEXT NOT NULL CHECK (json_valid(request)),
     max_credits INTEGER NOT NULL,
     credits INTEGER NOT NULL DEFAULT 0,         -- charged at the end
     error TEXT,
-    result BLOB,                            -- JSON, compressed by zstd; NULL: none
     result_bytes INTEGER,                       -- before compression
     events INTEGER NOT NULL DEFAULT 0,          -- rows of agent_events
     bytes INTEGER NOT NULL CHECK (bytes >= 0),  -- of the request, the result, the events and the snapshots
@@ -24,6 +22,9 @@ CREATE TABLE agent_runs (
     cancel_requested_at INTEGER,
     finished_at INTEGER,
     expires_at INTEGER,
+    -- Last, because readers of the other columns need not read them.
+    request TEXT NOT NULL CHECK (json_valid(request)),
+    result BLOB,                            -- JSON, compressed by zstd; NULL: none
     CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL)),
     CHECK ((finished_at IS NULL) = (expires_at IS NULL)),
     CHECK ((result IS NULL) = (result_bytes IS NULL))
