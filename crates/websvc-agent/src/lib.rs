@@ -31,7 +31,7 @@ pub use collect::{Collected, collect_page};
 pub use environment::{Environment, Event, Stop};
 pub use merge::{Draft, Preference, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};
-pub use run::run_task;
+pub use run::{agent_instructions, run_task};
 pub use schema::optional_schema;
 pub use task::{AgentTask, EarlierTurn, Effort, TaskLimits, TaskMode};
 pub use tool::{FoundPage, Link, ReadPage, ToolCall, ToolFailure, ToolKind, ToolOutput};

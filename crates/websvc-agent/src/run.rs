@@ -27,6 +27,12 @@ use retrieve::{Focus, Rankings};
 /// The instructions of decisions. A change of their meaning is a new file, so that versions can be compared.
 const INSTRUCTIONS: &str = include_str!("instructions/v1.txt");
 
+/// Returns the instructions of the model, which no call of a tool may quote.
+#[must_use]
+pub fn agent_instructions() -> [&'static str; 3] {
+    [INSTRUCTIONS, answer::INSTRUCTIONS, crate::collect::INSTRUCTIONS]
+}
+
 /// The maximum length of a decision, in tokens.
 const STEP_TOKENS: u32 = 600;
 

@@ -21,7 +21,7 @@ use crate::sources::{Sources, find_sources};
 use crate::task::TaskMode;
 
 /// The instructions of the answer. A change of their meaning is a new file, so that versions can be compared.
-const INSTRUCTIONS: &str = include_str!("../instructions/compose-v1.txt");
+pub(super) const INSTRUCTIONS: &str = include_str!("../instructions/compose-v1.txt");
 
 /// The maximum length of an answer, in tokens.
 const MAX_TOKENS: u32 = 4_096;
