@@ -75,8 +75,7 @@ const LAYERS: &[Layer] = &[
     ),
     layer(
         "websvc-engine",
-        // It needs the query for categories and for the requests to sources. It needs the guarded HTTP client because
-        // remote sources are fetched directly: the rules for pages (cache, robots, extraction) do not apply to them.
+        // Remote sources are fetched directly: the rules for pages do not apply to them.
         &[
             "websvc-types",
             "websvc-query",
@@ -161,6 +160,7 @@ const LAYERS: &[Layer] = &[
             "websvc-stage",
             "websvc-store",
             "websvc-model",
+            "websvc-extract",
             "websvc-agent",
             // For pages in the browser in tests only.
             "websvc-browser",
@@ -258,7 +258,6 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-blocklist"]),
     (&["rquickjs"], &["websvc-sandbox"]),
-    (&["object_store"], &["websvc-artifacts"]),
 ];
 
 /// Crates that must not depend on tokio, directly or indirectly.
@@ -279,7 +278,6 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-blocklist",
 ];
 
-/// Crates that only tests and tools of development use.
 const TEST_CRATES: [&str; 2] = ["websvc-testkit", "websvc-evaluation"];
 
 pub(crate) fn run() -> Result {

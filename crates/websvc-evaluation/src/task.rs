@@ -78,8 +78,6 @@ pub struct Task {
     pub schema: Option<Value>,
     /// The expected data. Null stands for a value that must not be given.
     pub expected: Value,
-    /// True if a script computes the values, so that no source states them.
-    pub(crate) is_computed: bool,
     pub(crate) plan: Plan,
 }
 
@@ -183,8 +181,6 @@ struct TaskEntry {
     strict: bool,
     schema: Option<Value>,
     expected: Value,
-    #[serde(default)]
-    computed: bool,
     plan: Plan,
 }
 
@@ -199,19 +195,9 @@ pub fn tasks() -> Vec<Task> {
         let entries: Vec<TaskEntry> =
             serde_json::from_str(text).unwrap_or_else(|error| panic!("tasks/{name}.json: {error}"));
         tasks.extend(entries.into_iter().map(|entry| {
-            let TaskEntry { name, prompt, urls, strict, schema, expected, computed, plan } = entry;
+            let TaskEntry { name, prompt, urls, strict, schema, expected, plan } = entry;
             let schema = schema.map(|short| expand(&short));
-            Task {
-                class,
-                name,
-                prompt,
-                urls,
-                is_strict: strict,
-                schema,
-                expected,
-                is_computed: computed,
-                plan,
-            }
+            Task { class, name, prompt, urls, is_strict: strict, schema, expected, plan }
         }));
     }
     tasks
@@ -269,7 +255,7 @@ mod tests {
             text.to_lowercase().replace("&amp;", "&").chars().filter(|c| c.is_alphanumeric()).collect()
         };
         let text: String = sites.sources().map(|source| simplify(&source.text)).collect();
-        for task in tasks().into_iter().filter(|task| !task.is_computed) {
+        for task in tasks() {
             for leaf in leaves(&task.expected) {
                 let leaf = leaf.as_str().map_or_else(|| leaf.to_string(), str::to_owned);
                 assert!(text.contains(&simplify(&leaf)), "{}: {leaf}", task.id());

@@ -126,7 +126,7 @@ fn respond(body: &Value, answer: &Value) -> Page {
 mod tests {
     use url::Url;
     use websvc_documents::{DocumentKind, Limits, parse};
-    use websvc_extract::{ContentOptions, Document, Source};
+    use websvc_extract::{ContentOptions, ContentScope, Document, Source};
 
     use super::*;
     use crate::score::score;
@@ -136,6 +136,8 @@ mod tests {
     /// Returns the markdown of each page that is not written by a script.
     fn pages() -> Vec<(String, String)> {
         let mut pages = Vec::new();
+        // As the agent reads pages.
+        let options = ContentOptions { scope: ContentScope::Full, ..ContentOptions::default() };
         for source in Sites::new().sources().filter(|source| !source.is_shell) {
             let url = Url::parse(&source.url).unwrap();
             let html = if source.is_pdf {
@@ -148,7 +150,7 @@ mod tests {
                 content_type: Some("text/html; charset=utf-8"),
                 url: &url,
             });
-            pages.push((source.url, page.unwrap().content(&ContentOptions::default()).markdown()));
+            pages.push((source.url, page.unwrap().content(&options).markdown()));
         }
         pages
     }

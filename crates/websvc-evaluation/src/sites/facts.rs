@@ -30,7 +30,7 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(14),
                 h("Tickets"),
                 p(
-                    "Children under twelve enter for free. Adults pay 14.50 EUR at the desk, students pay 9.00 EUR.",
+                    "Children under twelve enter for free. Adults pay 14.50 EUR at the entrance, students pay 9.00 EUR.",
                 ),
                 p("A guided tour costs 38 EUR for a group and has to be booked two weeks ahead."),
                 fill(16),
@@ -104,7 +104,7 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(10),
                 h("Departments"),
                 terms(&[
-                    ("Lending desk", "Telephone 020 7946 0112"),
+                    ("Loans", "Telephone 020 7946 0112"),
                     ("Reading room", "Telephone 020 7946 0815"),
                     ("Music collection", "Telephone 020 7946 0377"),
                 ]),

@@ -66,17 +66,21 @@ pub(super) fn articles() -> Vec<Article> {
             "http://dam.test/",
             "The dam at Corrie Glen",
             Style::Semantic,
-            vec![fill(6), links(&[("Technical survey", "/survey"), ("Visitors", "/visitors")]), fill(4)],
+            vec![
+                fill(6),
+                links(&[("Technical inspection", "/inspection"), ("Visitors", "/visitors")]),
+                fill(4),
+            ],
         ),
         Article::new(
-            "http://dam.test/survey",
-            "Technical survey",
+            "http://dam.test/inspection",
+            "Technical inspection",
             Style::Semantic,
-            vec![fill(5), links(&[("Survey of the dam (PDF)", "/survey.pdf")]), fill(5)],
+            vec![fill(5), links(&[("Inspection of the dam (PDF)", "/inspection.pdf")]), fill(5)],
         ),
         Article::new(
-            "http://dam.test/survey.pdf",
-            "Survey of the dam at Corrie Glen",
+            "http://dam.test/inspection.pdf",
+            "Inspection of the dam at Corrie Glen",
             Style::Pdf,
             vec![
                 fill(30),

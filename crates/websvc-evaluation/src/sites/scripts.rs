@@ -67,7 +67,7 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Bare,
             vec![html(
                 "<div id=app></div><script>setTimeout(() => { document.getElementById('app').innerHTML = '<main><p>Line 9 \
-                 runs from Quay to Hospital every ' + (3 * 4) + ' minutes and has ' + (20 - 1) + ' stops.</p></main>' }, \
+                 runs from Quay to Hospital every ' + [12][0] + ' minutes and has ' + [19][0] + ' stops.</p></main>' }, \
                  50)</script>",
             )],
         ),
