@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Number of attempts to hold what a team has left, while other requests use it.
 const HOLD_ATTEMPTS: u32 = 3;
 
-/// What a run needs to begin.
+/// The parts that a run needs to begin.
 struct Preparation {
     plan: AgentPlan,
     policy: Policy,
@@ -197,7 +197,7 @@ async fn work(
     let charge =
         RunCharge { hold, bill: environment.bill(), elapsed: started.elapsed(), target: target(&plan) };
     let is_cancelled = *cancelled.borrow();
-    // The client was told that the run is cancelled, also if it had its data a moment later.
+    // The response has promised that the run is cancelled, also if it has its data a moment later.
     let ending = match ending.status {
         RunStatus::Succeeded if is_cancelled => {
             let Ending { data, is_schema_valid, message, sources, steps, tokens, .. } = ending;

@@ -22,9 +22,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use url::Url;
-use websvc_agent::{
-    Environment, Event, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput, agent_instructions,
-};
+use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_engine::{Bill, ChargeKind, Engine};
 use websvc_scrape::BackgroundLimits;
 use websvc_session::Sessions;
@@ -125,7 +123,7 @@ impl RunTools {
     #[must_use]
     pub fn environment(&self, setup: RunSetup) -> RunEnvironment {
         let destinations = Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts);
-        let instructions = agent_instructions().map(str::to_owned);
+        let instructions = INSTRUCTIONS.map(str::to_owned);
         let private = PrivateTexts::new(setup.private_texts.iter().chain(&instructions));
         let budget = Budget::new(setup.max_credits);
         let kinds = self.kinds(&setup);
