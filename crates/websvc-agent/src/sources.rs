@@ -355,7 +355,7 @@ mod tests {
         check(&json!("2026-03-05"), "Published March 6, 2026", false);
         check(&json!("http://b.test/"), "x", false);
         check(
-            json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"),
+            &json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"),
             "Maria Sousa",
             false,
         );

@@ -28,7 +28,7 @@ async fn long_page_is_read_in_parts_whose_data_is_merged() {
         Ok(json!({ "items": items.collect::<Vec<_>>(), "shop": null }))
     });
     let schema = object(
-        json!({ "items": { "type": "array", "items": { "type": "string" } }, "shop": { "type": "string" } }),
+        &json!({ "items": { "type": "array", "items": { "type": "string" } }, "shop": { "type": "string" } }),
     );
     let collected =
         collect_page(&model, "All items", Some(&schema), page(lines.join("\n")), deadline()).await.unwrap();
