@@ -231,7 +231,7 @@ mod tests {
         check(
             "none/page-is-gone",
             "## Steps\n0. open http://rowing.test/membership: failed",
-            ("impossible", "", ""),
+            ("impossible", "", "no page could be read"),
         );
     }
 }
