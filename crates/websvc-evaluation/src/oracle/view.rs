@@ -30,7 +30,7 @@ pub(super) struct ListedLink {
     pub(super) is_read: bool,
 }
 
-/// What a request shows.
+/// The content of a request.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     pub(super) kind: RequestKind,

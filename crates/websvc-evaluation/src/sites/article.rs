@@ -207,10 +207,10 @@ fn write_block(body: &mut String, block: &Block, filler: &mut Filler) {
     // Writing to a string does not fail.
     let _ = match block {
         Block::Filler(paragraphs) => {
-            (0..*paragraphs).try_for_each(|_| write!(body, "<p>{}</p>\n", filler.paragraph()))
+            (0..*paragraphs).try_for_each(|_| writeln!(body, "<p>{}</p>", filler.paragraph()))
         }
-        Block::Heading(text) => write!(body, "<h2>{text}</h2>\n"),
-        Block::Paragraph(text) => write!(body, "<p>{text}</p>\n"),
+        Block::Heading(text) => writeln!(body, "<h2>{text}</h2>"),
+        Block::Paragraph(text) => writeln!(body, "<p>{text}</p>"),
         Block::Table(rows) => {
             body.push_str("<table>");
             for (index, row) in rows.iter().enumerate() {
@@ -218,22 +218,22 @@ fn write_block(body: &mut String, block: &Block, filler: &mut Filler) {
                 let cells: String = row.split('|').map(|text| format!("<{cell}>{text}</{cell}>")).collect();
                 body.push_str(&format!("<tr>{cells}</tr>\n"));
             }
-            write!(body, "</table>\n")
+            writeln!(body, "</table>")
         }
         Block::Items(texts) => {
             let texts: String = texts.iter().map(|text| format!("<li>{text}</li>")).collect();
-            write!(body, "<ul>{texts}</ul>\n")
+            writeln!(body, "<ul>{texts}</ul>")
         }
         Block::Links(pairs) => {
             let pairs: String =
                 pairs.iter().map(|(text, url)| format!("<li><a href=\"{url}\">{text}</a></li>")).collect();
-            write!(body, "<ul>{pairs}</ul>\n")
+            writeln!(body, "<ul>{pairs}</ul>")
         }
         Block::Terms(pairs) => {
             let pairs: String =
                 pairs.iter().map(|(term, text)| format!("<dt>{term}</dt><dd>{text}</dd>")).collect();
-            write!(body, "<dl>{pairs}</dl>\n")
+            writeln!(body, "<dl>{pairs}</dl>")
         }
-        Block::Html(markup) => write!(body, "{markup}\n"),
+        Block::Html(markup) => writeln!(body, "{markup}"),
     };
 }

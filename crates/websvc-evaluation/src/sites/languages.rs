@@ -4,12 +4,23 @@ use super::article::{Article, Style, fill, h, items, links, p, table, terms};
 use super::text::Language;
 
 pub(super) fn articles() -> Vec<Article> {
+    [schwimmbad(), fromagerie(), teatro(), funivia(), biblioteka(), onsen(), planetarij()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn schwimmbad() -> Vec<Article> {
     vec![
         Article::new(
             "http://schwimmbad.test/",
             "Freibad am Mühlbach",
             Style::Semantic,
-            vec![fill(6), links(&[("Preise und Öffnungszeiten", "/preise"), ("Anfahrt", "/anfahrt")]), fill(4)],
+            vec![
+                fill(6),
+                links(&[("Preise und Öffnungszeiten", "/preise"), ("Anfahrt", "/anfahrt")]),
+                fill(4),
+            ],
         )
         .language(Language::German),
         Article::new(
@@ -19,12 +30,21 @@ pub(super) fn articles() -> Vec<Article> {
             vec![
                 fill(9),
                 h("Eintritt"),
-                table(&["Karte|Erwachsene|Kinder", "Einzelkarte|4,80 €|2,40 €", "Zehnerkarte|42,50 €|21,00 €"]),
+                table(&[
+                    "Karte|Erwachsene|Kinder",
+                    "Einzelkarte|4,80 €|2,40 €",
+                    "Zehnerkarte|42,50 €|21,00 €",
+                ]),
                 p("Das Becken wird am 14. Mai geöffnet und am 11. September geschlossen."),
                 fill(8),
             ],
         )
         .language(Language::German),
+    ]
+}
+
+fn fromagerie() -> Vec<Article> {
+    vec![
         Article::new(
             "http://fromagerie.test/histoire",
             "Notre histoire",
@@ -36,6 +56,11 @@ pub(super) fn articles() -> Vec<Article> {
             ],
         )
         .language(Language::French),
+    ]
+}
+
+fn teatro() -> Vec<Article> {
+    vec![
         Article::new(
             "http://teatro.test/cartelera",
             "Cartelera de otoño",
@@ -51,17 +76,31 @@ pub(super) fn articles() -> Vec<Article> {
             ],
         )
         .language(Language::Spanish),
+    ]
+}
+
+fn funivia() -> Vec<Article> {
+    vec![
         Article::new(
             "http://funivia.test/orari",
             "Orari della funivia",
             Style::Bare,
             vec![
                 fill(6),
-                terms(&[("Prima corsa", "07:30"), ("Ultima corsa", "18:10"), ("Durata del viaggio", "11 minuti")]),
+                terms(&[
+                    ("Prima corsa", "07:30"),
+                    ("Ultima corsa", "18:10"),
+                    ("Durata del viaggio", "11 minuti"),
+                ]),
                 fill(9),
             ],
         )
         .language(Language::Italian),
+    ]
+}
+
+fn biblioteka() -> Vec<Article> {
+    vec![
         Article::new(
             "http://biblioteka.test/regulamin",
             "Regulamin biblioteki",
@@ -74,6 +113,11 @@ pub(super) fn articles() -> Vec<Article> {
             ],
         )
         .language(Language::Polish),
+    ]
+}
+
+fn onsen() -> Vec<Article> {
+    vec![
         Article::new(
             "http://onsen.test/",
             "山の湯のご案内",
@@ -87,15 +131,16 @@ pub(super) fn articles() -> Vec<Article> {
             ],
         )
         .language(Language::Japanese),
+    ]
+}
+
+fn planetarij() -> Vec<Article> {
+    vec![
         Article::new(
             "http://planetarij.test/",
             "Планетарий",
             Style::Semantic,
-            vec![
-                fill(9),
-                p("Диаметр купола планетария составляет 18 метров, в зале 210 мест."),
-                fill(9),
-            ],
+            vec![fill(9), p("Диаметр купола планетария составляет 18 метров, в зале 210 мест."), fill(9)],
         )
         .language(Language::Russian),
     ]

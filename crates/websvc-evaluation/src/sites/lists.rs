@@ -25,8 +25,11 @@ const POSITIONS: &[&[(&str, &str)]] = &[
     &[("Translator", "Lund"), ("Ship's cook", "Ostrava")],
 ];
 
+/// A month: its path, its name, and its concerts.
+type Month = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Concerts by month: dates and names.
-const CONCERTS: &[(&str, &str, &[(&str, &str)])] = &[
+const CONCERTS: &[Month] = &[
     ("march", "March", &[("3 March", "Ottilie Quartet"), ("17 March", "The Brass Meadow")]),
     (
         "april",
@@ -135,7 +138,7 @@ fn concerts() -> Vec<Article> {
         Style::Tables,
         vec![fill(4), h("Programme by month"), links(&menu), fill(4)],
     );
-    let month = |(path, name, concerts): &(&str, &str, &[(&str, &str)])| {
+    let month = |(path, name, concerts): &Month| {
         let list: String =
             concerts.iter().map(|(date, artist)| format!("<p><b>{date}</b>: {artist}</p>")).collect();
         Article::new(

@@ -3,6 +3,10 @@
 use super::article::{Article, Style, fill, h, links, p, table};
 
 pub(super) fn articles() -> Vec<Article> {
+    [water(), glue(), choir(), dam()].into_iter().flatten().collect()
+}
+
+fn water() -> Vec<Article> {
     vec![
         Article::new(
             "http://water.test/reports",
@@ -34,34 +38,45 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(10),
             ],
         ),
-        Article::new(
-            "http://glue.test/safety.pdf",
-            "Safety data sheet: Bondwell wood glue",
-            Style::Pdf,
-            vec![
-                fill(5),
-                h("Physical properties"),
-                p("Density: 1.08 g per cubic centimetre"),
-                p("Flash point: 93 degrees Celsius"),
-                p("pH value: 5.5"),
-                fill(20),
-                h("First aid"),
-                fill(6),
-            ],
-        ),
-        Article::new(
-            "http://choir.test/programme.pdf",
-            "Programme of the spring concert",
-            Style::Pdf,
-            vec![
-                fill(8),
-                p("Work 1: Morning on the Fens, by Clara Yelland"),
-                p("Work 2: Three Psalms, by Otto Brack"),
-                p("Work 3: The Ferryman, by Clara Yelland"),
-                p("Work 4: Evening Bell, by Piet Hoorn"),
-                fill(8),
-            ],
-        ),
+    ]
+}
+
+fn glue() -> Vec<Article> {
+    vec![Article::new(
+        "http://glue.test/safety.pdf",
+        "Safety data sheet: Bondwell wood glue",
+        Style::Pdf,
+        vec![
+            fill(5),
+            h("Physical properties"),
+            p("Density: 1.08 g per cubic centimetre"),
+            p("Flash point: 93 degrees Celsius"),
+            p("pH value: 5.5"),
+            fill(20),
+            h("First aid"),
+            fill(6),
+        ],
+    )]
+}
+
+fn choir() -> Vec<Article> {
+    vec![Article::new(
+        "http://choir.test/programme.pdf",
+        "Programme of the spring concert",
+        Style::Pdf,
+        vec![
+            fill(8),
+            p("Work 1: Morning on the Fens, by Clara Yelland"),
+            p("Work 2: Three Psalms, by Otto Brack"),
+            p("Work 3: The Ferryman, by Clara Yelland"),
+            p("Work 4: Evening Bell, by Piet Hoorn"),
+            fill(8),
+        ],
+    )]
+}
+
+fn dam() -> Vec<Article> {
+    vec![
         Article::new(
             "http://dam.test/",
             "The dam at Corrie Glen",

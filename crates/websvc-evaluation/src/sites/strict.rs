@@ -3,6 +3,13 @@
 use super::article::{Article, Style, fill, h, html, links, p, table};
 
 pub(super) fn articles() -> Vec<Article> {
+    [camp(), camp_partner(), mill(), dance(), seed_bank(), framed(), framed_data()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn camp() -> Vec<Article> {
     vec![
         Article::new(
             "http://camp.test/prices",
@@ -27,12 +34,20 @@ pub(super) fn articles() -> Vec<Article> {
                 p("A pitch for a tent costs 11.20 EUR a night. A caravan costs 19.60 EUR a night."),
             ],
         ),
-        Article::new(
-            "http://camp-partner.test/",
-            "Partner camp",
-            Style::Semantic,
-            vec![fill(4), p("A pitch for a tent costs 9.90 EUR a night.")],
-        ),
+    ]
+}
+
+fn camp_partner() -> Vec<Article> {
+    vec![Article::new(
+        "http://camp-partner.test/",
+        "Partner camp",
+        Style::Semantic,
+        vec![fill(4), p("A pitch for a tent costs 9.90 EUR a night.")],
+    )]
+}
+
+fn mill() -> Vec<Article> {
+    vec![
         Article::new(
             "http://mill.test/flour",
             "Flour",
@@ -55,6 +70,11 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Divs,
             vec![p("Protein of the dark flour: 12.1 percent.")],
         ),
+    ]
+}
+
+fn dance() -> Vec<Article> {
+    vec![
         Article::new(
             "http://dance.test/studio",
             "Studio",
@@ -78,6 +98,11 @@ pub(super) fn articles() -> Vec<Article> {
             Style::Bare,
             vec![p("Tango: Tuesday, 19:30.")],
         ),
+    ]
+}
+
+fn seed_bank() -> Vec<Article> {
+    vec![
         Article::new(
             "http://seed-bank.test/old-address",
             "The seed bank has moved",
@@ -95,24 +120,30 @@ pub(super) fn articles() -> Vec<Article> {
                 fill(7),
             ],
         ),
-        Article::new(
-            "http://framed.test/",
-            "Gauge at the weir",
-            Style::Bare,
-            vec![
-                fill(3),
-                html(
-                    "<iframe src='http://framed-data.test/level'></iframe><img src='http://framed-data.test/pixel.png' alt=''>",
-                ),
-                p("The gauge stands 62 metres above sea level."),
-                fill(3),
-            ],
-        ),
-        Article::new(
-            "http://framed-data.test/level",
-            "Level",
-            Style::Bare,
-            vec![p("The water level is 214 centimetres.")],
-        ),
     ]
+}
+
+fn framed() -> Vec<Article> {
+    vec![Article::new(
+        "http://framed.test/",
+        "Gauge at the weir",
+        Style::Bare,
+        vec![
+            fill(3),
+            html(
+                "<iframe src='http://framed-data.test/level'></iframe><img src='http://framed-data.test/pixel.png' alt=''>",
+            ),
+            p("The gauge stands 62 metres above sea level."),
+            fill(3),
+        ],
+    )]
+}
+
+fn framed_data() -> Vec<Article> {
+    vec![Article::new(
+        "http://framed-data.test/level",
+        "Level",
+        Style::Bare,
+        vec![p("The water level is 214 centimetres.")],
+    )]
 }

@@ -1,5 +1,27 @@
 //! Filler text: paragraphs in several languages, the same in every run.
 
+/// Words of the English sentences.
+const ENGLISH_WORDS: &[&str] = &[
+    "garden",
+    "reading room",
+    "staircase",
+    "workshop",
+    "archive",
+    "north wing",
+    "café",
+    "courtyard",
+    "collection",
+    "bell tower",
+    "map room",
+    "greenhouse",
+    "footbridge",
+    "lecture hall",
+    "market",
+    "old mill",
+    "signal box",
+    "boathouse",
+];
+
 /// A language of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -103,26 +125,7 @@ impl Language {
 
     fn words(self) -> &'static [&'static str] {
         match self {
-            Self::English => &[
-                "garden",
-                "reading room",
-                "staircase",
-                "workshop",
-                "archive",
-                "north wing",
-                "café",
-                "courtyard",
-                "collection",
-                "bell tower",
-                "map room",
-                "greenhouse",
-                "footbridge",
-                "lecture hall",
-                "market",
-                "old mill",
-                "signal box",
-                "boathouse",
-            ],
+            Self::English => ENGLISH_WORDS,
             Self::German => &[
                 "Garten",
                 "Lesesaal",
