@@ -67,7 +67,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
         Ok(preparation) => preparation,
         Err(ending) => return end(runs, record, &trace, ending, None).await,
     };
-    work(runs, record, trace, preparation, cancelled).await
+    Box::pin(work(runs, record, trace, preparation, cancelled)).await
 }
 
 /// Checks a run again by the present rules of its team, and holds its credits. Blocks.
@@ -181,7 +181,7 @@ async fn work(
         deadline,
     };
     let ending = tokio::select! {
-        report = run_task(&environment, model, task) => Some(ending(report)),
+        report = Box::pin(run_task(&environment, model, task)) => Some(ending(report)),
         () = dropped(cancelled.clone()) => Some(Ending { data: trace.data(), ..Ending::cancelled() }),
         () = tokio::time::sleep_until(deadline + GRACE) => {
             Some(Ending { data: trace.data(), ..Ending::failed("timeout", TIMEOUT_ERROR) })
