@@ -122,9 +122,11 @@ fn open_hop(task: &Task, view: &View<'_>) -> Option<Decision> {
         {
             return Some(Decision::new("This link leads on.", "open", &link.reference, ""));
         }
-        let Some(last) = view.pages.iter().rfind(|page| page.is_kept) else { continue };
-        if links.is_empty() && !has_done(view, &format!("links {} {hop:?}", last.reference)) {
-            return Some(Decision::new("The link is not listed.", "links", &last.reference, hop));
+        // The links of one page are listed at a time.
+        let mut pages = view.pages.iter().rev().filter(|page| page.is_kept);
+        let unlisted = pages.find(|page| !has_done(view, &format!("links {} {hop:?}", page.reference)));
+        if let (true, Some(page)) = (links.is_empty(), unlisted) {
+            return Some(Decision::new("The link is not listed.", "links", &page.reference, hop));
         }
     }
     None

@@ -88,7 +88,7 @@ fn banks() -> Vec<Article> {
             vec![fill(8), p("Loans start at 6.90 percent a year."), fill(4)],
         ),
         Article::new(
-            "http://ostler-savings.test/bonds",
+            "http://ostler-bank.test/bonds",
             "Bonds at Ostler",
             Style::Semantic,
             vec![
