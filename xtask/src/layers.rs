@@ -77,8 +77,7 @@ const LAYERS: &[Layer] = &[
     ),
     layer(
         "websvc-engine",
-        // It needs the query for categories and for the requests to sources. It needs the guarded HTTP client because
-        // remote sources are fetched directly: the rules for pages (cache, robots, extraction) do not apply to them.
+        // Remote sources are fetched directly: the rules for pages do not apply to them.
         &[
             "websvc-types",
             "websvc-query",
@@ -164,6 +163,7 @@ const LAYERS: &[Layer] = &[
             "websvc-stage",
             "websvc-store",
             "websvc-model",
+            "websvc-extract",
             "websvc-agent",
             // For pages in the browser in tests only.
             "websvc-browser",
@@ -178,6 +178,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
+    layer("websvc-evaluation", &["websvc-testkit", "websvc-transport", "websvc-documents", "websvc-extract"]),
     layer("xtask", &["websvc-types"]),
 ];
 
@@ -262,7 +263,6 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-blocklist"]),
     (&["rquickjs"], &["websvc-sandbox"]),
-    (&["object_store"], &["websvc-artifacts"]),
 ];
 
 /// Crates that must not depend on tokio, directly or indirectly.
@@ -283,7 +283,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-blocklist",
 ];
 
-const TEST_KIT: &str = "websvc-testkit";
+const TEST_CRATES: [&str; 2] = ["websvc-testkit", "websvc-evaluation"];
 
 pub(crate) fn run() -> Result {
     let output = run_command(cargo().args(["metadata", "--format-version", "1"]).current_dir(root()))?;
@@ -321,7 +321,7 @@ fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut
     for dependency in package.dependencies.iter().filter(|dependency| members.contains(dependency.name)) {
         let allowed = layer.may_use.contains(&dependency.name);
         let is_test_only =
-            dependency.is_dev && (dependency.name == TEST_KIT || dependency.name == package.name);
+            dependency.is_dev && (TEST_CRATES.contains(&dependency.name) || dependency.name == package.name);
         if !allowed && !is_test_only {
             let may_use = if layer.may_use.is_empty() { "none".to_owned() } else { layer.may_use.join(", ") };
             violations.push(format!(

@@ -13,7 +13,7 @@ mod cluster;
 mod conformance;
 mod corpus;
 mod debian;
-mod evaluation;
+mod eval;
 mod interpreters;
 mod layers;
 mod media;
@@ -50,9 +50,13 @@ const USAGE: &str = "usage: cargo xtask TASK
                monitors: 100 checks per minute with 100 and with 10,000 monitors;
                extraction: on pages with known main content, against dom_smoothie;
                browser: JavaScript rendering, against Chromium alone and Playwright)
+  eval agent   run the tasks of the agent, which have known answers
+               (by default with a scripted oracle; --llm URL --model NAME [--key-env VARIABLE]: with a model;
+               --only TEXT: only tasks with TEXT in their class or name; --timeout SECONDS of a task; --json;
+               --binary FILE: test FILE instead of building the program)
   eval pii     evaluate redactPII with a language model: precision and recall by entity
-               (--llm URL --model NAME: an OpenAI-compatible endpoint; --rounds N;
-               WEBSVC_LLM_KEY: its key)
+                (--llm URL --model NAME: an OpenAI-compatible endpoint; --rounds N;
+                WEBSVC_LLM_KEY: its key)
   cluster      test and measure replicas on a PostgreSQL server
                (tests, failover, bench: only this part)
   bloat        build the release program and print its code size by crate and function
@@ -89,13 +93,14 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "memory"] => bench::run_memory(),
         ["bench", "sessions"] => bench::run_sessions(),
         ["bench", part @ ("monitors" | "relevance" | "scale")] => bench::run_part(part),
-        ["eval", "pii", options @ ..] => evaluation::run_pii(options),
+        ["eval", "pii", options @ ..] => eval::run_pii(options),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),
         ["cluster", "failover"] => {
             cluster::run_failover(cluster::tests_of("websvc-store", cluster::FAILOVER_TESTS))
         }
         ["cluster", "bench"] => cluster::run_bench(),
+        ["eval", "agent", options @ ..] => eval::run_agent(options),
         ["conformance", options @ ..] => conformance::run(&conformance::Options::parse(options)?),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),

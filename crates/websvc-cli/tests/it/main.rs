@@ -9,6 +9,7 @@
 mod access;
 mod adapters;
 mod agent;
+mod agent_evaluation;
 mod archives;
 mod artifacts;
 mod attributes;

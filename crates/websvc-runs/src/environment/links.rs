@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use url::Url;
 use websvc_agent::Link;
+use websvc_extract::{ContentOptions, ContentScope, Document, Source};
 use websvc_types::limits::URL_MAX_CHARS;
 
 /// The maximum number of links of a page.
@@ -15,13 +16,14 @@ const MAX_TEXT_CHARS: usize = 200;
 /// The maximum number of brackets that are open at a position.
 const MAX_OPEN: usize = 64;
 
-/// Returns the links of a page in the order of its markdown, each URL once, followed by those of `urls` that it does not have.
-pub(super) fn page_links(markdown: &str, urls: &[String]) -> Vec<Link> {
+/// Returns the links of a page, each URL once: those of `markdown`, its main content, in their order, then those of `whole`, the
+/// whole page, and then those of `urls`. The main content leaves out the links to the next page of a list, and menus.
+pub(super) fn page_links(markdown: &str, whole: &str, urls: &[String]) -> Vec<Link> {
     let mut links = Vec::new();
     let mut seen = HashSet::new();
     let written = markdown_links(markdown);
     let others = urls.iter().map(|url| (String::new(), url.as_str()));
-    for (text, url) in written.into_iter().chain(others) {
+    for (text, url) in written.into_iter().chain(markdown_links(whole)).chain(others) {
         if links.len() == MAX_LINKS {
             break;
         }
@@ -30,6 +32,14 @@ pub(super) fn page_links(markdown: &str, urls: &[String]) -> Vec<Link> {
         }
     }
     links
+}
+
+/// Returns the markdown of all visible content of an HTML page; empty if it cannot be read.
+pub(super) fn whole_page(html: &str, url: &Url) -> String {
+    let source = Source { bytes: html.as_bytes(), content_type: Some("text/html; charset=utf-8"), url };
+    let options = ContentOptions { scope: ContentScope::Full, ..ContentOptions::default() };
+    // Such a page has no links outside its main content either.
+    Document::parse(source).map(|page| page.content(&options).markdown()).unwrap_or_default()
 }
 
 fn is_web_url(url: &str) -> bool {
@@ -107,7 +117,7 @@ mod tests {
     #[track_caller]
     fn check(markdown: &str, urls: &[&str], expected: &[(&str, &str)]) {
         let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
-        let links = page_links(markdown, &urls);
+        let links = page_links(markdown, "", &urls);
         let found: Vec<_> = links.iter().map(|link| (link.text.as_str(), link.url.as_str())).collect();
         assert_eq!(found, expected);
     }
@@ -126,14 +136,30 @@ mod tests {
     }
 
     #[test]
+    fn links_outside_the_main_content_have_texts() {
+        let url = Url::parse("http://a.test/list").unwrap();
+        let html = "<nav><a href=/menu>Menu</a></nav><main><p>Text <a href=/item>Item</a></p></main>\
+                    <p><a href='?page=2'>Next page</a></p>";
+        let links = page_links("[Item](http://a.test/item)", &whole_page(html, &url), &[]);
+        let found: Vec<_> = links.iter().map(|link| (link.text.as_str(), link.url.as_str())).collect();
+        let expected = [
+            ("Item", "http://a.test/item"),
+            ("Menu", "http://a.test/menu"),
+            ("Next page", "http://a.test/list?page=2"),
+        ];
+        assert_eq!(found, expected);
+        assert!(!whole_page("%PDF-1.7\0\0", &url).contains("http"));
+    }
+
+    #[test]
     fn brackets_and_links_are_limited() {
         check(&"[".repeat(100_000), &[], &[]);
         check(&"[x](".repeat(50_000), &[], &[]);
         let many: String = (0..MAX_LINKS + 5).map(|number| format!("[x](http://a.test/{number}) ")).collect();
-        assert_eq!(page_links(&many, &[]).len(), MAX_LINKS);
+        assert_eq!(page_links(&many, "", &[]).len(), MAX_LINKS);
         let long = "ö".repeat(MAX_TEXT_CHARS + 1);
         assert_eq!(
-            page_links(&format!("[{long}](http://a.test/)"), &[])[0].text.chars().count(),
+            page_links(&format!("[{long}](http://a.test/)"), "", &[])[0].text.chars().count(),
             MAX_TEXT_CHARS
         );
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use url::Url;
 use websvc_agent::{ReadPage, Stop, ToolFailure, ToolOutput};
-use websvc_engine::{Engine, EngineError};
+use websvc_engine::{Engine, EngineError, run_blocking};
 use websvc_scrape::{FilePublisher, Page};
-use websvc_types::format::{Links, Markdown};
+use websvc_types::format::{Links, Markdown, RawHtml};
 use websvc_types::limits::SCRAPE_TIMEOUT_MIN_MS;
 use websvc_types::{ErrorCode, Format, Parser, ParserKind, Proxy, ScrapeOptions, ScrapeRequest};
 use websvc_validate::{Checked, PagePlan, check_scrape};
 
 use super::RunEnvironment;
-use super::links::page_links;
+use super::links::{page_links, whole_page};
 
 /// The maximum length of a page, in bytes. The rest is cut.
 const MAX_MARKDOWN_BYTES: usize = 400_000;
@@ -25,6 +25,9 @@ const TIMEOUT_MS: u64 = 60_000;
 
 /// The maximum length of the reason of a failure, in characters.
 const MAX_REASON_CHARS: usize = 300;
+
+/// The elements whose text is left out. Their links are listed nevertheless.
+const EXCLUDED_TAGS: [&str; 2] = ["nav", "footer"];
 
 /// The name that the boundaries of strict runs share. Each run checks the final URL of a fetch that it shares with another.
 const BOUNDARY: &str = "the URLs of a run";
@@ -58,7 +61,7 @@ impl RunEnvironment {
         let outcome = engine.scrape(target.url(), scrape, &self.setup.team, &files, deadline).await;
         reservation.settle(&outcome.bill);
         let page = outcome.page.map_err(|error| failure(&error))?;
-        let page = Arc::new(self.to_read_page(target.url(), page)?);
+        let page = Arc::new(self.to_read_page(target.url(), page).await?);
         self.memory.lock().insert(url, &page);
         Ok(page)
     }
@@ -92,7 +95,15 @@ impl RunEnvironment {
 
     fn plan_with(&self, url: &Url, proxy: Proxy, max_pages: u32) -> Result<PagePlan, ToolFailure> {
         let options = ScrapeOptions {
-            formats: Some(vec![Format::Markdown(Markdown::default()), Format::Links(Links::default())]),
+            formats: Some(vec![
+                Format::Markdown(Markdown::default()),
+                Format::Links(Links::default()),
+                Format::RawHtml(RawHtml::default()),
+            ]),
+            // The main content leaves out prices of cards and lists of links, which tasks ask for. The agent retrieves
+            // the passages that it needs, so that the rest does no harm.
+            only_main_content: Some(false),
+            exclude_tags: Some(EXCLUDED_TAGS.map(str::to_owned).to_vec()),
             parsers: Some(vec![Parser { max_pages: Some(max_pages), ..Parser::new(ParserKind::Pdf) }]),
             proxy: Some(proxy),
             ..self.scrape_options()
@@ -121,13 +132,21 @@ impl RunEnvironment {
     }
 
     /// Converts a page, and makes its URLs known to the run.
-    fn to_read_page(&self, requested: &Url, page: Page) -> Result<ReadPage, ToolFailure> {
+    async fn to_read_page(&self, requested: &Url, page: Page) -> Result<ReadPage, ToolFailure> {
         if let Some(status) = page.metadata.status_code.filter(|status| *status >= 400) {
             return Err(ToolFailure::Failed(format!("the page has status {status}")));
         }
         let markdown = page.markdown.unwrap_or_default();
         let url = page.metadata.url.unwrap_or_else(|| requested.to_string());
-        let links = page_links(&markdown, &page.links.unwrap_or_default());
+        let base = Url::parse(&url).unwrap_or_else(|_| requested.clone());
+        let (html, urls) = (page.raw_html.unwrap_or_default(), page.links.unwrap_or_default());
+        let work = move || {
+            let whole = whole_page(&html, &base);
+            (page_links(&markdown, &whole, &urls), markdown)
+        };
+        let (links, markdown) = run_blocking(self.call_deadline(), work)
+            .await
+            .map_err(|error| ToolFailure::Failed(format!("the links of the page cannot be read: {error}")))?;
         let title = page.metadata.title.unwrap_or_default();
         Ok(self.known_page(ReadPage { url, title, markdown, links }))
     }

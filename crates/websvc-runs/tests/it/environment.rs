@@ -60,6 +60,33 @@ async fn search_map_and_scrape_have_the_prices_of_the_service() {
 }
 
 #[tokio::test]
+async fn pages_have_what_the_main_content_leaves_out() {
+    let card = |name: &str| {
+        format!(
+            "<div class=card><h3><a href='/{name}'>{name}</a></h3><p class=price>{name} costs 5 EUR</p></div>"
+        )
+    };
+    let page = format!(
+        "<title>Shop</title><nav><a href='/menu'>Menu</a></nav><div>{}{}</div><p><a href='?page=2'>Next page</a></p>",
+        card("kettle"),
+        card("teapot")
+    );
+    let fixture = Fixture::new(TestWeb::builder().page("http://shop.test/list", Page::html(page))).await;
+    let run = fixture.run(|setup| setup.user_texts = vec!["shop.test".to_owned()]);
+    let Ok(ToolOutput::Read { pages, .. }) = scrape(&run, "http://shop.test/list").await else {
+        panic!("it is read")
+    };
+    for text in ["kettle costs 5 EUR", "teapot costs 5 EUR"] {
+        assert!(pages[0].markdown.contains(text), "{}", pages[0].markdown);
+    }
+    assert!(!pages[0].markdown.contains("Menu"), "{}", pages[0].markdown);
+    let links: Vec<_> = pages[0].links.iter().map(|link| (link.text.as_str(), link.url.as_str())).collect();
+    for link in [("Next page", "http://shop.test/list?page=2"), ("Menu", "http://shop.test/menu")] {
+        assert!(links.contains(&link), "{links:?}");
+    }
+}
+
+#[tokio::test]
 async fn redirected_and_failed_pages_are_reported() {
     let web = TestWeb::builder()
         .page("http://a.test/old", Page::redirect(301, "/new"))

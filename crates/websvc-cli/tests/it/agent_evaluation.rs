@@ -1,0 +1,41 @@
+//! The tasks of the agent with the oracle: a perfect but honest model solves all of them, if the service shows it the right
+//! passages, keeps what was collected, and makes no request that it must not make.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use websvc_evaluation::{EvaluationOptions, ModelEndpoint, TaskVerdict, evaluate};
+
+use crate::harness::skip;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oracle_solves_all_tasks() {
+    let chromium = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from);
+    if chromium.is_none() {
+        skip(
+            "agent_evaluation::oracle_solves_all_tasks, pages of scripts",
+            "WEBSVC_TEST_CHROMIUM is not set",
+        );
+    }
+    let options = EvaluationOptions {
+        program: env!("CARGO_BIN_EXE_websvc").into(),
+        chromium,
+        model: ModelEndpoint::Oracle,
+        only: None,
+        task_timeout: Duration::from_secs(120),
+    };
+    let report = evaluate(&options, |result| println!("{result}")).await.unwrap();
+    println!("{report}");
+    let failed: Vec<String> = report
+        .results
+        .iter()
+        .filter(|result| !matches!(result.verdict, TaskVerdict::Success | TaskVerdict::Skipped))
+        .map(|result| format!("{result} {}", result.data))
+        .collect();
+    assert!(failed.is_empty(), "{} tasks failed:\n{}", failed.len(), failed.join("\n"));
+    // All values of the oracle are in passages of pages, and the service must find them there.
+    for result in report.with_verdict(TaskVerdict::Success) {
+        let note = result.message.as_deref().unwrap_or_default();
+        assert!(!note.contains("No page that was read states"), "{}: {note}", result.id);
+    }
+}
