@@ -9,6 +9,7 @@
 
 mod blocking;
 mod collect;
+mod correct;
 mod decision;
 mod environment;
 mod fill;
@@ -28,6 +29,7 @@ mod task;
 mod tool;
 
 pub use collect::{Collected, collect_page};
+pub use correct::{Corrected, correct_data};
 pub use environment::{Environment, Event, Stop};
 pub use merge::{Draft, Preference, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};

@@ -44,6 +44,7 @@ mod durable;
 mod elastic;
 mod elastic_only;
 mod exporting;
+mod extract;
 mod extras;
 mod harness;
 mod indexing;

@@ -29,7 +29,7 @@ const ENDPOINTS: &[(&str, Option<ActivityFilter>)] = &[
     ("crawl", Some(ActivityFilter::Jobs(JobKind::Crawl))),
     ("llmstxt", Some(ActivityFilter::Jobs(JobKind::Crawl))),
     ("batch_scrape", Some(ActivityFilter::Jobs(JobKind::Batch))),
-    ("extract", None),
+    ("extract", Some(ActivityFilter::Requests("extract"))),
     ("deep_research", None),
     ("agent", Some(ActivityFilter::Requests("agent"))),
 ];

@@ -61,6 +61,12 @@ const LLMS_TXT: ClientCompat =
 /// The official Rust client has its own spelling.
 const AGENT: ClientCompat =
     ClientCompat { aliases: &[(compat::STRICT_CONSTRAIN_TO_URLS, "strictConstrainToURLs")], ..NOTHING };
+/// Fields with two leading underscores switch experiments of the hosted service.
+const EXTRACT: ClientCompat = ClientCompat {
+    ignored_fields: &["__experimental_stream", "__experimental_streamSteps"],
+    aliases: SEARCH.aliases,
+    ..NOTHING
+};
 const PARSER: ClientCompat = ClientCompat { unsupported_fields: compat::PARSER_OPTIONS, ..NOTHING };
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
@@ -82,6 +88,7 @@ impl ClientCompat {
             "CrawlRequest" => CRAWL,
             "LlmsTxtRequest" => LLMS_TXT,
             "AgentRequest" => AGENT,
+            "ExtractRequest" => EXTRACT,
             "Parser" => PARSER,
             _ => Self::default(),
         }
