@@ -403,12 +403,7 @@ const fn agent(method: Method, path: &'static str, operation: AgentOperation) ->
     route(method, path, Operation::Agent(operation), AccessLevel::Key)
 }
 
-const fn extract(
-    method: Method,
-    path: &'static str,
-    version: Version,
-    operation: ExtractOperation,
-) -> Route {
+const fn extract(method: Method, path: &'static str, version: Version, operation: ExtractOperation) -> Route {
     route(method, path, Operation::Extract(version, operation), AccessLevel::Key)
 }
 

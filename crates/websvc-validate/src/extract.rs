@@ -259,8 +259,7 @@ fn check_urls(
         };
         match target {
             Some(target) => {
-                let target =
-                    if is_site { ExtractTarget::Site(target) } else { ExtractTarget::Page(target) };
+                let target = if is_site { ExtractTarget::Site(target) } else { ExtractTarget::Page(target) };
                 if !targets.contains(&target) {
                     targets.push(target);
                 }
@@ -301,8 +300,11 @@ fn check_pages(
         None => threat_protection
             .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy)),
     };
-    let context =
-        ScrapeContext { policy, retention: RetentionMode::requested_retention(policy), threat: threat.as_ref() };
+    let context = ScrapeContext {
+        policy,
+        retention: RetentionMode::requested_retention(policy),
+        threat: threat.as_ref(),
+    };
     let options = ScrapeOptions { formats: Some(vec![Format::Markdown(Markdown {})]), ..options };
     scrape::check(report, &path, options, context)
 }

@@ -158,8 +158,8 @@ fn query(plan: &ExtractPlan) -> Option<String> {
 }
 
 fn timeout_ms(plan: &ExtractPlan) -> u64 {
-    let timeout = plan.timeout.map_or(SEARCH_TIMEOUT_DEFAULT_MS, |timeout| {
-        u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
-    });
+    let timeout = plan
+        .timeout
+        .map_or(SEARCH_TIMEOUT_DEFAULT_MS, |timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     timeout.clamp(SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_DEFAULT_MS)
 }

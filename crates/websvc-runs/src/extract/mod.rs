@@ -11,9 +11,7 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_store::{
-    CreditHold, FinishedRun, JobEvent, RunKind, RunRecord, RunStatus, RunWebhookEvent, Team,
-};
+use websvc_store::{CreditHold, FinishedRun, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team};
 use websvc_types::extract::ExtractCompletedEvent;
 use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
 
@@ -109,10 +107,7 @@ async fn try_run(
 }
 
 /// Checks an extraction again by the present rules of its team, and holds its credits. Blocks.
-fn prepare(
-    inner: &Inner,
-    record: &RunRecord,
-) -> Result<Result<Preparation, (RunStatus, String)>, RunsError> {
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, (RunStatus, String)>, RunsError> {
     let failed = |error: String| Ok(Err((RunStatus::Failed, error)));
     let Some(StoredExtractRequest { request, mut warnings }) = StoredExtractRequest::decode(&record.request)
     else {
@@ -215,7 +210,6 @@ fn completed_event(
     pages: u64,
     credits_used: u64,
 ) -> RunWebhookEvent {
-    debug_assert_eq!(record.kind, RunKind::Extract);
     let data = ExtractCompletedEvent {
         success: true,
         data: extraction.data.clone().unwrap_or_default(),

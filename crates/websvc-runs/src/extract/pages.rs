@@ -48,12 +48,6 @@ enum PageFailure {
     Failed(String),
 }
 
-impl From<String> for PageFailure {
-    fn from(reason: String) -> Self {
-        Self::Failed(reason)
-    }
-}
-
 /// The pages so far.
 #[derive(Default)]
 struct Pages {
@@ -102,47 +96,48 @@ impl Extraction<'_> {
         Outcome::Failed { status, error: NO_CREDITS.to_owned(), extraction }
     }
 
-    /// Reads a page, and extracts its data.
+    /// Reads a page and extracts its data, within the time of the extraction.
     async fn page(&self, model: &dyn Model, url: &Url) -> Result<PageData, PageFailure> {
-        let engine = &self.runs.inner.engine;
-        let reading = async {
-            let permit = self.runs.inner.tools.read_permit().await;
-            let _permit = permit.ok_or_else(|| "the service is stopping".to_owned())?;
-            let reservation = self
-                .budget
-                .reserve(page_credits(engine, self.plan))
-                .map_err(|_stop| PageFailure::NoCredits)?;
-            let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
-            let files = FilePublisher::inline();
-            let outcome = engine.scrape(url, &self.plan.scrape, self.team, &files, deadline).await;
-            let mut bill = outcome.bill;
-            let page = match outcome.page {
-                Ok(page) => to_read_page(url, page),
-                Err(error) => Err(cut(&error.to_string())),
-            };
-            let page = match page {
-                Ok(page) => page,
-                Err(reason) => {
-                    reservation.settle(&bill);
-                    return Err(reason.into());
-                }
-            };
-            let address = page.url.clone();
-            let prompt = self.prompt();
-            let schema = self.plan.schema.as_ref();
-            let collected = collect_page(model, &prompt, schema, page, self.pages_deadline()).await;
-            if collected.as_ref().is_ok_and(|collected| !collected.data.is_null()) {
-                bill.add_line(ChargeKind::Json, 1, engine.json_price());
-            }
-            reservation.settle(&bill);
-            match collected {
-                Ok(collected) => Ok(PageData { url: address, collected }),
-                Err(error) => Err(cut(&format!("the language model failed: {error}")).into()),
-            }
-        };
+        let reading = Box::pin(self.read_page(model, url));
         match tokio::time::timeout_at(self.pages_deadline().into(), reading).await {
             Ok(result) => result,
-            Err(_elapsed) => Err("the time of the extraction is over".to_owned().into()),
+            Err(_elapsed) => Err(PageFailure::Failed("the time of the extraction is over".to_owned())),
+        }
+    }
+
+    /// Reads a page and extracts its data.
+    async fn read_page(&self, model: &dyn Model, url: &Url) -> Result<PageData, PageFailure> {
+        let engine = &self.runs.inner.engine;
+        let Some(_permit) = self.runs.inner.tools.read_permit().await else {
+            return Err(PageFailure::Failed("the service is stopping".to_owned()));
+        };
+        let reserved = self.budget.reserve(page_credits(engine, self.plan));
+        let reservation = reserved.map_err(|_stop| PageFailure::NoCredits)?;
+        let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
+        let files = FilePublisher::inline();
+        let outcome = engine.scrape(url, &self.plan.scrape, self.team, &files, deadline).await;
+        let mut bill = outcome.bill;
+        let page = match outcome.page {
+            Ok(page) => to_read_page(url, page),
+            Err(error) => Err(cut(&error.to_string())),
+        };
+        let page = match page {
+            Ok(page) => page,
+            Err(reason) => {
+                reservation.settle(&bill);
+                return Err(PageFailure::Failed(reason));
+            }
+        };
+        let url = page.url.clone();
+        let (prompt, schema) = (self.prompt(), self.plan.schema.as_ref());
+        let collected = collect_page(model, &prompt, schema, page, self.pages_deadline()).await;
+        if collected.as_ref().is_ok_and(|collected| !collected.data.is_null()) {
+            bill.add_line(ChargeKind::Json, 1, engine.json_price());
+        }
+        reservation.settle(&bill);
+        match collected {
+            Ok(collected) => Ok(PageData { url, collected }),
+            Err(error) => Err(PageFailure::Failed(cut(&format!("the language model failed: {error}")))),
         }
     }
 
@@ -201,7 +196,8 @@ impl Extraction<'_> {
         {
             let prompt = self.prompt();
             let corrected = correct_data(model, &prompt, &optional, &data, first, self.deadline).await;
-            let corrected = corrected.map_err(|error| format!("{first}; the language model failed: {error}"))?;
+            let corrected =
+                corrected.map_err(|error| format!("{first}; the language model failed: {error}"))?;
             pages.usage.add(corrected.usage);
             data = corrected.data;
             found = violation(schema, &data).await;
@@ -210,7 +206,9 @@ impl Extraction<'_> {
             }
         }
         if let Some(missing) = found {
-            pages.warnings.push(format!("the pages do not state all values that the schema requires: {missing}"));
+            pages
+                .warnings
+                .push(format!("the pages do not state all values that the schema requires: {missing}"));
         }
         Ok(data)
     }

@@ -5,9 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use websvc_jobs::timestamp;
 use websvc_store::{RunRecord, RunStatus};
-use websvc_types::extract::{
-    DEPRECATION, ExtractRequest, ExtractStatus, ExtractStatusResponse, REPLACEMENT,
-};
+use websvc_types::extract::{DEPRECATION, ExtractRequest, ExtractStatus, ExtractStatusResponse, REPLACEMENT};
 
 use super::StoredExtraction;
 

@@ -177,7 +177,9 @@ mod tests {
         check(Some("cursor=.9"), with(all, 50, None, Some(9)));
         let batches = Some(ActivityFilter::Jobs(JobKind::Batch));
         check(Some("endpoint=batch_scrape&limit=1&cursor=7.9"), with(batches, 1, Some(7), Some(9)));
-        check(Some("endpoint=extract"), with(None, 50, None, None));
+        check(Some("endpoint=deep_research"), with(None, 50, None, None));
+        let extractions = Some(ActivityFilter::Requests("extract"));
+        check(Some("endpoint=extract"), with(extractions, 50, None, None));
         for wrong in [
             "limit=0",
             "limit=101",

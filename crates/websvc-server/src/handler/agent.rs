@@ -218,14 +218,12 @@ fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<Ru
     let too_many = |text: String| Err(too_many_runs(text));
     match outcome {
         CreateRunOutcome::Created(record) => Ok(*record),
-        CreateRunOutcome::TooManyOpen => too_many(format!(
-            "limit of {} agent runs per team that wait or work reached",
-            limits.max_open
-        )),
-        CreateRunOutcome::TooManyStored => too_many(format!(
-            "limit of {} stored agent runs per team reached",
-            limits.max_stored
-        )),
+        CreateRunOutcome::TooManyOpen => {
+            too_many(format!("limit of {} agent runs per team that wait or work reached", limits.max_open))
+        }
+        CreateRunOutcome::TooManyStored => {
+            too_many(format!("limit of {} stored agent runs per team reached", limits.max_stored))
+        }
         CreateRunOutcome::ThreadNotFound => Err(thread_not_found()),
         CreateRunOutcome::ThreadRunning => {
             let text = "A run of the thread has not ended; start the next turn when it has";

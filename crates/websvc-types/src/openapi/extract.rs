@@ -12,10 +12,8 @@ const DESCRIPTION: &str = "Every response, also an error, has the headers `Depre
 
 /// Adds the operations to the paths.
 pub(super) fn add(paths: &mut Value) {
-    let versions = [
-        ("/v2/extract", "startExtract", "getExtract"),
-        ("/v1/extract", "startExtractV1", "getExtractV1"),
-    ];
+    let versions =
+        [("/v2/extract", "startExtract", "getExtract"), ("/v1/extract", "startExtractV1", "getExtractV1")];
     for (path, start_id, status_id) in versions {
         paths[path] = json!({ "post": deprecated(start(start_id).to_value()) });
         let mut status = deprecated(status(status_id).to_value());

@@ -37,9 +37,7 @@ async fn both_versions_start_and_read_the_same_extractions() {
             "{status}"
         );
         assert_eq!(status, test.wait_for_end(start_path, body).await);
-        check_deprecation(
-            &test.service.get(&format!("{start_path}/{}", body["id"].as_str().unwrap())).await,
-        );
+        check_deprecation(&test.service.get(&format!("{start_path}/{}", body["id"].as_str().unwrap())).await);
     }
 }
 
@@ -217,7 +215,8 @@ async fn extraction_without_a_model_is_not_implemented() {
 #[tokio::test(flavor = "multi_thread")]
 async fn options_of_version_1_are_translated() {
     let test = ExtractTest::new().await;
-    let fields = json!({ "urls": [TEA], "schema": null, "scrapeOptions": { "parsePDF": false, "formats": null } });
+    let fields =
+        json!({ "urls": [TEA], "schema": null, "scrapeOptions": { "parsePDF": false, "formats": null } });
     let v2 = test.try_start(EXTRACT, fields.clone()).await;
     assert_eq!(v2.status, StatusCode::BAD_REQUEST, "version 2 has no parsePDF: {}", v2.body);
     let v1 = test.try_start(EXTRACT_V1, fields).await;

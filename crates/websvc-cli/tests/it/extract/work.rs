@@ -11,14 +11,14 @@ use super::{COFFEE, EXTRACT, ExtractTest, GONE, HOOK, SHOP, TEA, drinks, reading
 async fn site_is_mapped_and_its_pages_are_merged() {
     let test = ExtractTest::new().await;
     let (_, status) = test.run(json!({ "urls": ["http://shop.test/*"], "urlTrace": true })).await;
-    assert_eq!((&status["status"], &status["data"]["shop"]), (&json!("completed"), &json!("Leaf")), "{status}");
+    assert_eq!(
+        (&status["status"], &status["data"]["shop"]),
+        (&json!("completed"), &json!("Leaf")),
+        "{status}"
+    );
     assert_eq!(status["data"]["drinks"].as_array().unwrap().len(), 2, "{status}");
-    let mut read: Vec<&str> = status["urlTrace"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|page| page["url"].as_str().unwrap())
-        .collect();
+    let mut read: Vec<&str> =
+        status["urlTrace"].as_array().unwrap().iter().map(|page| page["url"].as_str().unwrap()).collect();
     read.sort_unstable();
     assert_eq!(read, [SHOP, COFFEE, TEA], "{status}");
     // A map, three pages, and their data.
@@ -165,7 +165,8 @@ async fn received(test: &ExtractTest, count: usize) -> Vec<Value> {
 async fn extraction_interrupted_by_the_end_of_the_process_fails_and_costs_nothing() {
     let mut test = ExtractTest::with(|body| reading(body).delay(Duration::from_secs(600))).await;
     let started = test.try_start(EXTRACT, json!({ "urls": [TEA] })).await.body;
-    let is_asked = || test.world.requests().iter().any(|request| request.url.starts_with("http://model.test/"));
+    let is_asked =
+        || test.world.requests().iter().any(|request| request.url.starts_with("http://model.test/"));
     until("the model is asked", is_asked).await;
     let path = format!("{EXTRACT}/{}", started["id"].as_str().unwrap());
     let working = test.service.get(&path).await.body;
