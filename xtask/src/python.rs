@@ -31,6 +31,13 @@ const RELAXED_REQUIREMENTS: &[&str] = &[
 /// Playwright, with the version of Node that it drives browsers with, for tests of interpreters.
 const PLAYWRIGHT: &str = "playwright==1.65.2";
 
+/// Environment variable with the path of the Python interpreter that has document loaders.
+pub(crate) const LOADERS_VARIABLE: &str = "WEBSVC_TEST_LOADERS";
+
+/// Document loaders of LangChain and LlamaIndex, which use the SDK.
+const LOADERS: &[&str] =
+    &["langchain-firecrawl==0.1.0", "langchain-community==0.4.2", "llama-index-readers-web==0.7.0"];
+
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
@@ -46,6 +53,15 @@ pub(crate) fn prepare() -> Result<PathBuf> {
 pub(crate) fn prepare_playwright() -> Result<PathBuf> {
     environment(PLAYWRIGHT, "import playwright", |pip| {
         pip.install(&[PLAYWRIGHT]).map_err(|error| pip_failed(PLAYWRIGHT, error.as_ref()))
+    })
+}
+
+/// Returns the interpreter of a virtual environment with document loaders. Creates it if it is missing.
+pub(crate) fn prepare_loaders() -> Result<PathBuf> {
+    let probe = "import langchain_community, langchain_firecrawl, llama_index.readers.web";
+    environment("loaders", probe, |pip| {
+        install_sdk(pip)?;
+        pip.install(LOADERS).map_err(|error| pip_failed(&LOADERS.join(" "), error.as_ref()))
     })
 }
 

@@ -194,6 +194,7 @@ impl TestDependencies {
         provide("playwright", playwright::VARIABLE, playwright::prepare);
         provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
+        provide("document loaders", python::LOADERS_VARIABLE, python::prepare_loaders);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

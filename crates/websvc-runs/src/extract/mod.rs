@@ -7,6 +7,7 @@ mod pages;
 mod result;
 mod status;
 
+use std::future::pending;
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -73,11 +74,7 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
     }
 }
 
-async fn try_run(
-    runs: &Runs,
-    record: &RunRecord,
-    mut cancelled: watch::Receiver<bool>,
-) -> Result<(), RunsError> {
+async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
     let number = record.number;
     if !runs.with_store(move |store, _| store.begin_run(number, now_ms())).await? {
         return Ok(());
@@ -99,10 +96,17 @@ async fn try_run(
     tokio::select! {
         result = work(runs, record, preparation) => result,
         // The run was cancelled or deleted, or belongs to another process.
-        Ok(_) = cancelled.wait_for(|is_cancelled| *is_cancelled) => {
+        () = wait_cancelled(cancelled) => {
             let trace = Trace::new(&record.id, record.events);
             end(runs, record, &trace, Ending::cancelled(), None).await
         }
+    }
+}
+
+async fn wait_cancelled(mut cancelled: watch::Receiver<bool>) {
+    if cancelled.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
+        // The runner has ended, and with it this task.
+        pending::<()>().await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs the official Python SDK against extractions, in both versions.
+//! Runs the official Python SDK and the document loaders that use it against extractions.
 
 use super::ExtractTest;
 use crate::browser::path_or_skip;
@@ -60,4 +60,34 @@ async fn official_python_sdk_extracts() {
                     400 True\n\
                     404 True\n";
     check(python.as_os_str(), SCRIPT, &test.service, expected);
+}
+
+/// A script with the document loaders of LangChain and LlamaIndex in extract mode.
+const LOADERS: &str = r##"
+import sys, warnings
+
+warnings.simplefilter("ignore")
+
+from langchain_community.document_loaders import FireCrawlLoader
+from langchain_firecrawl import FirecrawlLoader
+from llama_index.readers.web import FireCrawlWebReader
+
+address, key, tea = sys.argv[1], sys.argv[2], "http://shop.test/tea"
+params = {"prompt": "The drinks", "show_sources": True}
+loaded = FirecrawlLoader(tea, api_key=key, api_url=address, mode="extract", params=dict(params)).load()
+print(len(loaded), "sencha" in loaded[0].page_content, loaded[0].metadata["sources"])
+loaded = FireCrawlLoader(tea, api_key=key, api_url=address, mode="extract", params=dict(params)).load()
+print(len(loaded), "status='completed'" in loaded[0].page_content, "sencha" in loaded[0].page_content)
+sys.stdout, stdout = sys.stderr, sys.stdout
+read = FireCrawlWebReader(api_key=key, api_url=address, mode="extract", params=dict(params)).load_data(urls=[tea])
+sys.stdout = stdout
+print(len(read), "status='completed'" in read[0].text, "sencha" in read[0].text)
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn document_loaders_extract() {
+    let Some(python) = path_or_skip("WEBSVC_TEST_LOADERS", "document_loaders_extract") else { return };
+    let test = ExtractTest::new().await;
+    let expected = "1 True {'drinks[0]': ['http://shop.test/tea']}\n1 True True\n1 True True\n";
+    check(python.as_os_str(), LOADERS, &test.service, expected);
 }
