@@ -4,6 +4,7 @@ mod events;
 mod lifecycle;
 mod requests;
 mod rights;
+mod safety;
 mod sdk;
 
 use std::time::Duration;

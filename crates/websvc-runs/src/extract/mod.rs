@@ -94,7 +94,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
         }
     };
     tokio::select! {
-        result = work(runs, record, preparation) => result,
+        result = Box::pin(work(runs, record, preparation)) => result,
         // The run was cancelled or deleted, or belongs to another process.
         () = wait_cancelled(cancelled) => {
             let trace = Trace::new(&record.id, record.events);
