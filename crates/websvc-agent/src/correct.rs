@@ -5,11 +5,9 @@ use std::time::Instant;
 use serde_json::Value;
 use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
 
+use crate::instructions::COMPOSE;
 use crate::prompt::{Content, task_sections};
 use crate::requests::content_chars;
-
-/// The instructions, which are those of the answer of a run.
-const INSTRUCTIONS: &str = include_str!("instructions/compose-v1.txt");
 
 /// The maximum length of an answer, in tokens.
 const MAX_TOKENS: u32 = 4_096;
@@ -41,21 +39,21 @@ pub async fn correct_data(
         "## Answer\nWrite the answer to the task.\nYour last answer was refused: it violates the schema. The section \
          Violation says how.",
     );
-    let max_chars = content_chars(model, INSTRUCTIONS, &prompt, format);
+    let max_chars = content_chars(model, COMPOSE, &prompt, format);
     let mut content = Content::new(max_chars);
     content.add("Violation", [cut(violation, max_chars / 10)], max_chars / 5);
     let remaining = content.remaining();
     content.add("Draft", [data.to_string()], remaining);
     let content = content.finish();
     let request = CompletionRequest {
-        instructions: INSTRUCTIONS,
+        instructions: COMPOSE,
         user_prompt: &prompt,
         content: Some(&content),
         format,
         max_tokens: MAX_TOKENS,
         deadline,
     };
-    let chars = INSTRUCTIONS.len() + prompt.len() + content.len();
+    let chars = COMPOSE.len() + prompt.len() + content.len();
     let (data, usage) = match model.complete(&request).await {
         Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
         Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),
