@@ -1,4 +1,4 @@
-//! What a run may do on pages, and what a page can make it do (operations.md, acceptance list 4 k).
+//! Tests of what a run may do on pages, and what a page can make it do (operations.md, acceptance list 4 k).
 
 use http::Method;
 use serde_json::{Value, json};
