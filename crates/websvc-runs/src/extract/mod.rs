@@ -27,7 +27,7 @@ pub(crate) use result::StoredExtraction;
 pub use status::StoredExtractRequest;
 pub(crate) use status::extract_status;
 
-/// What an extraction needs to begin.
+/// The checked request of an extraction, with its credits.
 struct Preparation {
     plan: ExtractPlan,
     policy: Policy,
@@ -37,7 +37,7 @@ struct Preparation {
     warnings: Vec<String>,
 }
 
-/// What an extraction works with.
+/// The dependencies of the work on an extraction.
 struct Extraction<'a> {
     runs: &'a Runs,
     team: &'a str,
