@@ -1,8 +1,7 @@
 //! Stage 2, route: finds the operation of a method and a path, in one table.
 
 mod group;
-
-use std::borrow::Cow;
+mod path;
 
 use http::Method;
 use websvc_store::{JobKind, KeyScope, LinkAction};
@@ -18,6 +17,7 @@ use crate::handler::{
 use crate::not_offered;
 use crate::response::ApiError;
 pub(crate) use group::OperationGroup;
+use path::normalize;
 
 /// An operation of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -489,14 +489,6 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiErr
         return Err(ApiError::new(ErrorCode::NotFound, format!("Not found: {method} {path}{reason}")));
     }
     Err(ApiError::method_not_allowed(&allowed.join(", ")))
-}
-
-fn normalize(path: &str) -> Cow<'_, str> {
-    if path == "/" || !(path.contains("//") || path.ends_with('/')) {
-        return Cow::Borrowed(path);
-    }
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    Cow::Owned(format!("/{}", segments.join("/")))
 }
 
 #[cfg(test)]

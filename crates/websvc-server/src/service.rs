@@ -226,7 +226,7 @@ impl Service {
             Ok(route) => self.handle_route(request, route, identity).await,
             Err(error) => error.into_response(),
         };
-        if matches!(operation, Some(Operation::Extract(..))) {
+        if matches!(operation, Some(Operation::Extract(_))) {
             mark_deprecated(&mut response);
         }
         cors::allow(self.state.authentication, response.headers_mut());

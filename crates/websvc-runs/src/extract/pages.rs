@@ -11,7 +11,7 @@ use websvc_engine::ChargeKind;
 use websvc_model::{Model, Usage};
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::RunStatus;
-use websvc_transport::without_credentials;
+use websvc_transport::{BoxFuture, without_credentials};
 use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
 
 use super::budget::page_credits;
@@ -76,8 +76,11 @@ impl Extraction<'_> {
         }
         warnings.extend(more);
         let mut pages = Pages { warnings, ..Pages::default() };
-        let reading = stream::iter(urls.iter().map(|url| self.page(model, url)));
-        let mut reading = std::pin::pin!(reading.buffered(MAX_CONCURRENT_PAGES));
+        let mut all: Vec<BoxFuture<'_, Result<PageData, PageFailure>>> = Vec::with_capacity(urls.len());
+        for url in &urls {
+            all.push(Box::pin(self.page(model, url)));
+        }
+        let mut reading = stream::iter(all).buffered(MAX_CONCURRENT_PAGES);
         let mut read = urls.iter();
         while let (Some(result), Some(url)) = (reading.next().await, read.next()) {
             let url = without_credentials(url).to_string();
@@ -98,7 +101,7 @@ impl Extraction<'_> {
 
     /// Reads a page and extracts its data, within the time of the extraction.
     async fn page(&self, model: &dyn Model, url: &Url) -> Result<PageData, PageFailure> {
-        let reading = Box::pin(self.read_page(model, url));
+        let reading = self.read_page(model, url);
         match tokio::time::timeout_at(self.pages_deadline().into(), reading).await {
             Ok(result) => result,
             Err(_elapsed) => Err(PageFailure::Failed("the time of the extraction is over".to_owned())),

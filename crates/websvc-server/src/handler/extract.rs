@@ -26,7 +26,8 @@ pub(crate) use deprecation::mark_deprecated;
 /// An operation on extractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExtractOperation {
-    Start,
+    /// With the version of the scrape options.
+    Start(Version),
     Status,
 }
 
@@ -34,7 +35,7 @@ impl ExtractOperation {
     /// Returns the name in audit events.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Start => "extract",
+            Self::Start(_) => "extract",
             Self::Status => "extract-status",
         }
     }
@@ -42,13 +43,12 @@ impl ExtractOperation {
 
 /// Handles an operation on extractions. Both versions share all extractions.
 pub(crate) async fn extract(
-    version: Version,
     operation: ExtractOperation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     match operation {
-        ExtractOperation::Start => {
+        ExtractOperation::Start(version) => {
             let body = super::read_body(request).await?;
             start(&context, version, body).await
         }

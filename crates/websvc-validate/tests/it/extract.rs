@@ -13,7 +13,8 @@ use websvc_validate::{
 fn read(body: &Value) -> Result<Checked<ExtractPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
         read_extract(body.to_string().as_bytes(), &Policy::default())?;
-    assert_eq!(check_extract(request, &Policy::default()).unwrap().plan, plan, "the check can be repeated");
+    let again = check_extract(request, &Policy::default())?;
+    assert_eq!(again.plan, plan, "the check can be repeated");
     Ok(Checked { plan, warnings })
 }
 
@@ -40,7 +41,7 @@ fn request_with_only_a_prompt_searches_with_the_documented_defaults() {
 }
 
 #[test]
-fn pages_and_sites_are_told_apart_and_bounded() {
+fn pages_and_sites_are_distinguished_and_bounded() {
     let body = json!({
         "urls": ["a.test/*", "https://a.test/docs/*", "https://a.test/", "https://a.test/", "https://a.test/*/x"],
         "limit": 7,
