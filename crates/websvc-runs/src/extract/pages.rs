@@ -192,7 +192,7 @@ impl Extraction<'_> {
     async fn checked(&self, model: &dyn Model, data: Value, pages: &mut Pages) -> Result<Value, String> {
         let Some(schema) = &self.plan.schema else { return Ok(data) };
         let mut data = data;
-        let mut found = violation(schema, &data).await;
+        let mut found = violation_without_nulls(schema, &mut data).await;
         let optional = optional_schema(schema);
         if let Some(first) = &found
             && violation(&optional, &data).await.is_some()
@@ -203,7 +203,7 @@ impl Extraction<'_> {
                 corrected.map_err(|error| format!("{first}; the language model failed: {error}"))?;
             pages.usage.add(corrected.usage);
             data = corrected.data;
-            found = violation(schema, &data).await;
+            found = violation_without_nulls(schema, &mut data).await;
             if let Some(second) = violation(&optional, &data).await {
                 return Err(second);
             }
@@ -272,6 +272,30 @@ fn named(failures: &[String]) -> String {
         text.push_str(&format!("; and {} more", failures.len() - MAX_NAMED));
     }
     text
+}
+
+/// Returns the violation of the schema by the data. Nulls, which the model gives for values that a page does not state,
+/// are left out if the data follows the schema without them.
+async fn violation_without_nulls(schema: &Value, data: &mut Value) -> Option<String> {
+    let found = violation(schema, data).await?;
+    let filled = without_nulls(data.clone());
+    if violation(schema, &filled).await.is_some() {
+        return Some(found);
+    }
+    *data = filled;
+    None
+}
+
+/// Returns data without the fields of objects that are null.
+fn without_nulls(data: Value) -> Value {
+    match data {
+        Value::Object(fields) => {
+            let filled = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(filled.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+    }
 }
 
 fn to_read_page(requested: &Url, page: Page) -> Result<ReadPage, String> {

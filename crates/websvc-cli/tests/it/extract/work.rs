@@ -86,6 +86,8 @@ async fn required_values_that_no_page_states_are_named_not_invented() {
     let (_, status) = test.run(json!({ "urls": [TEA], "schema": schema })).await;
     assert_eq!((&status["status"], &status["data"]["shop"]), (&json!("completed"), &Value::Null), "{status}");
     assert!(status["warning"].as_str().unwrap().contains("do not state all values"), "{status}");
+    let (_, status) = test.run(json!({ "urls": [TEA] })).await;
+    assert_eq!((status["data"].get("shop"), status.get("warning")), (None, None), "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
