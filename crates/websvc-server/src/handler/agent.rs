@@ -215,7 +215,7 @@ fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<Stri
 /// 404 for an unknown thread, 409 if it has an unfinished run, 429 if a limit of runs is reached.
 fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<RunRecord, ApiError> {
     let limits = context.state.runs.config().limits;
-    let too_many = |text: String| Err(too_many_runs(text));
+    let too_many = |text: String| Err(too_many_runs(&text));
     match outcome {
         CreateRunOutcome::Created(record) => Ok(*record),
         CreateRunOutcome::TooManyOpen => {
@@ -233,7 +233,7 @@ fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<Ru
 }
 
 /// Returns the error of a request above a limit of runs.
-pub(super) fn too_many_runs(limit: String) -> ApiError {
+pub(super) fn too_many_runs(limit: &str) -> ApiError {
     ApiError::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {limit}")).retry_after(RETRY_AFTER_S)
 }
 

@@ -97,13 +97,13 @@ async fn start(
         CreateRunOutcome::Created(record) => *record,
         CreateRunOutcome::TooManyOpen | CreateRunOutcome::ThreadRunning => {
             let max = context.state.runs.config().limits.max_open;
-            return Err(too_many_runs(format!(
+            return Err(too_many_runs(&format!(
                 "limit of {max} agent runs and extractions per team that wait or work reached"
             )));
         }
         CreateRunOutcome::TooManyStored | CreateRunOutcome::ThreadNotFound => {
             let max = context.state.runs.config().limits.max_stored;
-            return Err(too_many_runs(format!(
+            return Err(too_many_runs(&format!(
                 "limit of {max} stored agent runs and extractions per team reached"
             )));
         }
