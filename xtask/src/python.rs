@@ -33,6 +33,12 @@ const PLAYWRIGHT: &str = "playwright==1.65.2";
 
 /// The downloader of media, for tests of the formats `audio` and `video`.
 const YT_DLP: &str = "yt-dlp[default]==2026.10.26";
+/// Environment variable with the path of the Python interpreter that has document loaders.
+pub(crate) const LOADERS_VARIABLE: &str = "WEBSVC_TEST_LOADERS";
+
+/// Document loaders of LangChain and LlamaIndex, which use the SDK.
+const LOADERS: &[&str] =
+    &["langchain-firecrawl==0.1.0", "langchain-community==0.4.2", "llama-index-readers-web==0.7.0"];
 
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
@@ -56,6 +62,15 @@ pub(crate) fn prepare_playwright() -> Result<PathBuf> {
 pub(crate) fn prepare_yt_dlp() -> Result<PathBuf> {
     environment(YT_DLP, "import yt_dlp", |pip| {
         pip.install(&[YT_DLP]).map_err(|error| pip_failed(YT_DLP, error.as_ref()))
+    })
+}
+
+/// Returns the interpreter of a virtual environment with document loaders. Creates it if it is missing.
+pub(crate) fn prepare_loaders() -> Result<PathBuf> {
+    let probe = "import langchain_community, langchain_firecrawl, llama_index.readers.web";
+    environment("loaders", probe, |pip| {
+        install_sdk(pip)?;
+        pip.install(LOADERS).map_err(|error| pip_failed(&LOADERS.join(" "), error.as_ref()))
     })
 }
 

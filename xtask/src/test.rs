@@ -196,6 +196,7 @@ impl TestDependencies {
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
         provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);
         provide("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg);
+        provide("document loaders", python::LOADERS_VARIABLE, python::prepare_loaders);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         println!("==> postgres: preparing");
         let started = Instant::now();

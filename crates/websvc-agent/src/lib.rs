@@ -18,6 +18,7 @@
 
 mod blocking;
 mod collect;
+mod correct;
 mod decision;
 mod environment;
 mod evidence;
@@ -39,6 +40,7 @@ mod task;
 mod tool;
 
 pub use collect::{Collected, collect_page};
+pub use correct::{Corrected, correct_data};
 pub use environment::{Environment, Event, Stop};
 pub use instructions::INSTRUCTIONS;
 pub use merge::{Draft, Preference, merge};

@@ -40,6 +40,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "websocket",
         "browser-sessions",
         "agent",
+        "extract",
         "monitors",
         "monitor-schedules",
         "interact-code",

@@ -438,6 +438,11 @@ impl Engine {
         self.prices().pdf_page
     }
 
+    /// Returns the credits of data that the model extracts from a page, in addition to those of the page.
+    pub fn json_price(&self) -> u64 {
+        self.prices().json
+    }
+
     /// Returns the maximum credits of an uploaded file. Further pages of a document are not included.
     pub fn max_file_credits(&self, plan: &ScrapePlan) -> u64 {
         max_file_credits(&self.prices(), plan)

@@ -102,7 +102,7 @@ fn prepare(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Result<Prep
 }
 
 /// Holds the maximum of credits, or what the team has left. Returns the hold with the credits that the run may use.
-fn hold(
+pub(crate) fn hold(
     inner: &crate::runs::Inner,
     record: &RunRecord,
     team: Option<&Team>,

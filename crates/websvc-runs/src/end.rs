@@ -90,7 +90,10 @@ pub(crate) async fn end(
 ) -> Result<(), RunsError> {
     let elapsed = charge.as_ref().map_or(Duration::ZERO, |charge| charge.elapsed);
     let (status, steps, tokens) = (ending.status, ending.steps, ending.tokens);
-    add_last_events(trace, &ending, elapsed, record.cancel_requested_at_ms.is_some());
+    // An extraction has no trace.
+    if record.kind == RunKind::Agent {
+        add_last_events(trace, &ending, elapsed, record.cancel_requested_at_ms.is_some());
+    }
     let is_success = status == RunStatus::Succeeded;
     let credits = charge.as_ref().filter(|_| is_success).map_or(0, |charge| charge.bill.total());
     let charge = charge.map(|charge| settlement(record, charge, status));
@@ -232,13 +235,14 @@ fn webhook_event(kind: RunKind, ending: &Ending, credits_used: u64) -> RunWebhoo
             let data = ending.data.clone().unwrap_or_default();
             serde_json::to_string(&AgentCompletedEvent { credits_used, data })
         }
+        _failure if kind == RunKind::Extract => Ok(String::new()),
         _failure => serde_json::to_string(&AgentEndEvent { credits_used: 0 }),
     };
     RunWebhookEvent { event, data: data.expect("the data of an event is JSON") }
 }
 
 /// Returns what the end of a run charges: only a run that succeeded costs anything.
-fn settlement(record: &RunRecord, charge: RunCharge, status: RunStatus) -> (CreditHold, Usage) {
+pub(crate) fn settlement(record: &RunRecord, charge: RunCharge, status: RunStatus) -> (CreditHold, Usage) {
     let RunCharge { hold, bill, elapsed, target } = charge;
     let (items, http_status) = match status {
         RunStatus::Succeeded => (bill.items(), 200),

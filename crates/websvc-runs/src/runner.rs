@@ -12,6 +12,7 @@ use websvc_store::{RunKind, RunRecord, RunStatus};
 use crate::agent;
 use crate::end::{Ending, end, end_interrupted};
 use crate::error::RunsError;
+use crate::extract;
 use crate::runs::{Runs, now_ms};
 use crate::trace::Trace;
 
@@ -141,7 +142,7 @@ impl Runner {
         let runs = self.runs.clone();
         let task = match record.kind {
             RunKind::Agent => self.tasks.spawn(span.run(agent::run(runs, record, cancelled))),
-            RunKind::Extract => self.tasks.spawn(span.run(fail_extraction(runs, record))),
+            RunKind::Extract => self.tasks.spawn(span.run(extract::run(runs, record, cancelled))),
         };
         self.active.insert(number, ActiveRun { team, cancel, task });
     }
@@ -170,14 +171,5 @@ impl Runner {
             self.runs.with_store(|store, config| store.sweep_runs(&config.limits, now_ms())).await?;
         self.last_sweep = (!has_more).then(tokio::time::Instant::now);
         Ok(())
-    }
-}
-
-/// Ends an extraction that another version of the program stored.
-async fn fail_extraction(runs: Runs, record: RunRecord) {
-    let trace = Trace::new(&record.id, record.events);
-    let ending = Ending::failed("failed", "this version of websvc has no extractions");
-    if let Err(error) = end(&runs, &record, &trace, ending, None).await {
-        tracing::error!(error = &error as &dyn std::error::Error, "an extraction could not be ended");
     }
 }

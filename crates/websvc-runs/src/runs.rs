@@ -14,10 +14,13 @@ use websvc_store::{
 };
 use websvc_transport::BoxFuture;
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
+use websvc_types::extract::ExtractStatusResponse;
+use websvc_validate::{ExtractPlan, Policy};
 
 use crate::config::RunsConfig;
 use crate::environment::RunTools;
 use crate::error::RunsError;
+use crate::extract::{StoredExtraction, extract_status, max_credits};
 use crate::metrics::{Counters, RunCounts};
 use crate::responses;
 use crate::stored::{StoredRequest, StoredResult};
@@ -145,6 +148,29 @@ impl Runs {
         let result = self.result(&record).await?;
         let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
         Ok(responses::status(&record, &stored, result, self.inner.config.limits.retention))
+    }
+
+    /// Returns the status of an extraction for its client.
+    ///
+    /// # Errors
+    /// [`RunsError`]
+    pub async fn extract_status(&self, record: RunRecord) -> Result<ExtractStatusResponse, RunsError> {
+        let number = record.number;
+        let result = match record.status.is_finished() {
+            true => self.with_store(move |store, _| store.run_result(number)).await?,
+            false => None,
+        };
+        let result = match result {
+            Some(result) => Some(StoredExtraction::decode(&result.0).ok_or(RunsError::OtherVersion)?),
+            None => None,
+        };
+        Ok(extract_status(&record, result, self.inner.config.limits.retention))
+    }
+
+    /// Returns the maximum credits of an extraction.
+    #[must_use]
+    pub fn max_extract_credits(&self, plan: &ExtractPlan, policy: &Policy) -> u64 {
+        max_credits(&self.inner.engine, plan, policy)
     }
 
     /// Returns the result of an agent run; `None` if it has none yet.

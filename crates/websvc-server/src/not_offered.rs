@@ -4,8 +4,6 @@
 const PREFIXES: &[(&str, &str)] = &[
     ("/v2/browser/{id}/replay", "recordings of browser sessions"),
     ("/v2/interact/{id}/replay", "recordings of browser sessions"),
-    ("/v2/extract", "extract"),
-    ("/v1/extract", "extract"),
     ("/v1/deep-research", "deep research"),
     ("/v2/parse/upload-url", "uploads by reference"),
     ("/v2/parse/upload", "uploads by reference"),
@@ -33,8 +31,7 @@ pub(crate) fn operation(path: &str) -> Option<&'static str> {
 
 /// Operations of this service that do similar work as operations that it does not offer.
 const ALTERNATIVES: &[(&str, &str)] = &[
-    ("extract", "POST /v2/scrape with the format json"),
-    ("deep research", "POST /v2/search with scrapeOptions"),
+    ("deep research", "POST /v2/search with scrapeOptions, or POST /v2/agent"),
     ("uploads by reference", "POST /v2/parse with the file"),
     ("feedback on scrapes under this path", "POST /v2/feedback"),
     ("llms.txt generation in version 2", "POST /v1/llmstxt"),
@@ -93,16 +90,19 @@ mod tests {
     #[test]
     fn not_found_text_names_an_upstream_operation_that_is_not_offered() {
         let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
-        let extract = text(&Method::POST, "/v2/extract");
+        let research = text(&Method::POST, "/v2/deep-research");
         assert!(
-            extract.starts_with("Not found: POST /v2/extract: this service does not offer extract"),
-            "{extract}"
+            research
+                .starts_with("Not found: POST /v2/deep-research: this service does not offer deep research"),
+            "{research}"
         );
-        assert!(text(&Method::GET, "//v2/extract/7/").contains("does not offer extract"));
+        assert!(text(&Method::GET, "//v1/deep-research/7/").contains("does not offer deep research"));
         assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
         assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
+        let research = text(&Method::POST, "/v1/deep-research");
         assert!(
-            text(&Method::POST, "/v1/deep-research").ends_with("; use POST /v2/search with scrapeOptions")
+            research.ends_with("; use POST /v2/search with scrapeOptions, or POST /v2/agent"),
+            "{research}"
         );
         assert!(text(&Method::POST, "/v2/support/ask").ends_with("lists the operations that it has"));
     }

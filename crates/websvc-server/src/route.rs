@@ -1,8 +1,7 @@
 //! Stage 2, route: finds the operation of a method and a path, in one table.
 
 mod group;
-
-use std::borrow::Cow;
+mod path;
 
 use http::Method;
 use websvc_store::{ApiVersion, JobKind, KeyScope, LinkAction};
@@ -12,11 +11,13 @@ use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{
-    AgentOperation, BrowserOperation, JobOperation, MonitorEmailOperation, MonitorOperation, WebhookOperation,
+    AgentOperation, BrowserOperation, ExtractOperation, JobOperation, MonitorEmailOperation,
+    MonitorOperation, Version, WebhookOperation,
 };
 use crate::not_offered;
 use crate::response::ApiError;
 pub(crate) use group::OperationGroup;
+use path::normalize;
 
 /// An operation of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub(crate) enum Operation {
     MonitorEmail(MonitorEmailOperation),
     Browser(BrowserOperation),
     Agent(AgentOperation),
+    Extract(ExtractOperation),
     Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
@@ -71,7 +73,7 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
             Self::Monitor(_) | Self::MonitorEmail(_) => OperationGroup::Monitor,
             Self::Browser(_) => OperationGroup::Sessions,
-            Self::Agent(_) => OperationGroup::Agent,
+            Self::Agent(_) | Self::Extract(_) => OperationGroup::Agent,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
@@ -106,6 +108,7 @@ impl Operation {
             Self::MonitorEmail(operation) => Some(operation.name()),
             Self::Browser(operation) => Some(operation.name()),
             Self::Agent(operation) => Some(operation.name()),
+            Self::Extract(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -142,7 +145,7 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
             Self::Browser(_) => Some(KeyScope::Interact),
-            Self::Agent(_) => Some(KeyScope::Agent),
+            Self::Agent(_) | Self::Extract(_) => Some(KeyScope::Agent),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => operation.scope(),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
@@ -261,6 +264,8 @@ pub(crate) static ROUTES: &[Route] = &[
     agent(Method::DELETE, "/v2/agent/{id}", AgentOperation::Cancel),
     agent(Method::GET, "/v2/agent/{id}/trace", AgentOperation::Trace),
     agent(Method::GET, "/v2/agent/{id}/snapshots/{snapshotId}", AgentOperation::Snapshot),
+    extract(Method::POST, "/v2/extract", ExtractOperation::Start(Version::V2)),
+    extract(Method::GET, "/v2/extract/{id}", ExtractOperation::Status),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
@@ -305,6 +310,8 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
     crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
     crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
+    extract(Method::POST, "/v1/extract", ExtractOperation::Start(Version::V1)),
+    extract(Method::GET, "/v1/extract/{id}", ExtractOperation::Status),
     adapter(Method::POST, "/v1/llmstxt", adapter::Operation::LlmsTxtStart),
     adapter(Method::GET, "/v1/llmstxt/{id}", adapter::Operation::LlmsTxtStatus),
     adapter(Method::GET, "/v1/team/credit-usage", adapter::Operation::CreditUsageV1),
@@ -404,6 +411,10 @@ const fn agent(method: Method, path: &'static str, operation: AgentOperation) ->
     route(method, path, Operation::Agent(operation), AccessLevel::Key)
 }
 
+const fn extract(method: Method, path: &'static str, operation: ExtractOperation) -> Route {
+    route(method, path, Operation::Extract(operation), AccessLevel::Key)
+}
+
 const fn session_url(path: &'static str, operation: BrowserOperation) -> Route {
     route(Method::GET, path, Operation::Browser(operation), AccessLevel::Public)
 }
@@ -486,14 +497,6 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiErr
         return Err(ApiError::new(ErrorCode::NotFound, format!("Not found: {method} {path}{reason}")));
     }
     Err(ApiError::method_not_allowed(&allowed.join(", ")))
-}
-
-fn normalize(path: &str) -> Cow<'_, str> {
-    if path == "/" || !(path.contains("//") || path.ends_with('/')) {
-        return Cow::Borrowed(path);
-    }
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    Cow::Owned(format!("/{}", segments.join("/")))
 }
 
 #[cfg(test)]

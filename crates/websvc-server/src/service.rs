@@ -32,8 +32,8 @@ use crate::authorize::authorize;
 use crate::cors;
 use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
-use crate::handler::JobOperation;
 use crate::handler::watch;
+use crate::handler::{JobOperation, mark_deprecated};
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
@@ -226,6 +226,9 @@ impl Service {
             Ok(route) => self.handle_route(request, route, identity).await,
             Err(error) => error.into_response(),
         };
+        if matches!(operation, Some(Operation::Extract(_))) {
+            mark_deprecated(&mut response);
+        }
         cors::allow(self.state.authentication, response.headers_mut());
         let status = response.status().as_u16();
         span.set_status(status);

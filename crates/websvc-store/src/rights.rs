@@ -24,7 +24,7 @@ pub enum KeyScope {
     Monitor,
     /// Browser sessions, also on the page of a scrape.
     Interact,
-    /// Agent runs, with the searches, maps, scrapes and crawls that they make.
+    /// Agent runs and extractions, with the searches, maps, scrapes and crawls that they make.
     Agent,
     /// Writes to the embedded index, and its statistics.
     Index,

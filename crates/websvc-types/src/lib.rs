@@ -46,6 +46,7 @@
 //! | `POST /v2/monitor` | [`monitor::CreateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `PATCH /v2/monitor/{id}` | [`monitor::UpdateMonitorRequest`] | [`monitor::MonitorResponse`] |
 //! | `POST /v2/agent` | [`agent::AgentRequest`] | [`agent::AgentStarted`] |
+//! | `POST /v2/extract` | [`extract::ExtractRequest`] | [`extract::ExtractStarted`] |
 //! | `POST /v2/browser` | [`interact::CreateBrowserRequest`] | [`interact::CreateBrowserResponse`] |
 //! | `POST /v2/scrape/{id}/interact` | [`interact::InteractRequest`] | [`interact::InteractResponse`] |
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
@@ -98,6 +99,7 @@ pub mod compat;
 pub mod country;
 mod document_page;
 mod error;
+pub mod extract;
 pub mod feedback;
 pub mod format;
 pub mod index;

@@ -434,3 +434,19 @@ pub const AGENT_RUNS_OPEN_MAX: u64 = 100;
 pub const AGENT_RUNS_STORED_MAX: u64 = 10_000;
 /// Maximum number of turns of a thread that a run knows (not specified): the last ones.
 pub const AGENT_TURNS_MAX: usize = 10;
+/// Maximum number of `urls` of an extraction (operations.md, section 5.1).
+pub const EXTRACT_URLS_MAX: usize = 10;
+/// Maximum length of `prompt` and `systemPrompt` of an extraction, in Unicode scalar values.
+pub const EXTRACT_PROMPT_MAX_CHARS: u32 = 10_000;
+/// Minimum of `limit` of an extraction.
+pub const EXTRACT_LIMIT_MIN: u32 = 1;
+/// Default of `limit` of an extraction (not specified).
+pub const EXTRACT_LIMIT_DEFAULT: u32 = 10;
+/// Maximum number of pages of a site or a search that an extraction reads (not specified). A larger `limit` counts as this.
+pub const EXTRACT_LIMIT_MAX: u32 = 100;
+/// Maximum number of pages that an extraction reads (not specified).
+pub const EXTRACT_PAGES_MAX: usize = 100;
+/// Minimum of `timeout` of an extraction, in milliseconds.
+pub const EXTRACT_TIMEOUT_MIN_MS: u64 = 1_000;
+/// Maximum of `timeout` of an extraction, in milliseconds (not specified).
+pub const EXTRACT_TIMEOUT_MAX_MS: u64 = 86_400_000;

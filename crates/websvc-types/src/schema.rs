@@ -26,6 +26,7 @@ use crate::agent::{
     AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentList, AgentRequest, AgentSnapshotResponse,
     AgentStarted, AgentStatusResponse, AgentThreadResponse, AgentTraceResponse, CancelAgentResponse,
 };
+use crate::extract::{ExtractCompletedEvent, ExtractRequest, ExtractStarted, ExtractStatusResponse};
 use crate::feedback::{FeedbackRequest, FeedbackResponse, SearchFeedbackRequest};
 use crate::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
@@ -166,7 +167,7 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
     roots
 }
 
-/// Returns the published schemas of agent runs.
+/// Returns the published schemas of agent runs and extractions.
 fn agent_roots() -> Vec<(&'static str, Schema)> {
     vec![
         ("agent-request", request::<AgentRequest>()),
@@ -180,6 +181,10 @@ fn agent_roots() -> Vec<(&'static str, Schema)> {
         ("agent-action-event", response::<AgentActionEvent>()),
         ("agent-completed-event", response::<AgentCompletedEvent>()),
         ("agent-end-event", response::<AgentEndEvent>()),
+        ("extract-request", request::<ExtractRequest>()),
+        ("extract-started-response", response::<ExtractStarted>()),
+        ("extract-status-response", response::<ExtractStatusResponse>()),
+        ("extract-completed-event", response::<ExtractCompletedEvent>()),
     ]
 }
 

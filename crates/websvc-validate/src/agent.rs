@@ -175,7 +175,7 @@ fn check_prompt(report: &mut Report, prompt: &str) {
 }
 
 /// Checks a schema. Upstream clients compare the beginning of the message.
-fn check_schema(report: &mut Report, schema: &Map<String, Value>) {
+pub(crate) fn check_schema(report: &mut Report, schema: &Map<String, Value>) {
     let root = Path::Root;
     let path = root.key("schema");
     json_schema::check(report, &path, schema);
@@ -225,7 +225,7 @@ fn check_urls(report: &mut Report, urls: &[String]) -> Vec<Target> {
     targets
 }
 
-fn check_webhook(report: &mut Report, webhook: AgentWebhook) -> Option<AgentWebhookPlan> {
+pub(crate) fn check_webhook(report: &mut Report, webhook: AgentWebhook) -> Option<AgentWebhookPlan> {
     let root = Path::Root;
     let path = root.key("webhook");
     match webhook {

@@ -50,6 +50,7 @@ mod crawl;
 mod crawl_params;
 mod domain;
 mod error;
+mod extract;
 mod feedback;
 mod format;
 mod header;
@@ -91,6 +92,7 @@ pub use crawl::{CrawlPlan, check_crawl};
 pub use crawl_params::{check_crawl_params, crawl_params_of, with_crawl_params};
 pub use domain::DomainFilter;
 pub use error::Rejection;
+pub use extract::{ExtractPlan, ExtractTarget, check_extract};
 pub use interact::{BrowserPlan, CodePlan, InteractPlan};
 pub use json_schema::schema_parts;
 pub use llms_txt::LlmsTxtPlan;
@@ -107,7 +109,7 @@ pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_agent, read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
-    read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_feedback,
+    read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_extract, read_feedback,
     read_index_upload, read_interact, read_llms_txt, read_map, read_map_v1, read_monitor_email, read_object,
     read_parse_options, read_rerank, read_run_monitor, read_scrape, read_scrape_options, read_search,
     read_search_feedback, read_update_monitor,

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_types::agent::AgentRequest;
+use websvc_types::extract::ExtractRequest;
 use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
@@ -29,6 +30,7 @@ use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
+use crate::extract::{self, ExtractPlan};
 use crate::interact::{BrowserPlan, CodePlan, InteractPlan};
 use crate::llms_txt::{self, LlmsTxtPlan};
 use crate::map_plan::MapPlan;
@@ -81,6 +83,7 @@ request_shapes! {
     FEEDBACK: FeedbackRequest;
     LLMS_TXT: LlmsTxtRequest;
     AGENT: AgentRequest;
+    EXTRACT: ExtractRequest;
 }
 
 /// Reads and checks the body of a map.
@@ -406,6 +409,23 @@ pub fn read_agent(body: &[u8], policy: &Policy) -> Result<Checked<(AgentRequest,
     let mut report = Report::default();
     let request = read::<AgentRequest>(&mut report, body, &AGENT)?;
     let plan = agent::check(&mut report, request.clone(), policy);
+    report.finish((request, plan))
+}
+
+/// Reads and checks the body of a request for an extraction. Also returns the request, which is checked again when the
+/// extraction begins to work.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, lists every rule that the request breaks, or names the permission that the team
+/// lacks.
+pub fn read_extract(
+    body: &[u8],
+    policy: &Policy,
+) -> Result<Checked<(ExtractRequest, ExtractPlan)>, Rejection> {
+    extract::check_retention(policy)?;
+    let mut report = Report::default();
+    let request = read::<ExtractRequest>(&mut report, body, &EXTRACT)?;
+    let plan = extract::check(&mut report, request.clone(), policy);
     report.finish((request, plan))
 }
 

@@ -350,6 +350,12 @@ await check("feedback", async () => {
   await assert.rejects(sdk.feedback(unknown), hasError(404, /No map/));
 });
 
+await check("extract without a model", async () => {
+  const sdk = client(key);
+  await assert.rejects(sdk.extract({ urls: [page], prompt: "The teas", showSources: true }), hasError(501, /\[llm\]/));
+  await assert.rejects(sdk.startExtract({ urls: [] }), hasError(400, /urls or prompt is required/));
+  await assert.rejects(sdk.getExtractStatus("019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60"), hasError(404, /Extract job not found/));
+});
 await check("agent without a model", async () => {
   const sdk = client(key);
   await assert.rejects(sdk.agent({ prompt: "What does tea cost?", urls: [page] }), hasError(501, /\[llm\]/));

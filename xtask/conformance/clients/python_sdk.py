@@ -370,6 +370,14 @@ async def check_agent_without_model(make):
         await expect_error(action, "not found")
 
 
+async def check_extract_without_model(make):
+    """The service has no language model: its reason is shown, and unknown extractions are not found."""
+    client = make(KEY)
+    await expect_failure(lambda: client.extract([PAGE], prompt="The teas", show_sources=True), "[llm]")
+    await expect_failure(lambda: client.start_extract(None), "urls or prompt is required")
+    await expect_failure(lambda: client.get_extract_status(str(uuid.uuid4())), "Extract job not found")
+
+
 async def check_browser_sessions(make):
     client = make(KEY)
     profile = {"name": f"shop-{uuid.uuid4()}"}
@@ -426,7 +434,8 @@ async def check_interact(make):
 
 
 async def expect_failure(action, reason):
-    """Checks that a call fails with a reason. For browser sessions, the async client returns it instead of an error."""
+    """Checks that a call fails with a reason. For browser sessions and extractions, the async client
+    returns it instead of an error."""
     try:
         result = await call(action())
     except FirecrawlError as error:
@@ -485,6 +494,7 @@ async def main():
         ("watch", check_watch),
         ("monitor", check_monitor),
         ("agent without a model", check_agent_without_model),
+        ("extract without a model", check_extract_without_model),
         ("a value over its limit is a bad request", check_value_over_limit),
         key_check,
     ]

@@ -368,7 +368,7 @@ async fn operations_that_are_not_offered_name_an_alternative() {
         ("/v2/search/gov", "POST /v2/search"),
         ("/v2/support/ask", "GET /openapi.json"),
         ("/v2/x402/search", "GET /openapi.json"),
-        ("/v1/deep-research", "POST /v2/search"),
+        ("/v1/deep-research", "POST /v2/agent"),
         ("/v2/deep-research", "POST /v2/search"),
         ("/v2/scrape/7/feedback", "POST /v2/feedback"),
     ] {

@@ -46,6 +46,7 @@ mod durable;
 mod elastic;
 mod elastic_only;
 mod exporting;
+mod extract;
 mod extras;
 mod harness;
 mod indexing;

@@ -6,7 +6,7 @@ use websvc_engine::{Bill, ChargeKind};
 
 /// The budget of a run.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     max_credits: u64,
     state: Mutex<BudgetState>,
 }
@@ -21,29 +21,29 @@ struct BudgetState {
 /// The credits that are reserved for a call. Dropping it releases them.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct Reservation<'a> {
+pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
     credits: u64,
 }
 
 impl Budget {
-    pub(super) fn new(max_credits: u64) -> Self {
+    pub(crate) fn new(max_credits: u64) -> Self {
         Self { max_credits, state: Mutex::default() }
     }
 
     /// Returns the charges so far.
-    pub(super) fn bill(&self) -> Bill {
+    pub(crate) fn bill(&self) -> Bill {
         self.state.lock().bill.clone()
     }
 
     /// Returns the credits that are neither spent nor reserved.
-    pub(super) fn remaining(&self) -> u64 {
+    pub(crate) fn remaining(&self) -> u64 {
         self.remaining_of(&self.state.lock())
     }
 
     /// Returns whether the work has cost more than the maximum. Only charges that are unknown before a call do that, such as scans of
     /// redirects.
-    pub(super) fn is_exceeded(&self) -> bool {
+    pub(crate) fn is_exceeded(&self) -> bool {
         self.state.lock().bill.total() > self.max_credits
     }
 
@@ -51,7 +51,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Stop::CreditLimit`] if the budget does not cover it.
-    pub(super) fn charge(&self, kind: ChargeKind, credits: u64) -> Result<(), Stop> {
+    pub(crate) fn charge(&self, kind: ChargeKind, credits: u64) -> Result<(), Stop> {
         let mut state = self.state.lock();
         if credits > self.remaining_of(&state) {
             return Err(Stop::CreditLimit);
@@ -64,7 +64,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Stop::CreditLimit`] if the budget does not cover it.
-    pub(super) fn reserve(&self, credits: u64) -> Result<Reservation<'_>, Stop> {
+    pub(crate) fn reserve(&self, credits: u64) -> Result<Reservation<'_>, Stop> {
         let mut state = self.state.lock();
         if credits > self.remaining_of(&state) {
             return Err(Stop::CreditLimit);
@@ -80,7 +80,7 @@ impl Budget {
 
 impl Reservation<'_> {
     /// Charges for the call, and releases the rest.
-    pub(super) fn settle(self, bill: &Bill) {
+    pub(crate) fn settle(self, bill: &Bill) {
         self.budget.state.lock().bill.add_bill(bill);
     }
 }

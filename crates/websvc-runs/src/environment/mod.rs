@@ -4,14 +4,14 @@
 //! that the run may open ([`Destinations`]), its texts must not quote what the model must keep to itself ([`PrivateTexts`]),
 //! and the budget must cover its maximum price ([`Budget`]).
 
-mod budget;
+pub(crate) mod budget;
 mod crawl;
 mod destinations;
 mod interact;
 mod links;
 mod page_memory;
 mod private_texts;
-mod rank;
+pub(crate) mod rank;
 mod read;
 mod search;
 
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use url::Url;
 use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_engine::{Bill, ChargeKind, Engine};
@@ -117,6 +117,11 @@ impl RunTools {
     pub fn new(engine: &Engine, limits: BackgroundLimits, sessions: Option<Sessions>) -> Self {
         let engine = engine.with_background_limits(limits);
         Self { engine, sessions, reads: Arc::new(Semaphore::new(MAX_READS)) }
+    }
+
+    /// Waits for a permit to read a page; `None` if the service is stopping.
+    pub(crate) async fn read_permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.reads.acquire().await.ok()
     }
 
     /// Creates the environment of a run.

@@ -64,7 +64,7 @@ async fn rank_by_words(query: &str, texts: &[&str]) -> Vec<usize> {
 }
 
 /// Returns the violation of a schema by a value. A check that fails counts as one: unchecked data must not pass.
-pub(super) async fn violation(schema: &Value, value: &Value) -> Option<String> {
+pub(crate) async fn violation(schema: &Value, value: &Value) -> Option<String> {
     let (schema, value) = (schema.clone(), value.clone());
     let check = run_blocking(Instant::now() + CHECK_TIMEOUT, move || schema_violation(&schema, &value));
     match check.await {

@@ -24,6 +24,8 @@ use crate::response::{ApiError, HttpResponse, json};
 use crate::route::OperationGroup;
 use crate::service::RequestContext;
 
+pub(crate) use v1::translate_options;
+
 /// An operation of an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {

@@ -127,7 +127,7 @@ pub(super) fn drop_nulls(fields: &mut Map<String, Value>) {
 ///
 /// # Errors
 /// A rejection for a format without its required options, and for two agents.
-pub(super) fn translate_options(options: &mut Map<String, Value>, path: &str) -> Result<(), Rejection> {
+pub(crate) fn translate_options(options: &mut Map<String, Value>, path: &str) -> Result<(), Rejection> {
     drop_nulls(options);
     // Version 1 does not use the cache by default.
     let is_cached = options.contains_key("minAge") || options.get("lockdown") == Some(&json!(true));

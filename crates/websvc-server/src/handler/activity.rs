@@ -42,7 +42,7 @@ const ENDPOINTS: &[(&str, Option<(Entries, KeyScope)>)] = &[
     ("crawl", Some((Entries::Jobs(JobKind::Crawl), KeyScope::Crawl))),
     ("llmstxt", Some((Entries::Jobs(JobKind::Crawl), KeyScope::Crawl))),
     ("batch_scrape", Some((Entries::Jobs(JobKind::Batch), KeyScope::Batch))),
-    ("extract", None),
+    ("extract", Some((Entries::Requests("extract"), KeyScope::Agent))),
     ("deep_research", None),
     ("agent", Some((Entries::Requests("agent"), KeyScope::Agent))),
 ];
@@ -202,6 +202,7 @@ mod tests {
         check(Some("endpoint=batch_scrape&limit=1&cursor=7.9"), with(batches, 1, Some(7), Some(9)));
         check(Some("endpoint=agent"), with(Some("agent"), 50, None, None));
         check(Some("endpoint=extract"), with(Some("extract"), 50, None, None));
+        check(Some("endpoint=deep_research"), with(Some("deep_research"), 50, None, None));
         for wrong in [
             "limit=0",
             "limit=101",

@@ -215,17 +215,15 @@ fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<Stri
 /// 404 for an unknown thread, 409 if it has an unfinished run, 429 if a limit of runs is reached.
 fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<RunRecord, ApiError> {
     let limits = context.state.runs.config().limits;
-    let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
+    let too_many = |text: String| Err(too_many_runs(&text));
     match outcome {
         CreateRunOutcome::Created(record) => Ok(*record),
-        CreateRunOutcome::TooManyOpen => too_many(format!(
-            "Rate limit exceeded: limit of {} agent runs per team that wait or work reached",
-            limits.max_open
-        )),
-        CreateRunOutcome::TooManyStored => too_many(format!(
-            "Rate limit exceeded: limit of {} stored agent runs per team reached",
-            limits.max_stored
-        )),
+        CreateRunOutcome::TooManyOpen => {
+            too_many(format!("limit of {} agent runs per team that wait or work reached", limits.max_open))
+        }
+        CreateRunOutcome::TooManyStored => {
+            too_many(format!("limit of {} stored agent runs per team reached", limits.max_stored))
+        }
         CreateRunOutcome::ThreadNotFound => Err(thread_not_found()),
         CreateRunOutcome::ThreadRunning => {
             let text = "A run of the thread has not ended; start the next turn when it has";
@@ -234,7 +232,12 @@ fn created(context: &RequestContext<'_>, outcome: CreateRunOutcome) -> Result<Ru
     }
 }
 
-fn new_webhook(plan: &AgentWebhookPlan) -> Result<NewWebhook, ApiError> {
+/// Returns the error of a request above a limit of runs.
+pub(super) fn too_many_runs(limit: &str) -> ApiError {
+    ApiError::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {limit}")).retry_after(RETRY_AFTER_S)
+}
+
+pub(super) fn new_webhook(plan: &AgentWebhookPlan) -> Result<NewWebhook, ApiError> {
     let AgentWebhookPlan { url, url_pointer: _, headers, metadata, events } = plan;
     Ok(NewWebhook {
         url: url.to_string(),
@@ -353,7 +356,7 @@ fn parse_thread_id(text: &str) -> Result<String, ApiError> {
     parse_uuid(text, "Invalid agent thread ID")
 }
 
-fn parse_uuid(text: &str, problem: &'static str) -> Result<String, ApiError> {
+pub(super) fn parse_uuid(text: &str, problem: &'static str) -> Result<String, ApiError> {
     match Uuid::parse_str(text) {
         Ok(id) => Ok(id.to_string()),
         Err(_) => Err(ApiError::new(ErrorCode::BadRequest, problem)),
@@ -369,7 +372,7 @@ fn thread_not_found() -> ApiError {
 }
 
 /// Returns a segment of a path by its number; empty if there is none.
-fn segment(path: &str, number: usize) -> String {
+pub(super) fn segment(path: &str, number: usize) -> String {
     path.split('/').filter(|segment| !segment.is_empty()).nth(number).unwrap_or_default().to_owned()
 }
 

@@ -10,6 +10,7 @@ mod compressed;
 mod crawl;
 mod crawl_prompt;
 pub(crate) mod docs;
+mod extract;
 mod feedback;
 mod index;
 mod job;
@@ -31,6 +32,7 @@ pub(crate) use body::read as read_body;
 pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
 pub(crate) use crawl::start_crawl;
 pub(crate) use docs::docs;
+pub(crate) use extract::{ExtractOperation, extract, mark_deprecated};
 pub(crate) use feedback::{feedback, search_feedback};
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use job::{

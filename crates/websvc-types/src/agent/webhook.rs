@@ -14,7 +14,7 @@ use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
 
-/// Webhook of an agent run: a URL, or an object with options.
+/// Webhook of an agent run or an extraction: a URL, or an object with options.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentWebhook {
     /// URL that receives all events.
@@ -23,7 +23,7 @@ pub enum AgentWebhook {
     Options(AgentWebhookOptions),
 }
 
-/// URL and options of the webhook of an agent run.
+/// URL and options of the webhook of an agent run or an extraction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -37,7 +37,7 @@ pub struct AgentWebhookOptions {
     /// Object that every event repeats, at most 16384 bytes of JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Events to send; at least one. Default: all.
+    /// Events to send; at least one. Default: all. An extraction has no event `action` or `cancelled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<AgentWebhookEvent>>,

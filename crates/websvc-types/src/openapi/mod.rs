@@ -14,6 +14,7 @@
 mod adapter;
 mod agent;
 mod example;
+mod extract;
 mod feedback;
 mod interact;
 mod job;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, agent, feedback, interact, job, llms_txt, map, monitor, page, usage, webhook};
+use super::{adapter, agent, extract, feedback, interact, job, llms_txt, map, monitor, page, usage, webhook};
 
 /// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] =
@@ -64,6 +64,7 @@ pub(super) fn paths() -> Value {
     monitor::add(&mut paths);
     interact::add(&mut paths);
     agent::add(&mut paths);
+    extract::add(&mut paths);
     job::add_v1(&mut paths);
     feedback::add(&mut paths);
     llms_txt::add(&mut paths);

@@ -64,6 +64,12 @@ const JSON: ClientCompat = ClientCompat { unsupported_fields: &[compat::CHECK_PR
 /// The official Rust client has its own spelling.
 const AGENT: ClientCompat =
     ClientCompat { aliases: &[(compat::STRICT_CONSTRAIN_TO_URLS, "strictConstrainToURLs")], ..NOTHING };
+/// Fields with two leading underscores switch experiments of the hosted service.
+const EXTRACT: ClientCompat = ClientCompat {
+    ignored_fields: &["__experimental_stream", "__experimental_streamSteps"],
+    aliases: SEARCH.aliases,
+    ..NOTHING
+};
 const NOTHING: ClientCompat = ClientCompat {
     ignored_fields: &[],
     aliases: &[],
@@ -84,6 +90,7 @@ impl ClientCompat {
             "CrawlRequest" => CRAWL,
             "LlmsTxtRequest" => LLMS_TXT,
             "AgentRequest" => AGENT,
+            "ExtractRequest" => EXTRACT,
             "Parser" => PARSER,
             "Json" => JSON,
             _ => Self::default(),

@@ -10,6 +10,7 @@ mod conformance;
 mod corpus;
 mod country;
 mod domain;
+mod extract;
 mod feedback;
 mod format;
 mod header;

@@ -1,4 +1,4 @@
-//! Feedback, agent runs, prompts of crawls and requests for an llms.txt that might connect to an internal address.
+//! Feedback, agent runs, extractions, prompts of crawls and requests for an llms.txt that might connect to an internal address.
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,18 @@ pub(super) fn agent_attacks(internal: &str) -> Vec<Value> {
         json!({"prompt": "x", "webhook": {"url": internal, "headers": {"host": "x"}}}),
         json!({"prompt": "x", "schema": {"$ref": internal}}),
         json!({"prompt": "x", "model": internal, "exchange": {"toolkits": [internal]}}),
+    ]
+}
+
+/// Returns requests for extractions that might connect to `internal`. Those with a model are tested with extractions.
+pub(super) fn extract_attacks(internal: &str) -> Vec<Value> {
+    vec![
+        json!({"urls": [internal, format!("{internal}*")], "prompt": internal, "systemPrompt": internal}),
+        json!({"prompt": "x", "enableWebSearch": true, "webhook": internal}),
+        json!({"urls": ["http://bait.test/"], "webhook": {"url": internal, "headers": {"host": "x"}}}),
+        json!({"urls": ["http://bait.test/"], "schema": {"$ref": internal}}),
+        json!({"urls": ["http://bait.test/"], "scrapeOptions": {"headers": {"host": internal}}}),
+        json!({"urls": ["http://bait.test/"], "agent": {"model": internal}}),
     ]
 }
 

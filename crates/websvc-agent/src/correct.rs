@@ -1,0 +1,64 @@
+//! Corrects data that violates a schema.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
+
+use crate::instructions::COMPOSE;
+use crate::prompt::{Content, task_sections};
+use crate::requests::content_chars;
+
+/// The maximum length of an answer, in tokens.
+const MAX_TOKENS: u32 = 4_096;
+
+/// Corrected data.
+#[derive(Debug, Default)]
+pub struct Corrected {
+    /// The data: null if the model gave no usable answer. It is not checked.
+    pub data: Value,
+    /// The tokens, estimated where the model does not report them.
+    pub usage: Usage,
+}
+
+/// Asks the model once to correct data that violates a schema. The violation must not contain values of the data.
+///
+/// # Errors
+/// The failure of the model.
+pub async fn correct_data(
+    model: &dyn Model,
+    prompt: &str,
+    schema: &Value,
+    data: &Value,
+    violation: &str,
+    deadline: Instant,
+) -> Result<Corrected, ModelError> {
+    let format = ResponseFormat::Schema(schema);
+    let mut prompt = task_sections(prompt, Some(schema), &[]);
+    prompt.push_str(
+        "## Answer\nWrite the answer to the task.\nYour last answer was refused: it violates the schema. The section \
+         Violation says how.",
+    );
+    let max_chars = content_chars(model, COMPOSE, &prompt, format);
+    let mut content = Content::new(max_chars);
+    content.add("Violation", [cut(violation, max_chars / 10)], max_chars / 5);
+    let remaining = content.remaining();
+    content.add("Draft", [data.to_string()], remaining);
+    let content = content.finish();
+    let request = CompletionRequest {
+        instructions: COMPOSE,
+        user_prompt: &prompt,
+        content: Some(&content),
+        format,
+        max_tokens: MAX_TOKENS,
+        deadline,
+    };
+    let chars = COMPOSE.len() + prompt.len() + content.len();
+    let (data, usage) = match model.complete(&request).await {
+        Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
+        Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),
+        Err(error) => return Err(error),
+    };
+    let usage = usage.or_estimate(chars, data.to_string().len());
+    Ok(Corrected { data, usage })
+}

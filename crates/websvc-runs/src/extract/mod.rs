@@ -1,0 +1,227 @@
+//! The work on one extraction: finds its pages, extracts the data of each, and merges it into one object
+//! (operations.md, section 5.1).
+
+mod budget;
+mod discover;
+mod pages;
+mod result;
+mod status;
+
+use std::future::pending;
+use std::time::Instant;
+
+use tokio::sync::watch;
+use websvc_engine::{PolicyError, team_policy};
+use websvc_store::{CreditHold, FinishedRun, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team};
+use websvc_types::extract::ExtractCompletedEvent;
+use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
+
+use crate::agent::hold;
+use crate::end::{Ending, RunCharge, end, settlement};
+use crate::environment::budget::Budget;
+use crate::error::RunsError;
+use crate::runs::{Inner, Runs, now_ms};
+use crate::trace::Trace;
+pub(crate) use budget::max_credits;
+pub(crate) use result::StoredExtraction;
+pub use status::StoredExtractRequest;
+pub(crate) use status::extract_status;
+
+/// The checked request of an extraction, with its credits.
+struct Preparation {
+    plan: ExtractPlan,
+    policy: Policy,
+    hold: CreditHold,
+    /// The credits that it may use.
+    max_credits: u64,
+    warnings: Vec<String>,
+}
+
+/// The dependencies of the work on an extraction.
+struct Extraction<'a> {
+    runs: &'a Runs,
+    team: &'a str,
+    plan: &'a ExtractPlan,
+    policy: &'a Policy,
+    budget: Budget,
+    deadline: Instant,
+}
+
+/// The outcome of an extraction.
+enum Outcome {
+    /// It has its data.
+    Extracted {
+        extraction: StoredExtraction,
+        /// The number of pages that were read.
+        pages: u64,
+    },
+    /// It failed.
+    Failed { status: RunStatus, error: String, extraction: StoredExtraction },
+}
+
+impl Outcome {
+    fn failed(error: impl Into<String>) -> Self {
+        let extraction = StoredExtraction::default();
+        Self::Failed { status: RunStatus::Failed, error: error.into(), extraction }
+    }
+}
+
+/// Works on an extraction until it has ended.
+pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receiver<bool>) {
+    if let Err(error) = try_run(&runs, &record, cancelled).await {
+        // The runner ends it as interrupted.
+        tracing::error!(error = &error as &dyn std::error::Error, id = record.id, "an extraction failed");
+    }
+}
+
+async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
+    let number = record.number;
+    if !runs.with_store(move |store, _| store.begin_run(number, now_ms())).await? {
+        return Ok(());
+    }
+    let started = vec![RunWebhookEvent { event: JobEvent::RunStarted, data: String::new() }];
+    runs.with_store(move |store, config| {
+        store.add_run_events(number, Vec::new(), started, &config.limits, now_ms())
+    })
+    .await?;
+    runs.inner.jobs.notify_webhooks();
+    let owned = record.clone();
+    let preparation = match runs.run_blocking(move |inner| prepare(inner, &owned)).await? {
+        Ok(preparation) => preparation,
+        Err((status, error)) => {
+            let outcome = Outcome::Failed { status, error, extraction: StoredExtraction::default() };
+            return finish(runs, record, outcome, None).await;
+        }
+    };
+    tokio::select! {
+        result = Box::pin(work(runs, record, preparation)) => result,
+        // The run was cancelled or deleted, or belongs to another process.
+        () = wait_cancelled(cancelled) => {
+            let trace = Trace::new(&record.id, record.events);
+            end(runs, record, &trace, Ending::cancelled(), None).await
+        }
+    }
+}
+
+async fn wait_cancelled(mut cancelled: watch::Receiver<bool>) {
+    if cancelled.wait_for(|is_cancelled| *is_cancelled).await.is_err() {
+        // The runner has ended, and with it this task.
+        pending::<()>().await;
+    }
+}
+
+/// Checks an extraction again by the present rules of its team, and holds its credits. Blocks.
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, (RunStatus, String)>, RunsError> {
+    let failed = |error: String| Ok(Err((RunStatus::Failed, error)));
+    let Some(StoredExtractRequest { request, mut warnings }) = StoredExtractRequest::decode(&record.request)
+    else {
+        return failed("the extraction was stored by another version of websvc".to_owned());
+    };
+    let team: Option<Team> = inner.store.team(&record.team)?;
+    let policy = match team_policy(&inner.store, team.as_ref()) {
+        Ok(policy) => policy,
+        Err(PolicyError::Store(error)) => return Err(error.into()),
+        Err(error @ PolicyError::Values(_)) => return failed(error.to_string()),
+    };
+    let plan = match check_extract(request, &policy) {
+        Ok(Checked { plan, warnings: _ }) => plan,
+        Err(rejection) => return failed(format!("the extraction is no longer allowed: {rejection}")),
+    };
+    if inner.engine.completion_model().is_none() {
+        return failed("the extraction needs a language model, and none is configured in [llm]".to_owned());
+    }
+    let wanted = max_credits(&inner.engine, &plan, &policy);
+    let Some((hold, max_credits)) = hold(inner, record, team.as_ref(), wanted)? else {
+        return Ok(Err((RunStatus::CreditLimitReached, "the team has no credits left".to_owned())));
+    };
+    match inner.engine.check_scrape(&plan.scrape) {
+        Ok(more) => warnings.extend(more),
+        Err(error) => return failed(error.to_string()),
+    }
+    Ok(Ok(Preparation { plan, policy, hold, max_credits, warnings }))
+}
+
+async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Result<(), RunsError> {
+    let Preparation { plan, policy, hold, max_credits, warnings } = preparation;
+    let started = Instant::now();
+    let max_time = runs.config().max_time;
+    let extraction = Extraction {
+        runs,
+        team: &record.team,
+        plan: &plan,
+        policy: &policy,
+        budget: Budget::new(max_credits),
+        deadline: started + plan.timeout.map_or(max_time, |timeout| timeout.min(max_time)),
+    };
+    let outcome = extraction.extract(warnings).await;
+    let target = target(&plan);
+    let charge = RunCharge { hold, bill: extraction.budget.bill(), elapsed: started.elapsed(), target };
+    finish(runs, record, outcome, Some(charge)).await
+}
+
+/// Returns the target of an extraction for the usage log: its first URL without user name and password, or the beginning
+/// of its prompt.
+fn target(plan: &ExtractPlan) -> String {
+    let url = plan.targets.first().map(|target| Target::url(target.target()).to_string());
+    let prompt = plan.prompt.as_deref().unwrap_or_default();
+    url.unwrap_or_else(|| prompt.chars().take(websvc_types::limits::AGENT_HINT_MAX_CHARS).collect())
+}
+
+/// Ends an extraction. Nothing changes if it had ended or was deleted, or another replica owns it.
+async fn finish(
+    runs: &Runs,
+    record: &RunRecord,
+    outcome: Outcome,
+    charge: Option<RunCharge>,
+) -> Result<(), RunsError> {
+    let credits = charge.as_ref().map_or(0, |charge| charge.bill.total());
+    let (status, error, extraction, webhook) = match outcome {
+        Outcome::Extracted { extraction, pages } => {
+            let webhook = completed_event(record, &extraction, pages, credits);
+            (RunStatus::Succeeded, None, extraction, webhook)
+        }
+        Outcome::Failed { status, error, extraction } => {
+            let webhook = RunWebhookEvent { event: JobEvent::RunFailed, data: String::new() };
+            (status, Some(error), extraction, webhook)
+        }
+    };
+    let tokens = extraction.tokens;
+    let finished = FinishedRun {
+        status,
+        error,
+        result: Some(extraction.encode()),
+        charge: charge.map(|charge| settlement(record, charge, status)),
+        events: Vec::new(),
+        webhook: Some(webhook),
+    };
+    let number = record.number;
+    let charged = runs
+        .with_store(move |store, config| store.finish_run(number, finished, &config.limits, now_ms()))
+        .await?;
+    if charged.is_some() {
+        runs.inner.counters.record_end(status, 0, tokens);
+        runs.inner.jobs.notify_webhooks();
+    }
+    // Neither the prompt nor what the model wrote is logged.
+    let credits = charged.unwrap_or_default();
+    tracing::info!(id = record.id, status = status.as_str(), tokens, credits, "extraction ended");
+    Ok(())
+}
+
+fn completed_event(
+    record: &RunRecord,
+    extraction: &StoredExtraction,
+    pages: u64,
+    credits_used: u64,
+) -> RunWebhookEvent {
+    let data = ExtractCompletedEvent {
+        success: true,
+        data: extraction.data.clone().unwrap_or_default(),
+        extract_id: record.id.clone(),
+        total_urls_scraped: pages,
+        credits_used,
+        sources: extraction.sources.clone(),
+    };
+    let data = serde_json::to_string(&data).expect("the data of an event is JSON");
+    RunWebhookEvent { event: JobEvent::RunCompleted, data }
+}

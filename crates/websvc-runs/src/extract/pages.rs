@@ -1,0 +1,316 @@
+//! The data of an extraction: pages are read and extracted concurrently, and their data is merged in their order.
+
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde_json::Value;
+use url::Url;
+use websvc_agent::{Collected, Draft, ReadPage, collect_page, correct_data, optional_schema};
+use websvc_engine::ChargeKind;
+use websvc_model::{Model, Usage};
+use websvc_scrape::{FilePublisher, Page};
+use websvc_store::RunStatus;
+use websvc_transport::{BoxFuture, without_credentials};
+use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
+
+use super::budget::page_credits;
+use super::discover::Discovered;
+use super::{Extraction, Outcome, StoredExtraction};
+use crate::environment::rank::violation;
+
+/// The maximum number of pages of an extraction that are read concurrently.
+const MAX_CONCURRENT_PAGES: usize = 4;
+
+/// The time at the end of an extraction that is left for merging.
+const RESERVED_TIME: Duration = Duration::from_millis(200);
+
+/// The maximum length of the reason why a page was not read, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
+/// The maximum number of pages that a warning names.
+const MAX_NAMED: usize = 5;
+
+/// The error of an extraction whose credits do not suffice.
+const NO_CREDITS: &str = "the credits of the team do not suffice for the pages of the extraction";
+
+/// The data of one page.
+struct PageData {
+    url: String,
+    collected: Collected,
+}
+
+/// The reason why a page has no data.
+enum PageFailure {
+    /// The credits do not suffice.
+    NoCredits,
+    /// Another reason.
+    Failed(String),
+}
+
+/// The pages so far.
+#[derive(Default)]
+struct Pages {
+    draft: Draft,
+    usage: Usage,
+    trace: Vec<ExtractUrl>,
+    failures: Vec<String>,
+    warnings: Vec<String>,
+    /// The number of pages that were read.
+    read: u64,
+}
+
+impl Extraction<'_> {
+    /// Extracts the data.
+    pub(super) async fn extract(&self, mut warnings: Vec<String>) -> Outcome {
+        let Some(model) = self.runs.inner.engine.completion_model() else {
+            return Outcome::failed("no language model is configured in [llm]");
+        };
+        let Discovered { urls, warnings: more, is_over_budget } = self.discover().await;
+        if is_over_budget {
+            return self.over_budget(Pages::default());
+        }
+        if urls.is_empty() {
+            let reason = if more.is_empty() { "no page was found".to_owned() } else { more.join("; ") };
+            return Outcome::failed(reason);
+        }
+        warnings.extend(more);
+        let mut pages = Pages { warnings, ..Pages::default() };
+        let mut all: Vec<BoxFuture<'_, Result<PageData, PageFailure>>> = Vec::with_capacity(urls.len());
+        for url in &urls {
+            all.push(Box::pin(self.page(model, url)));
+        }
+        let mut reading = stream::iter(all).buffered(MAX_CONCURRENT_PAGES);
+        let mut read = urls.iter();
+        while let (Some(result), Some(url)) = (reading.next().await, read.next()) {
+            let url = without_credentials(url).to_string();
+            match result {
+                Ok(page) => pages.add(url, page),
+                Err(PageFailure::NoCredits) => return self.over_budget(pages),
+                Err(PageFailure::Failed(reason)) => pages.add_failure(url, reason),
+            }
+        }
+        self.finish_data(model, pages).await
+    }
+
+    fn over_budget(&self, pages: Pages) -> Outcome {
+        let extraction = pages.into_extraction(self, None);
+        let status = RunStatus::CreditLimitReached;
+        Outcome::Failed { status, error: NO_CREDITS.to_owned(), extraction }
+    }
+
+    /// Reads a page and extracts its data, within the time of the extraction.
+    async fn page(&self, model: &dyn Model, url: &Url) -> Result<PageData, PageFailure> {
+        let reading = self.read_page(model, url);
+        match tokio::time::timeout_at(self.pages_deadline().into(), reading).await {
+            Ok(result) => result,
+            Err(_elapsed) => Err(PageFailure::Failed("the time of the extraction is over".to_owned())),
+        }
+    }
+
+    /// Reads a page and extracts its data.
+    async fn read_page(&self, model: &dyn Model, url: &Url) -> Result<PageData, PageFailure> {
+        let engine = &self.runs.inner.engine;
+        let Some(_permit) = self.runs.inner.tools.read_permit().await else {
+            return Err(PageFailure::Failed("the service is stopping".to_owned()));
+        };
+        let reserved = self.budget.reserve(page_credits(engine, self.plan));
+        let reservation = reserved.map_err(|_stop| PageFailure::NoCredits)?;
+        let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
+        let files = FilePublisher::inline();
+        let outcome = engine.scrape(url, &self.plan.scrape, self.team, &files, deadline).await;
+        let mut bill = outcome.bill;
+        let page = match outcome.page {
+            Ok(page) => to_read_page(url, page),
+            Err(error) => Err(cut(&error.to_string())),
+        };
+        let page = match page {
+            Ok(page) => page,
+            Err(reason) => {
+                reservation.settle(&bill);
+                return Err(PageFailure::Failed(reason));
+            }
+        };
+        let url = page.url.clone();
+        let (prompt, schema) = (self.prompt(), self.plan.schema.as_ref());
+        let collected = collect_page(model, &prompt, schema, page, self.pages_deadline()).await;
+        if collected.as_ref().is_ok_and(|collected| !collected.data.is_null()) {
+            bill.add_line(ChargeKind::Json, 1, engine.json_price());
+        }
+        reservation.settle(&bill);
+        match collected {
+            Ok(collected) => Ok(PageData { url, collected }),
+            Err(error) => Err(PageFailure::Failed(cut(&format!("the language model failed: {error}")))),
+        }
+    }
+
+    /// Returns the end of the time for pages.
+    fn pages_deadline(&self) -> Instant {
+        self.deadline.checked_sub(RESERVED_TIME).unwrap_or(self.deadline)
+    }
+
+    /// Returns the task for the model: what the caller wrote. Texts of pages are never part of it.
+    fn prompt(&self) -> String {
+        let task = match (self.plan.prompt.as_deref(), &self.plan.schema) {
+            (Some(prompt), _) => prompt,
+            (None, Some(_)) => "Extract the data that the fields describe.",
+            (None, None) => "Extract the main facts, as an object with short names.",
+        };
+        match &self.plan.system_prompt {
+            Some(system_prompt) => format!("{system_prompt}\n\n{task}"),
+            None => task.to_owned(),
+        }
+    }
+
+    /// Checks the merged data, lets the model correct it once, and ends the extraction.
+    async fn finish_data(&self, model: &dyn Model, mut pages: Pages) -> Outcome {
+        let data = match pages.draft.data() {
+            Value::Null => {
+                let error = pages.no_data();
+                let extraction = pages.into_extraction(self, None);
+                return Outcome::Failed { status: RunStatus::Failed, error, extraction };
+            }
+            data @ Value::Object(_) => data.clone(),
+            data if self.plan.schema.is_some() => data.clone(),
+            data => serde_json::json!({ "value": data }),
+        };
+        match self.checked(model, data, &mut pages).await {
+            Ok(data) => {
+                pages.warn_of_failures();
+                let read = pages.read;
+                Outcome::Extracted { extraction: pages.into_extraction(self, Some(data)), pages: read }
+            }
+            Err(violation) => {
+                let error = format!("the data does not follow the schema: {violation}");
+                let extraction = pages.into_extraction(self, None);
+                Outcome::Failed { status: RunStatus::Failed, error, extraction }
+            }
+        }
+    }
+
+    /// Returns data that follows the schema, apart from required values that no page states, which a warning names.
+    async fn checked(&self, model: &dyn Model, data: Value, pages: &mut Pages) -> Result<Value, String> {
+        let Some(schema) = &self.plan.schema else { return Ok(data) };
+        let mut data = data;
+        let mut found = violation_without_nulls(schema, &mut data).await;
+        let optional = optional_schema(schema);
+        if let Some(first) = &found
+            && violation(&optional, &data).await.is_some()
+        {
+            let prompt = self.prompt();
+            let corrected = correct_data(model, &prompt, &optional, &data, first, self.deadline).await;
+            let corrected =
+                corrected.map_err(|error| format!("{first}; the language model failed: {error}"))?;
+            pages.usage.add(corrected.usage);
+            data = corrected.data;
+            found = violation_without_nulls(schema, &mut data).await;
+            if let Some(second) = violation(&optional, &data).await {
+                return Err(second);
+            }
+        }
+        if let Some(missing) = found {
+            pages
+                .warnings
+                .push(format!("the pages do not state all values that the schema requires: {missing}"));
+        }
+        Ok(data)
+    }
+}
+
+impl Pages {
+    fn add(&mut self, requested: String, page: PageData) {
+        let PageData { url, collected: Collected { data, usage, is_cut } } = page;
+        self.read += 1;
+        self.usage.add(usage);
+        if is_cut {
+            self.warnings.push(format!("{url} is too long: its end was not read"));
+        }
+        if data.is_null() {
+            self.failures.push(format!("{url}: the language model gave no usable answer"));
+        }
+        let used_in_completion = self.draft.add(&url, data);
+        let status = ExtractUrlStatus::Scraped;
+        self.trace.push(ExtractUrl { url: requested, status, error: None, used_in_completion });
+    }
+
+    fn add_failure(&mut self, url: String, reason: String) {
+        self.failures.push(format!("{url}: {reason}"));
+        let status = ExtractUrlStatus::Error;
+        self.trace.push(ExtractUrl { url, status, error: Some(reason), used_in_completion: false });
+    }
+
+    /// Returns the error of an extraction without data.
+    fn no_data(&self) -> String {
+        let what = if self.read == 0 { "no page could be read" } else { "no page has data" };
+        format!("{what}: {}", named(&self.failures))
+    }
+
+    fn warn_of_failures(&mut self) {
+        if !self.failures.is_empty() {
+            let count = self.failures.len();
+            self.warnings.push(format!("{count} pages are missing: {}", named(&self.failures)));
+        }
+    }
+
+    fn into_extraction(self, extraction: &Extraction<'_>, data: Option<Value>) -> StoredExtraction {
+        let Self { draft, usage, trace, failures: _, warnings, read: _ } = self;
+        let plan = extraction.plan;
+        StoredExtraction {
+            sources: (plan.show_sources && data.is_some()).then(|| draft.into_parts().1),
+            data,
+            url_trace: plan.url_trace.then_some(trace),
+            tokens: usage.total(),
+            warnings,
+        }
+    }
+}
+
+/// Returns the first failures.
+fn named(failures: &[String]) -> String {
+    let mut text = failures.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join("; ");
+    if failures.len() > MAX_NAMED {
+        text.push_str(&format!("; and {} more", failures.len() - MAX_NAMED));
+    }
+    text
+}
+
+/// Returns the violation of the schema by the data. Nulls, which the model gives for values that a page does not state,
+/// are left out if the data follows the schema without them.
+async fn violation_without_nulls(schema: &Value, data: &mut Value) -> Option<String> {
+    let found = violation(schema, data).await?;
+    let filled = without_nulls(data.clone());
+    if violation(schema, &filled).await.is_some() {
+        return Some(found);
+    }
+    *data = filled;
+    None
+}
+
+/// Returns data without the fields of objects that are null.
+fn without_nulls(data: Value) -> Value {
+    match data {
+        Value::Object(fields) => {
+            let filled = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(filled.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+    }
+}
+
+fn to_read_page(requested: &Url, page: Page) -> Result<ReadPage, String> {
+    if let Some(status) = page.metadata.status_code.filter(|status| *status >= 400) {
+        return Err(format!("the page has status {status}"));
+    }
+    let markdown = page.markdown.unwrap_or_default();
+    if markdown.trim().is_empty() {
+        return Err("the page has no text".to_owned());
+    }
+    let url = page.metadata.url.unwrap_or_else(|| without_credentials(requested).to_string());
+    let title = page.metadata.title.unwrap_or_default();
+    Ok(ReadPage { url, title, markdown, links: Vec::new() })
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_REASON_CHARS).collect()
+}
