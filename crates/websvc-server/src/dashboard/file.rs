@@ -32,8 +32,12 @@ macro_rules! file {
 /// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 25] = [
+pub(crate) const SCRIPTS: [File; 29] = [
     file!(JAVASCRIPT, "main.js"),
+    file!(JAVASCRIPT, "agent.js"),
+    file!(JAVASCRIPT, "agent_form.js"),
+    file!(JAVASCRIPT, "agent_trace.js"),
+    file!(JAVASCRIPT, "agents.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
     file!(JAVASCRIPT, "dialog.js"),
