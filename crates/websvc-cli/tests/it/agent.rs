@@ -1,10 +1,13 @@
 //! Tests of agent runs: the wire format, threads, traces, budgets, cancellation and restarts, with a scripted model.
 
+mod command;
 mod events;
 mod lifecycle;
+mod recipes;
 mod requests;
 mod rights;
 mod sdk;
+mod tools;
 
 use std::time::Duration;
 

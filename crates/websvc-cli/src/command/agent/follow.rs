@@ -1,6 +1,5 @@
 //! A run that this command starts: its steps while it works, its end, and its cancellation with Ctrl-C.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,8 +49,8 @@ pub(super) async fn run(
     output_file: Option<&Path>,
     json: bool,
 ) -> Result<()> {
-    // The file is opened first, so that no run begins whose data cannot be written.
-    let mut file = output_file.map(open).transpose()?;
+    // No run begins whose data cannot be written.
+    output_file.map(check_writable).transpose()?;
     let client = patient_client(remote)?;
     let stop = stop_signal()?;
     let started = client.start_agent(request).await?;
@@ -68,13 +67,20 @@ pub(super) async fn run(
         ended = follow(&client, &id, json) => ended.with_context(|| format!("the run continues: {status_command}"))?,
         () = stop => return cancel(&client, &id, &status_command).await,
     };
-    finish(&client, ended, file.as_mut(), json).await
+    finish(&client, ended, output_file, json).await
 }
 
-/// Opens the file for the data, and leaves its content until there are data.
-fn open(path: &Path) -> Result<std::fs::File> {
-    let opening = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    opening.with_context(|| format!("cannot write {}", path.display()))
+/// Checks that a file can be written, without changing it.
+fn check_writable(path: &Path) -> Result<()> {
+    let checking = match path.try_exists() {
+        Ok(true) => std::fs::OpenOptions::new().append(true).open(path).map(drop),
+        Ok(false) => match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => std::fs::read_dir(parent).map(drop),
+            None => Ok(()),
+        },
+        Err(error) => Err(error),
+    };
+    checking.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Prints the steps of a run until its end, and returns the run.
@@ -124,7 +130,7 @@ async fn cancel(client: &Client, id: &str, status_command: &str) -> Result<()> {
 async fn finish(
     client: &Client,
     (run, events): (AgentStatusResponse, Vec<AgentEvent>),
-    file: Option<&mut std::fs::File>,
+    file: Option<&Path>,
     json: bool,
 ) -> Result<()> {
     if json {
@@ -151,15 +157,10 @@ async fn finish(
 }
 
 /// Writes a value to the file, or to stdout.
-fn write(file: Option<&mut std::fs::File>, value: &Value) -> Result<()> {
-    match file {
-        None => output::json(value),
-        Some(file) => {
-            file.set_len(0)?;
-            writeln!(file, "{}", serde_json::to_string_pretty(value)?)?;
-            Ok(())
-        }
-    }
+fn write(file: Option<&Path>, value: &Value) -> Result<()> {
+    let Some(path) = file else { return output::json(value) };
+    let text = format!("{}\n", serde_json::to_string_pretty(value)?);
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn print_sources(sources: &[Source]) {
