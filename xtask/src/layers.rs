@@ -162,6 +162,8 @@ const LAYERS: &[Layer] = &[
             "websvc-store",
             "websvc-model",
             "websvc-agent",
+            // For pages in the browser in tests only.
+            "websvc-browser",
             "websvc-scrape",
             "websvc-threat",
             "websvc-webhook",

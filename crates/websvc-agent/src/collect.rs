@@ -5,15 +5,13 @@ use std::time::Instant;
 use serde_json::Value;
 use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
 
+use crate::instructions::COLLECT;
 use crate::merge::Draft;
 use crate::page::Page;
 use crate::prompt::{Content, passage_text, task_sections};
 use crate::requests::content_chars;
 use crate::schema::optional_schema;
 use crate::tool::ReadPage;
-
-/// The instructions. A change of their meaning is a new file, so that versions can be compared.
-pub(crate) const INSTRUCTIONS: &str = include_str!("instructions/collect-v1.txt");
 
 /// The maximum length of an answer, in tokens.
 pub(crate) const MAX_TOKENS: u32 = 4_096;
@@ -47,7 +45,7 @@ pub async fn collect_page(
     let schema = schema.map(optional_schema);
     let format = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
     let prompt = collect_prompt(prompt, schema.as_ref());
-    let max_chars = content_chars(model, INSTRUCTIONS, &prompt, format);
+    let max_chars = content_chars(model, COLLECT, &prompt, format);
     let title = page.title.clone();
     let page = Page::new(page);
     let (mut draft, mut usage, mut first) = (Draft::new(), Usage::default(), 0);
@@ -59,14 +57,14 @@ pub async fn collect_page(
         }
         first += count;
         let request = CompletionRequest {
-            instructions: INSTRUCTIONS,
+            instructions: COLLECT,
             user_prompt: &prompt,
             content: Some(&content),
             format,
             max_tokens: MAX_TOKENS,
             deadline,
         };
-        let chars = INSTRUCTIONS.len() + prompt.len() + content.len();
+        let chars = COLLECT.len() + prompt.len() + content.len();
         let (data, reported) = match model.complete(&request).await {
             Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
             Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),

@@ -124,7 +124,7 @@ pub(crate) fn schema(tools: &[ToolKind], is_last: bool) -> Value {
 }
 
 /// Returns instructions without the lines of the actions that are not offered.
-pub(crate) fn instructions(all: &str, tools: &[ToolKind]) -> String {
+pub(crate) fn offered(all: &str, tools: &[ToolKind]) -> String {
     let is_offered = |line: &&str| {
         let name = line.strip_prefix("- ").and_then(|line| line.split_once(':')).map(|(name, _)| name);
         let tool = TOOL_ACTIONS.iter().find(|(action, _)| Some(*action) == name);
@@ -266,7 +266,7 @@ mod tests {
         let answer = json!({ "action": "search", "text": "tea" });
         let Choice::Refused(reason) = Decision::read(&answer, tools).unwrap().choice else { panic!() };
         assert!(reason.contains("not available"));
-        let text = instructions("Actions:\n- search: x.\n- open: y.\n- find: z.\n- why is: a\n", tools);
+        let text = offered("Actions:\n- search: x.\n- open: y.\n- find: z.\n- why is: a\n", tools);
         assert_eq!(text, "Actions:\n- open: y.\n- find: z.\n- why is: a\n");
     }
 

@@ -44,7 +44,7 @@ mod tests {
     use crate::tool::ReadPage;
 
     #[track_caller]
-    fn check(answer: Value, draft: Value, expected: Value) {
+    fn check(answer: Value, draft: &Value, expected: &Value) {
         let page = Page::new(ReadPage {
             url: "http://a.test/".into(),
             title: String::new(),
@@ -52,29 +52,29 @@ mod tests {
             links: Vec::new(),
         });
         let evidence = HashSet::from([json!("Assam").to_string(), json!(7).to_string()]);
-        assert_eq!(fill(answer, &draft, &[Arc::new(page)], &evidence), expected);
+        assert_eq!(&fill(answer, draft, &[Arc::new(page)], &evidence), expected);
     }
 
     #[test]
     fn missing_values_are_filled() {
         let draft = json!({ "name": "Assam", "price": 7, "tags": ["a"], "maker": { "city": "x" } });
-        check(json!({ "name": null, "tags": [] }), draft.clone(), draft.clone());
-        check(Value::Null, draft.clone(), draft);
-        check(json!({ "name": "Assam" }), Value::Null, json!({ "name": "Assam" }));
+        check(json!({ "name": null, "tags": [] }), &draft, &draft);
+        check(Value::Null, &draft, &draft);
+        check(json!({ "name": "Assam" }), &Value::Null, &json!({ "name": "Assam" }));
     }
 
     #[test]
     fn values_without_source_are_replaced_by_sourced_ones() {
-        check(json!({ "price": 9 }), json!({ "price": 7 }), json!({ "price": 7 }));
+        check(json!({ "price": 9 }), &json!({ "price": 7 }), &json!({ "price": 7 }));
         // A page states the value of the answer.
-        check(json!({ "price": 5 }), json!({ "price": 7 }), json!({ "price": 5 }));
+        check(json!({ "price": 5 }), &json!({ "price": 7 }), &json!({ "price": 5 }));
         // Neither has a source.
-        check(json!({ "price": 9 }), json!({ "price": 8 }), json!({ "price": 9 }));
-        check(json!({ "in_stock": false }), json!({ "in_stock": true }), json!({ "in_stock": false }));
+        check(json!({ "price": 9 }), &json!({ "price": 8 }), &json!({ "price": 9 }));
+        check(json!({ "in_stock": false }), &json!({ "in_stock": true }), &json!({ "in_stock": false }));
     }
 
     #[test]
     fn lists_of_the_answer_stay() {
-        check(json!({ "names": ["b"] }), json!({ "names": ["a", "b"] }), json!({ "names": ["b"] }));
+        check(json!({ "names": ["b"] }), &json!({ "names": ["a", "b"] }), &json!({ "names": ["b"] }));
     }
 }

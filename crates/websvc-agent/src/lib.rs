@@ -1,9 +1,18 @@
 //! Collects data from the web by steps that a language model decides (operations.md, section 4).
 //!
-//! [`Environment`] is all that the loop can reach: the tools that read the web, and the checks that need the service.
+//! [`run_task`] is the loop. [`Environment`] is all that it can reach: the tools that read the web, and the checks that need
+//! the service. [`Draft`], [`merge`] and [`collect_page`] make one object from the data of several pages, also without a run.
+//!
+//! It is made for small models that run on the machine of the operator: the instructions are short, a step is one decision,
+//! an answer is one flat object with a JSON Schema, URLs have short references, and a request has the passages that fit the
+//! task in place of whole pages. Pages that were read are kept, and no call is repeated. The texts that a model sees are
+//! described in the module `prompt`.
+//!
+//! The data is not believed either: its values are looked up in the pages that were read, and the report has the source of
+//! each value, and names those without one.
 //!
 //! Pages are untrusted and so is a model that reads them. The environment checks every call of a tool, so nothing depends on
-//! the obedience of the model.
+//! the obedience of the model. Text of pages is never part of the instructions or of the prompt of a request.
 
 #![deny(missing_docs)]
 
@@ -11,7 +20,9 @@ mod blocking;
 mod collect;
 mod decision;
 mod environment;
+mod evidence;
 mod fill;
+mod instructions;
 mod merge;
 mod numbers;
 mod page;
@@ -29,6 +40,7 @@ mod tool;
 
 pub use collect::{Collected, collect_page};
 pub use environment::{Environment, Event, Stop};
+pub use instructions::INSTRUCTIONS;
 pub use merge::{Draft, Preference, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};
 pub use run::run_task;

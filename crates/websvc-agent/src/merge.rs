@@ -87,10 +87,17 @@ impl Draft {
 /// - Of two other values, the current one stays.
 ///
 /// Merging the same value again changes nothing. A value of the current data is never lost; one of the other data only if
-/// it contradicts a value in the same field of the same object. For data without lists of objects, the result does not
-/// depend on the grouping of several merges.
+/// it contradicts a value in the same field of the same object. For data without lists of objects, whose fields have the same
+/// types, the result does not depend on the grouping of several merges.
 pub fn merge(current: &mut Value, other: Value) {
     Merger { prefers_other: &|_, _| false, record: None }.merge(current, other, &mut String::new());
+}
+
+/// Returns a value whose lists have no duplicates.
+fn normal(value: Value) -> Value {
+    let mut normal = Value::Null;
+    merge(&mut normal, value);
+    normal
 }
 
 /// The page that a value comes from, and the list to record it in.
@@ -173,13 +180,17 @@ impl Merger<'_> {
             if is_empty(&item) {
                 continue;
             }
-            let position = index.find(current, &item);
+            // An item in the list has no duplicates in its own lists, and must be found under the same identity.
+            let item = normal(item);
+            let found = index.find(current, &item);
+            let position = found.map_or(current.len(), |(position, _)| position);
             let length = path.len();
             if !path.ends_with(']') {
-                path.push_str(&format!("[{}]", position.unwrap_or(current.len())));
+                path.push_str(&format!("[{position}]"));
             }
-            match position {
-                Some(position) => self.merge(&mut current[position], item, path),
+            match found {
+                Some((_, Match::Covers)) => self.record(path),
+                Some((position, Match::Completes)) => self.merge(&mut current[position], item, path),
                 None => {
                     let mut merged = Value::Null;
                     self.merge(&mut merged, item, path);
@@ -187,8 +198,7 @@ impl Merger<'_> {
                 }
             }
             path.truncate(length);
-            let changed = position.unwrap_or(current.len() - 1);
-            index.add(changed, &current[changed]);
+            index.add(position, &current[position]);
         }
     }
 
@@ -234,17 +244,43 @@ impl ItemIndex {
         }
     }
 
-    /// Returns the position of the first item that is the same as this one: an equal one, or else one that does not
-    /// contradict it.
-    fn find(&self, items: &[Value], item: &Value) -> Option<usize> {
+    /// Returns the position of the item that has all values of this one, or else of the first one that does not contradict
+    /// it. An item that was merged before is in the list, so merging it again must find it and not complete another one.
+    fn find(&self, items: &[Value], item: &Value) -> Option<(usize, Match)> {
         let mut candidates: Vec<usize> = Vec::new();
         for identity in identities(item) {
             candidates.extend(self.by_identity.get(&identity).into_iter().flatten());
         }
         candidates.sort_unstable();
         candidates.dedup();
-        let equal = candidates.iter().find(|position| items[**position] == *item);
-        equal.or_else(|| candidates.iter().find(|position| is_compatible(&items[**position], item))).copied()
+        let find = |is_match: fn(&Value, &Value) -> bool| {
+            candidates.iter().copied().find(|position| is_match(&items[*position], item))
+        };
+        let covering = find(covers).map(|position| (position, Match::Covers));
+        covering.or_else(|| find(is_compatible).map(|position| (position, Match::Completes)))
+    }
+}
+
+/// The relation of an item of a list to another one that is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Match {
+    /// It has all values of the other one.
+    Covers,
+    /// It can take the values of the other one.
+    Completes,
+}
+
+/// Returns whether a value has all values of another one.
+fn covers(value: &Value, other: &Value) -> bool {
+    match (value, other) {
+        (_, other) if is_empty(other) => true,
+        (Value::Object(value), Value::Object(other)) => other
+            .iter()
+            .all(|(key, other)| is_empty(other) || value.get(key).is_some_and(|value| covers(value, other))),
+        (Value::Array(values), Value::Array(others)) => {
+            others.iter().all(|other| is_empty(other) || values.iter().any(|value| covers(value, other)))
+        }
+        (value, other) => is_same(value, other),
     }
 }
 

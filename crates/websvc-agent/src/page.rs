@@ -185,3 +185,60 @@ pub(crate) fn url_key(url: &str) -> String {
         Err(_) => url.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(markdown: &str) -> Page {
+        let url = "http://a.test/".to_owned();
+        Page::new(ReadPage { url, title: String::new(), markdown: markdown.to_owned(), links: Vec::new() })
+    }
+
+    fn texts(page: &Page) -> Vec<&str> {
+        page.passages.iter().map(|passage| passage.text.as_str()).collect()
+    }
+
+    #[test]
+    fn short_passages_are_joined_up_to_the_next_section() {
+        let text = "word ".repeat(50);
+        let text = text.trim_end();
+        let page = page(&format!("# A\n\nIntro.\n\n{text}\n\n## B\n\n{text}"));
+        assert_eq!(texts(&page), [format!("# A\n\nIntro.\n\n{text}"), format!("## B\n\n{text}")]);
+    }
+
+    #[test]
+    fn long_lines_are_split_at_spaces_and_lose_nothing() {
+        let line = "äöü ".repeat(2_000);
+        let page = page(&line);
+        assert!(page.passages.len() > 8);
+        assert!(page.passages.iter().all(|passage| passage.text.len() <= LINE_BYTES));
+        let words: usize = page.passages.iter().map(|passage| passage.words.matches("äöü").count()).sum();
+        assert_eq!(words, 2_000);
+        let unbroken = "x".repeat(5_000);
+        assert!(self::page(&unbroken).passages.iter().all(|passage| passage.text.len() <= LINE_BYTES));
+    }
+
+    #[test]
+    fn huge_page_is_cut() {
+        let page = page(&"ä ".repeat(MAX_PAGE_BYTES));
+        assert!(page.is_cut);
+        let bytes: usize = page.passages.iter().map(|passage| passage.text.len()).sum();
+        assert!(bytes <= MAX_PAGE_BYTES && page.bytes >= bytes);
+    }
+
+    #[test]
+    fn words_are_without_case_and_punctuation() {
+        assert_eq!(words("**Green** Tea, 1.5\nÄ!"), " green tea 1 5 ä ");
+        assert_eq!(words(""), " ");
+        let page = page("See [the tea](http://x.test/cup_(a)).");
+        assert_eq!((page.passages[0].words.as_str(), page.passages[0].plain_chars), (" see the tea ", 16));
+    }
+
+    #[test]
+    fn fragment_does_not_change_a_page() {
+        assert_eq!(url_key("HTTP://A.test#x"), url_key("http://a.test/"));
+        assert_ne!(url_key("http://a.test/?x"), url_key("http://a.test/"));
+        assert_eq!(url_key("no URL"), "no URL");
+    }
+}

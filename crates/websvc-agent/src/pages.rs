@@ -29,6 +29,8 @@ pub(crate) struct PageEntry {
     pub(crate) page: Option<Arc<Page>>,
     /// The number of the call that read it.
     pub(crate) call: Option<u32>,
+    /// The version of the pages when it was read.
+    pub(crate) read_at: u32,
     /// The number of passages from the beginning that the model has seen.
     pub(crate) seen: usize,
     /// The passages whose values are in the draft.
@@ -43,7 +45,8 @@ impl Pages {
         let url = page.url.clone();
         let collected = vec![false; page.passages.len()];
         let page = Some(Arc::new(page));
-        let entry = PageEntry { url: url.clone(), title, page, call, seen: 0, collected };
+        let entry =
+            PageEntry { url: url.clone(), title, page, call, read_at: self.version, seen: 0, collected };
         let index = match self.by_url.get(&url_key(&url)).copied() {
             Some(index) => {
                 let replaced = mem::replace(&mut self.entries[index], entry);
@@ -64,7 +67,8 @@ impl Pages {
 
     fn drop_oldest(&mut self, newest: usize) {
         while self.bytes > MAX_TOTAL_BYTES || self.kept().count() > MAX_PAGES {
-            let oldest = self.kept().map(|(index, _)| index).find(|index| *index != newest);
+            let others = self.kept().map(|(index, _)| index).filter(|index| *index != newest);
+            let oldest = others.min_by_key(|index| self.entries[*index].read_at);
             let Some(page) = oldest.and_then(|index| self.entries[index].page.take()) else { return };
             self.bytes -= page.bytes;
         }

@@ -2,6 +2,7 @@
 
 mod act;
 mod answer;
+mod call;
 mod retrieve;
 mod view;
 
@@ -9,8 +10,10 @@ use serde_json::Value;
 use tokio::time::timeout_at;
 use websvc_model::{Model, ResponseFormat};
 
-use crate::decision::{Choice, Decision, Refusal, instructions, schema};
+use crate::decision::{Choice, Decision, Refusal, offered, schema};
 use crate::environment::{Environment, Event};
+use crate::evidence::Evidence;
+use crate::instructions::DECIDE;
 use crate::merge::Draft;
 use crate::pages::Pages;
 use crate::report::{RunOutcome, RunReport};
@@ -20,12 +23,8 @@ use crate::targets::Targets;
 use crate::task::AgentTask;
 use crate::tool::ToolCall;
 
-use act::Evidence;
 use answer::Answer;
 use retrieve::{Focus, Rankings};
-
-/// The instructions of decisions. A change of their meaning is a new file, so that versions can be compared.
-const INSTRUCTIONS: &str = include_str!("instructions/v1.txt");
 
 /// The maximum length of a decision, in tokens.
 const STEP_TOKENS: u32 = 600;
@@ -77,7 +76,7 @@ impl<'a> Run<'a> {
             environment,
             task,
             requests: Requests::new(model, task.deadline, task.limits.max_tokens),
-            instructions: instructions(INSTRUCTIONS, environment.tools()),
+            instructions: offered(DECIDE, environment.tools()),
             pages: Pages::default(),
             targets: Targets::default(),
             draft: Draft::new(),
@@ -139,7 +138,7 @@ impl<'a> Run<'a> {
             return Ok(false);
         };
         if !why.is_empty() {
-            self.environment.record(Event::Reasoning(why));
+            self.environment.record(Event::Reasoning(why.clone()));
         }
         match choice {
             Choice::Done if self.can_answer() => {
@@ -152,7 +151,9 @@ impl<'a> Run<'a> {
                 return Err(RunOutcome::Refused(reason));
             }
             Choice::Done => self.refuse("done", "no page has been read yet. Search or open a page first."),
-            Choice::Impossible(reason) => return Err(RunOutcome::Refused(reason)),
+            Choice::Impossible(reason) => {
+                return Err(RunOutcome::Refused(if reason.is_empty() { why } else { reason }));
+            }
             Choice::Refused(reason) => self.refuse("an action that is not available", reason),
             Choice::Act(_) if is_last => self.refuse("an action in the last step", "only done was possible."),
             Choice::Act(action) => self.act(action).await?,

@@ -321,9 +321,9 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(value: Value, markdown: &str, expected: bool) {
+    fn check(value: &Value, markdown: &str, expected: bool) {
         let page = page("http://a.test/tea", markdown);
-        assert_eq!(is_stated(&value, &page), expected, "{value} in {markdown:?}");
+        assert_eq!(is_stated(value, &page), expected, "{value} in {markdown:?}");
         let sources = find_sources(&json!({ "a/b": value }), &[page]);
         assert_eq!(sources.unsourced.is_empty(), expected, "{sources:?}");
         if let [source] = sources.found.as_slice() {
@@ -333,33 +333,33 @@ mod tests {
 
     #[test]
     fn values_are_found_in_other_spellings() {
-        check(json!("Green Tea"), "We sell **green** [tea](http://x.test/cup).", true);
-        check(json!(1299.5), "It costs 1.299,50 €.", true);
-        check(json!("49.99 USD"), "Only $49.99 today", true);
-        check(json!("2026-03-05"), "Published March 5, 2026 by us", true);
-        check(json!("2026-03-05T10:00:00Z"), "Am 05.03.2026", true);
-        check(json!("in_stock"), "In stock", true);
-        check(json!("http://a.test/buy"), "x", true);
-        check(json!("http://a.test/tea"), "x", true);
+        check(&json!("Green Tea"), "We sell **green** [tea](http://x.test/cup).", true);
+        check(&json!(1299.5), "It costs 1.299,50 €.", true);
+        check(&json!("49.99 USD"), "Only $49.99 today", true);
+        check(&json!("2026-03-05"), "Published March 5, 2026 by us", true);
+        check(&json!("2026-03-05T10:00:00Z"), "Am 05.03.2026", true);
+        check(&json!("in_stock"), "In stock", true);
+        check(&json!("http://a.test/buy"), "x", true);
+        check(&json!("http://a.test/tea"), "x", true);
         let text = "The company was founded in Lisbon by Maria Sousa and later moved to Porto.";
-        check(json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"), text, true);
+        check(&json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"), text, true);
     }
 
     #[test]
     fn other_values_are_not_found() {
-        check(json!("Green Tea"), "We sell green coffee and tea.", false);
-        check(json!("tea"), "steam teapot", false);
-        check(json!(12), "It costs 1.299,50 €.", false);
-        check(json!("49.99 USD"), "Only $39.99 today", false);
-        check(json!("12 bags"), "12 boxes", false);
-        check(json!("2026-03-05"), "Published March 6, 2026", false);
-        check(json!("http://b.test/"), "x", false);
+        check(&json!("Green Tea"), "We sell green coffee and tea.", false);
+        check(&json!("tea"), "steam teapot", false);
+        check(&json!(12), "It costs 1.299,50 €.", false);
+        check(&json!("49.99 USD"), "Only $39.99 today", false);
+        check(&json!("12 bags"), "12 boxes", false);
+        check(&json!("2026-03-05"), "Published March 6, 2026", false);
+        check(&json!("http://b.test/"), "x", false);
         check(
-            json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"),
+            &json!("Maria Sousa founded the company in Lisbon; it moved to Porto later"),
             "Maria Sousa",
             false,
         );
-        check(json!("cup"), "[tea](http://x.test/cup)", false);
+        check(&json!("cup"), "[tea](http://x.test/cup)", false);
     }
 
     #[test]

@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Number of attempts to hold what a team has left, while other requests use it.
 const HOLD_ATTEMPTS: u32 = 3;
 
-/// What a run needs to begin.
+/// The parts that a run needs to begin.
 struct Preparation {
     plan: AgentPlan,
     policy: Policy,
@@ -67,7 +67,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
         Ok(preparation) => preparation,
         Err(ending) => return end(runs, record, &trace, ending, None).await,
     };
-    work(runs, record, trace, preparation, cancelled).await
+    Box::pin(work(runs, record, trace, preparation, cancelled)).await
 }
 
 /// Checks a run again by the present rules of its team, and holds its credits. Blocks.
@@ -181,7 +181,7 @@ async fn work(
         deadline,
     };
     let ending = tokio::select! {
-        report = run_task(&environment, model, task) => Some(ending(report)),
+        report = Box::pin(run_task(&environment, model, task)) => Some(ending(report)),
         () = dropped(cancelled.clone()) => Some(Ending { data: trace.data(), ..Ending::cancelled() }),
         () = tokio::time::sleep_until(deadline + GRACE) => {
             Some(Ending { data: trace.data(), ..Ending::failed("timeout", TIMEOUT_ERROR) })
@@ -197,7 +197,7 @@ async fn work(
     let charge =
         RunCharge { hold, bill: environment.bill(), elapsed: started.elapsed(), target: target(&plan) };
     let is_cancelled = *cancelled.borrow();
-    // The client was told that the run is cancelled, also if it had its data a moment later.
+    // The response has promised that the run is cancelled, also if it has its data a moment later.
     let ending = match ending.status {
         RunStatus::Succeeded if is_cancelled => {
             let Ending { data, is_schema_valid, message, sources, steps, tokens, .. } = ending;

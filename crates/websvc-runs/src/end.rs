@@ -6,8 +6,7 @@ use serde_json::Value;
 use websvc_agent::ValueSource;
 use websvc_engine::Bill;
 use websvc_store::{
-    CreditHold, FinishedRun, JobEvent, KeyId, RunKind, RunRecord, RunStatus, RunWebhookEvent, Usage,
-    UsageRetention,
+    CreditHold, FinishedRun, JobEvent, RunKind, RunRecord, RunStatus, RunWebhookEvent, Usage, UsageRetention,
 };
 use websvc_types::agent::{
     AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEventDetail,
@@ -250,7 +249,7 @@ fn settlement(record: &RunRecord, charge: RunCharge, status: RunStatus) -> (Cred
         | RunStatus::CreditLimitReached => (Vec::new(), 500),
     };
     let usage = Usage {
-        key: record.key.as_ref().map(KeyId::clone),
+        key: record.key.clone(),
         request: record.id.clone(),
         result: None,
         operation: record.kind.as_str(),

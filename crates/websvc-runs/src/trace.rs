@@ -50,7 +50,7 @@ struct State {
     tools: HashMap<u32, &'static str>,
 }
 
-/// What the store does not have yet.
+/// The events that the store does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) events: Vec<NewRunEvent>,

@@ -1,29 +1,22 @@
 //! The actions of a step.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
 use websvc_model::one_line;
 
 use super::Run;
 use super::retrieve::Focus;
-use crate::blocking::run_blocking;
 use crate::decision::{Action, Reference};
-use crate::environment::Event;
 use crate::page::Page;
-use crate::report::{RunOutcome, ValueSource};
+use crate::report::RunOutcome;
 use crate::targets::TargetKind;
-use crate::tool::{FoundPage, Link, ReadPage, ToolCall, ToolFailure, ToolOutput};
+use crate::tool::{Link, ToolCall};
 
 /// The maximum number of pages of a crawl.
 const CRAWL_PAGES: u32 = 8;
 
-/// The maximum number of results of a call that get references.
-const MAX_RESULTS: usize = 30;
-
 /// The maximum number of links that are listed, and that are ranked.
-const MAX_LISTED_LINKS: usize = 20;
+pub(super) const MAX_LISTED_LINKS: usize = 20;
 const MAX_RANKED_LINKS: usize = 400;
 const MAX_NEXT_LINKS: usize = 6;
 
@@ -42,34 +35,12 @@ const NEXT_WORDS: &[&str] = &[
     "avanti",
 ];
 
-/// The maximum number of sources that are kept for pages that are dropped.
-const MAX_EVIDENCE: usize = 2_000;
-
-/// The sources of collected values, by the value. They outlast the pages.
-#[derive(Debug, Default)]
-pub(super) struct Evidence(pub(super) HashMap<String, ValueSource>);
-
-impl Evidence {
-    pub(super) fn add(&mut self, value: &Value, source: &ValueSource) {
-        if self.0.len() < MAX_EVIDENCE {
-            self.0.entry(value.to_string()).or_insert_with(|| source.clone());
-        }
-    }
-
-    /// Returns the source of a value, for another place in the data.
-    pub(super) fn find(&self, value: &Value, pointer: &str) -> Option<ValueSource> {
-        let ValueSource { pointer: _, url, passage } = self.0.get(&value.to_string())?.clone();
-        Some(ValueSource { pointer: pointer.to_owned(), url, passage })
-    }
-}
-
 impl Run<'_> {
     /// Reads the URLs that the user gave, without a decision of the model: it would open them first anyway. Those beyond the
     /// limit, and those of the prompt, are listed as results.
     pub(super) async fn read_given_urls(&mut self) -> Result<(), RunOutcome> {
         let mut given: Vec<String> = self.task.urls.to_vec();
         given.extend(urls_of_text(self.task.prompt));
-        given.dedup();
         let listed: Vec<usize> = given
             .iter()
             .filter_map(|url| self.targets.add(TargetKind::Result, url, "", "given by the user"))
@@ -96,8 +67,12 @@ impl Run<'_> {
             }
             Action::Find(query) => {
                 let description = format!("find {query:?}");
+                let outcome = match self.ranked(&query).await.len() {
+                    0 => "no passage fits".to_owned(),
+                    count => format!("{count} passages fit, the best are shown"),
+                };
                 self.focus = Focus::Query(query);
-                (description, "the best passages are shown".to_owned())
+                (description, outcome)
             }
             Action::Open(reference) => {
                 let Some(url) = self.resolve(&reference) else { return Ok(()) };
@@ -195,7 +170,7 @@ impl Run<'_> {
 
     /// Lists the links of a page that fit a query: those of the next page of a list, the best ones, and then others in the order
     /// of the page. Returns their number.
-    async fn list_links(&mut self, index: usize, query: &str, max_links: usize) -> usize {
+    pub(super) async fn list_links(&mut self, index: usize, query: &str, max_links: usize) -> usize {
         let Some(page) = self.pages.entries()[index].page.clone() else { return 0 };
         let links = &page.links[..page.links.len().min(MAX_RANKED_LINKS)];
         let texts: Vec<String> = links.iter().map(|Link { url, text }| format!("{text} {url}")).collect();
@@ -219,125 +194,9 @@ impl Run<'_> {
         self.targets.links.len()
     }
 
-    /// Calls a tool, or repeats the outcome of an equal call. Returns the outcome in words, which may have text of pages.
-    async fn call(&mut self, call: ToolCall) -> Result<String, RunOutcome> {
-        if let ToolCall::Scrape { url } = &call
-            && let Some(index) = self.pages.find(url)
-        {
-            self.focus = Focus::Page { index, from: 0 };
-            return Ok(format!("it has been read already, as p{}", index + 1));
-        }
-        let is_scrape = matches!(call, ToolCall::Scrape { .. });
-        // A page that was read and dropped may be read again.
-        let earlier = self
-            .calls
-            .iter()
-            .find(|(earlier, outcome)| *earlier == call && !(is_scrape && outcome.starts_with("read")));
-        if let Some((_, outcome)) = earlier {
-            return Ok(format!("not repeated, the outcome was: {outcome}"));
-        }
-        self.call_count += 1;
-        let number = self.call_count;
-        self.environment.record(Event::ToolStarted { number, call: call.clone() });
-        let result = self.environment.call(&call).await;
-        let (summary, is_success) = match &result {
-            Ok(output) => (summary(output), true),
-            Err(ToolFailure::Refused(reason)) => (format!("refused, {reason}"), false),
-            Err(ToolFailure::Failed(reason)) => (format!("failed, {reason}"), false),
-            Err(ToolFailure::Stopped(_)) => ("the run must end".to_owned(), false),
-        };
-        self.environment.record(Event::ToolFinished { number, summary: summary.clone(), is_success });
-        let outcome = match result {
-            Ok(ToolOutput::Found(found)) => self.add_results(&found),
-            Ok(ToolOutput::Read { pages, failures, answer }) => {
-                let requested = requested_url(&call);
-                self.add_pages_read(requested, pages, &failures, &answer, number).await
-            }
-            Err(ToolFailure::Refused(_) | ToolFailure::Failed(_)) => summary,
-            Err(ToolFailure::Stopped(stop)) => return Err(RunOutcome::Stopped(stop)),
-        };
-        self.calls.push((call, outcome.clone()));
-        Ok(outcome)
-    }
-
-    fn add_results(&mut self, found: &[FoundPage]) -> String {
-        let results: Vec<usize> = found
-            .iter()
-            .take(MAX_RESULTS)
-            .filter_map(|FoundPage { url, title, description }| {
-                self.targets.add(TargetKind::Result, url, title, description)
-            })
-            .collect();
-        self.targets.list_results(&results);
-        match results.first().map(|index| self.targets.get(*index).reference()) {
-            None => "no results".to_owned(),
-            Some(first) => format!("{} results, the first is {first}", results.len()),
-        }
-    }
-
-    async fn add_pages_read(
-        &mut self,
-        requested: &str,
-        pages: Vec<ReadPage>,
-        failures: &[(String, String)],
-        answer: &str,
-        call: u32,
-    ) -> String {
-        let mut added: Vec<usize> = Vec::new();
-        let is_one = pages.len() == 1;
-        for page in pages {
-            let title = page.title.clone();
-            let page = run_blocking(move || Page::new(page)).await;
-            // Only a single page is the one that was requested, after redirects.
-            let requested = if is_one { requested.to_owned() } else { page.url.clone() };
-            added.push(self.pages.add(&requested, title, page, Some(call)));
-        }
-        let mut outcome = match added.as_slice() {
-            [] => "no page could be read".to_owned(),
-            pages => {
-                let pages: Vec<String> = pages.iter().map(|index| format!("p{}", index + 1)).collect();
-                format!("read as {}", pages.join(", "))
-            }
-        };
-        if let Some(first) = added.first().copied() {
-            self.focus = Focus::Page { index: first, from: 0 };
-            self.list_links(first, "", MAX_LISTED_LINKS / 2).await;
-        }
-        for (url, reason) in failures.iter().take(3) {
-            outcome.push_str(&format!("; {url} failed: {reason}"));
-        }
-        if !answer.is_empty() {
-            outcome.push_str(&format!("; the answer on the page: {answer}"));
-        }
-        outcome
-    }
-
     /// Returns all pages that are kept.
     pub(super) fn kept_pages(&self) -> Vec<Arc<Page>> {
         self.pages.kept().map(|(_, page)| Arc::clone(page)).collect()
-    }
-}
-
-fn requested_url(call: &ToolCall) -> &str {
-    match call {
-        ToolCall::Search { query: _ } => "",
-        ToolCall::Map { url, query: _ }
-        | ToolCall::Scrape { url }
-        | ToolCall::Crawl { url, max_pages: _ }
-        | ToolCall::Interact { url, task: _ } => url,
-    }
-}
-
-/// Returns a summary of an output without text of pages, for the trace.
-fn summary(output: &ToolOutput) -> String {
-    match output {
-        ToolOutput::Found(found) => format!("{} results", found.len()),
-        ToolOutput::Read { pages, failures, answer: _ } => {
-            let chars: usize = pages.iter().map(|page| page.markdown.chars().count()).sum();
-            let failed =
-                if failures.is_empty() { String::new() } else { format!(", {} failed", failures.len()) };
-            format!("{} pages with {chars} characters{failed}", pages.len())
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The data of a run: the values of pages, and the final answer.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,11 +7,13 @@ use tokio::time::timeout;
 use websvc_model::{ResponseFormat, cut};
 
 use super::Run;
-use super::act::Evidence;
+use super::view::shown_draft_chars;
 use crate::blocking::run_blocking;
 use crate::collect::{self, collect_content, collect_prompt};
 use crate::environment::Event;
 use crate::fill::fill;
+use crate::instructions::{COLLECT, COMPOSE};
+use crate::merge::merge;
 use crate::prompt::{Content, task_sections};
 use crate::report::{RunOutcome, ValueSource};
 use crate::requests::{Request, content_chars};
@@ -20,14 +21,14 @@ use crate::schema::{missing, optional_schema};
 use crate::sources::{Sources, find_sources};
 use crate::task::TaskMode;
 
-/// The instructions of the answer. A change of their meaning is a new file, so that versions can be compared.
-const INSTRUCTIONS: &str = include_str!("../instructions/compose-v1.txt");
-
 /// The maximum length of an answer, in tokens.
 const MAX_TOKENS: u32 = 4_096;
 
 /// The length of a draft from which it is the answer if it is valid, in bytes: a model would not write it again completely.
 const MAX_COMPOSED_BYTES: usize = 6_000;
+
+/// The part of the content of an answer for the draft.
+const DRAFT_PERCENT: usize = 40;
 
 /// The maximum time to check the data after the end of the time of the task.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -65,14 +66,14 @@ impl Run<'_> {
         let schema = self.task.schema.map(optional_schema);
         let format = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
         let prompt = collect_prompt(self.task.prompt, schema.as_ref());
-        let max_chars = content_chars(self.requests.model, collect::INSTRUCTIONS, &prompt, format);
+        let max_chars = content_chars(self.requests.model, COLLECT, &prompt, format);
         // The names of a free object stay the same over the pages.
         let draft = Some(self.draft.data()).filter(|draft| schema.is_none() && !draft.is_null()).cloned();
         let reserved = max_chars / 10 + if draft.is_some() { max_chars / 6 } else { 0 };
         let chosen = self.passages_of_page(index, &page, &open, max_chars.saturating_sub(reserved)).await;
         let (content, count) = collect_content(index, &title, &page, &chosen, draft.as_ref(), max_chars);
         let request = Request {
-            instructions: collect::INSTRUCTIONS,
+            instructions: COLLECT,
             prompt: &prompt,
             content: &content,
             format,
@@ -100,6 +101,7 @@ impl Run<'_> {
         if is_changed {
             self.environment.record(Event::DataChanged { data: self.draft.data().clone(), number: call });
         }
+        self.progress("working", &format!("The values of {} were collected.", page.url));
         Ok(collect_outcome(sources.found.len(), is_changed, open.len() - count))
     }
 
@@ -109,26 +111,42 @@ impl Run<'_> {
     /// The end of the run without an answer that follows the schema.
     pub(super) async fn write_answer(&mut self) -> Result<(), RunOutcome> {
         let draft = self.draft.data().clone();
-        if let Some(schema) = self.task.schema
-            && draft.to_string().len() > MAX_COMPOSED_BYTES
-            && self.environment.violation(schema, &draft).await.is_none()
-        {
+        let can_be_answer = !draft.is_null() && !self.is_text_wanted();
+        let is_draft_valid = can_be_answer && self.violation(&draft).await.is_none();
+        if is_draft_valid && self.is_draft_long() {
             self.answer = Some(self.check_sources(draft, true).await);
             return Ok(());
         }
         let mut data = self.compose(None).await?;
         let mut violation = self.violation(&data).await;
         if let Some(first) = &violation {
-            let corrected = self.compose(Some(Rejected { data: &data, violation: first })).await?;
-            violation = self.violation(&corrected).await;
-            data = corrected;
+            match self.compose(Some(Rejected { data: &data, violation: first })).await {
+                Ok(corrected) => data = corrected,
+                Err(outcome) => {
+                    self.answer = Some(self.check_sources(data, false).await);
+                    return Err(outcome);
+                }
+            }
+            violation = self.violation(&data).await;
         }
-        let is_draft_better = violation.is_some() && self.violation(&draft).await.is_none();
-        if is_draft_better && !draft.is_null() {
+        if violation.is_some() && is_draft_valid {
             (data, violation) = (draft, None);
         }
         self.answer = Some(self.check_sources(data, violation.is_none()).await);
         violation.map_or(Ok(()), |violation| Err(RunOutcome::InvalidData(violation)))
+    }
+
+    /// Returns whether the answer is a text. The draft is data about the pages then.
+    fn is_text_wanted(&self) -> bool {
+        self.task.mode == TaskMode::Chat && self.task.schema.is_none()
+    }
+
+    /// Returns whether a model would not see the draft completely, or not write it again completely.
+    fn is_draft_long(&self) -> bool {
+        let format = self.task.schema.map_or(ResponseFormat::Json, ResponseFormat::Schema);
+        let max_chars = content_chars(self.requests.model, COMPOSE, &self.answer_prompt(false), format);
+        let shown_chars = shown_draft_chars(max_chars * DRAFT_PERCENT / 100);
+        self.draft.data().to_string().len() > MAX_COMPOSED_BYTES.min(shown_chars)
     }
 
     /// Asks the model for the answer, and once more if there is none. Values of the draft fill it, and replace values that no
@@ -146,10 +164,10 @@ impl Run<'_> {
             (None, TaskMode::Extract) => ResponseFormat::Json,
         };
         let prompt = self.answer_prompt(rejected.is_some());
-        let max_chars = content_chars(self.requests.model, INSTRUCTIONS, &prompt, format);
+        let max_chars = content_chars(self.requests.model, COMPOSE, &prompt, format);
         let content = self.answer_content(rejected, max_chars).await;
         let request = Request {
-            instructions: INSTRUCTIONS,
+            instructions: COMPOSE,
             prompt: &prompt,
             content: &content,
             format,
@@ -161,11 +179,20 @@ impl Run<'_> {
         }
         let draft = self.draft.data().clone();
         match (answer, self.task.schema) {
-            (None, _) if draft.is_null() => Err(RunOutcome::Answers),
+            (None, _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers),
             (None, _) => Ok(draft),
             (Some(answer), Some(_)) => {
-                let (pages, evidence) = (self.kept_pages(), self.evidence.values());
-                Ok(run_blocking(move || fill(answer, &draft, &pages, &evidence)).await)
+                let (pages, evidence, is_long) =
+                    (self.kept_pages(), self.evidence.values(), self.is_draft_long());
+                Ok(run_blocking(move || {
+                    let mut filled = fill(answer, &draft, &pages, &evidence);
+                    // The model has not seen all items of the lists.
+                    if is_long {
+                        merge(&mut filled, draft);
+                    }
+                    filled
+                })
+                .await)
             }
             (Some(answer @ Value::Object(_)), None) => Ok(answer),
             (Some(answer), None) => Ok(json!({ "answer": answer })),
@@ -191,7 +218,7 @@ impl Run<'_> {
             let lines = [cut(violation, max_chars / 10), cut(&data.to_string(), max_chars / 5)];
             content.add("Violation", lines, max_chars * 3 / 10);
         }
-        self.add_draft(&mut content, max_chars * 4 / 10);
+        self.add_draft(&mut content, max_chars * DRAFT_PERCENT / 100);
         self.add_earlier_results(&mut content, max_chars / 10);
         self.add_pages(&mut content, max_chars / 10);
         let passages_chars = content.remaining();
@@ -228,7 +255,7 @@ impl Run<'_> {
             }
         }
         let mut notes: Vec<String> = Vec::new();
-        if self.task.mode == TaskMode::Chat && self.task.schema.is_none() {
+        if self.is_text_wanted() {
             // The answer is a text of the model about the pages, not a value of one of them.
             notes.extend(data["answer"].as_str().map(ToOwned::to_owned));
         } else if !unknown.is_empty() {
@@ -267,15 +294,4 @@ fn list(names: &[String]) -> String {
     let rest = names.len().saturating_sub(MAX_NAMED);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))
-}
-
-impl Evidence {
-    /// Returns the values.
-    fn values(&self) -> HashSet<String> {
-        self.0.keys().cloned().collect()
-    }
-
-    fn has(&self, value: &Value) -> bool {
-        self.0.contains_key(&value.to_string())
-    }
 }

@@ -9,8 +9,9 @@ use super::Run;
 use crate::blocking::run_blocking;
 use crate::page::{Page, Passage, words};
 
-/// The maximum number of passages that the environment ranks. Those with the most words of the query are chosen.
-const MAX_RANKED: usize = 400;
+/// The maximum number of passages that the environment ranks, so that a model can rank them. Of more, those with the most and
+/// the rarest words of the query are chosen.
+const MAX_RANKED: usize = 100;
 
 /// The maximum length of the query that is made of the task.
 const MAX_QUERY_CHARS: usize = 600;
@@ -75,10 +76,19 @@ impl Selection {
     }
 }
 
-/// A ranking of all passages of a run.
+/// The pages whose passages are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    All,
+    /// The page with this index.
+    Page(usize),
+}
+
+/// A ranking of passages.
 #[derive(Debug)]
 struct PassageRanking {
     query: String,
+    scope: Scope,
     /// The version of the pages.
     version: u32,
     passages: Vec<PassageId>,
@@ -121,7 +131,8 @@ impl Run<'_> {
         if let Focus::Query(query) = self.focus.clone() {
             ranked.extend(self.ranked(&query).await.into_iter().take(MAX_FOUND));
         }
-        ranked.extend(self.ranked(&self.task_query()).await);
+        let query = self.task_query();
+        ranked.extend(self.ranked(&query).await);
         // If all fit, those that the ranking left out are shown, too.
         ranked.extend(self.all_passages());
         let mut chosen = Selection::new(LinkForm::Url);
@@ -144,9 +155,8 @@ impl Run<'_> {
             return indexes.to_vec();
         }
         let query = self.task_query();
-        let ranked = self.ranked(&query).await;
-        let of_page =
-            ranked.into_iter().filter(|(page, passage)| *page == index && indexes.contains(passage));
+        let ranked = self.rank(&query, Scope::Page(index)).await;
+        let of_page = ranked.into_iter().filter(|(_, passage)| indexes.contains(passage));
         let mut ids: Vec<PassageId> = of_page.collect();
         // Lists have items without words of the task: passages around the best ones, and then the others, follow.
         let near: Vec<PassageId> = ids
@@ -191,10 +201,7 @@ impl Run<'_> {
     }
 
     fn all_passages(&self) -> Vec<PassageId> {
-        let pages = self.pages.kept();
-        pages
-            .flat_map(|(index, page)| (0..page.passages.len()).map(move |passage| (index, passage)))
-            .collect()
+        self.pages.kept().flat_map(|(index, page)| passages_of(index, page)).collect()
     }
 
     /// Returns the query of the task: its words, and the names of the missing fields.
@@ -211,16 +218,27 @@ impl Run<'_> {
     }
 
     /// Ranks the passages of all pages by their relevance for a query, the best first.
-    async fn ranked(&mut self, query: &str) -> Vec<PassageId> {
+    pub(super) async fn ranked(&mut self, query: &str) -> Vec<PassageId> {
+        self.rank(query, Scope::All).await
+    }
+
+    async fn rank(&mut self, query: &str, scope: Scope) -> Vec<PassageId> {
         let version = self.pages.version;
         let known =
-            self.rankings.0.iter().find(|ranking| ranking.version == version && ranking.query == query);
+            self.rankings.0.iter().find(|ranking| {
+                ranking.version == version && ranking.scope == scope && ranking.query == query
+            });
         if let Some(known) = known {
             return known.passages.clone();
         }
-        let pages: Vec<(usize, Arc<Page>)> =
-            self.pages.kept().map(|(index, page)| (index, Arc::clone(page))).collect();
-        let mut candidates = self.all_passages();
+        let pages: Vec<(usize, Arc<Page>)> = self
+            .pages
+            .kept()
+            .filter(|(index, _)| scope == Scope::All || scope == Scope::Page(*index))
+            .map(|(index, page)| (index, Arc::clone(page)))
+            .collect();
+        let mut candidates: Vec<PassageId> =
+            pages.iter().flat_map(|(index, page)| passages_of(*index, page)).collect();
         if candidates.len() > MAX_RANKED {
             let (query, pages) = (query.to_owned(), pages.clone());
             candidates = run_blocking(move || best_by_words(&query, &pages)).await;
@@ -232,9 +250,18 @@ impl Run<'_> {
         if self.rankings.0.len() >= MAX_RANKINGS {
             self.rankings.0.remove(0);
         }
-        self.rankings.0.push(PassageRanking { query: query.to_owned(), version, passages: passages.clone() });
+        self.rankings.0.push(PassageRanking {
+            query: query.to_owned(),
+            scope,
+            version,
+            passages: passages.clone(),
+        });
         passages
     }
+}
+
+fn passages_of(index: usize, page: &Page) -> impl Iterator<Item = PassageId> + use<> {
+    (0..page.passages.len()).map(move |passage| (index, passage))
 }
 
 fn text(pages: &[(usize, Arc<Page>)], (index, passage): PassageId) -> Option<&str> {
@@ -242,23 +269,35 @@ fn text(pages: &[(usize, Arc<Page>)], (index, passage): PassageId) -> Option<&st
     page.passages.get(passage).map(|passage| passage.text.as_str())
 }
 
-/// Returns the passages with the most words of a query.
+/// Returns the passages with the most and the rarest words of a query, in the order of the pages.
 fn best_by_words(query: &str, pages: &[(usize, Arc<Page>)]) -> Vec<PassageId> {
     let query = words(query);
-    let query: HashSet<String> = query
+    let mut query: Vec<String> = query
         .split_whitespace()
         .filter(|word| word.chars().count() >= MIN_WORD_CHARS)
         .map(|word| format!(" {word} "))
         .collect();
-    let mut counted: Vec<(usize, PassageId)> = Vec::new();
+    query.sort_unstable();
+    query.dedup();
+    let mut counts = vec![0_u32; query.len()];
+    let mut found: Vec<(PassageId, Vec<usize>)> = Vec::new();
     for (index, page) in pages {
         for (passage_index, passage) in page.passages.iter().enumerate() {
-            let count = query.iter().filter(|word| passage.words.contains(word.as_str())).count();
-            counted.push((count, (*index, passage_index)));
+            let is_in = |word: &usize| passage.words.contains(query[*word].as_str());
+            let words: Vec<usize> = (0..query.len()).filter(is_in).collect();
+            words.iter().for_each(|word| counts[*word] += 1);
+            found.push(((*index, passage_index), words));
         }
     }
-    counted.sort_by(|(a, a_id), (b, b_id)| b.cmp(a).then(a_id.cmp(b_id)));
-    counted.into_iter().take(MAX_RANKED).map(|(_, id)| id).collect()
+    // The weight of a word is its inverse document frequency.
+    let total = found.len() as f64;
+    let weight = |word: &usize| (1.0 + total / f64::from(counts[*word])).ln();
+    let mut scored: Vec<(f64, PassageId)> =
+        found.iter().map(|(id, words)| (words.iter().map(weight).sum(), *id)).collect();
+    scored.sort_by(|(a, a_id), (b, b_id)| b.total_cmp(a).then(a_id.cmp(b_id)));
+    let mut best: Vec<PassageId> = scored.into_iter().take(MAX_RANKED).map(|(_, id)| id).collect();
+    best.sort_unstable();
+    best
 }
 
 /// Returns the length of a passage for the model, about.

@@ -33,6 +33,11 @@ const fn percent(max_chars: usize, part: usize) -> usize {
     max_chars * part / 100
 }
 
+/// Returns the length of the data in a section for the draft.
+pub(super) const fn shown_draft_chars(max_chars: usize) -> usize {
+    percent(max_chars, 70)
+}
+
 impl Run<'_> {
     /// Returns the prompt of a step: the task, and what the service says about the step.
     pub(super) fn step_prompt(&self, is_last: bool) -> String {
@@ -93,7 +98,7 @@ impl Run<'_> {
         let data = self.draft.data();
         let mut lines = Vec::new();
         if *data != Value::Null {
-            lines.push(cut(&data.to_string(), max_chars * 7 / 10));
+            lines.push(cut(&data.to_string(), shown_draft_chars(max_chars)));
         }
         for (name, value) in data.as_object().into_iter().flatten() {
             if let Some(items) = value.as_array() {
@@ -163,7 +168,7 @@ impl Run<'_> {
 }
 
 fn page_line(index: usize, entry: &PageEntry) -> String {
-    let PageEntry { url, title, page, call: _, seen, collected } = entry;
+    let PageEntry { url, title, page, call: _, read_at: _, seen, collected } = entry;
     let state = match page {
         None => "no longer in memory".to_owned(),
         Some(page) => {

@@ -113,7 +113,8 @@ async fn host_rule_refuses_requests_of_all_kinds_before_names_are_looked_up() {
     let Some(config) = config() else { return };
     let web = web(REQUESTS, "b.test").start().await;
     let lookups = Arc::new(Lookups::default());
-    let guard = AddressGuard::public().connect_to("a.localhost:80", &web.http_addr().to_string()).unwrap();
+    let guard = AddressGuard::public().connect_to("a.localhost:80", &web.http_addr().to_string());
+    let guard = guard.unwrap().connect_to("a.localhost:443", &web.https_addr().to_string()).unwrap();
     let resolver = Arc::clone(&lookups) as Arc<dyn Resolve>;
     let client = Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap();
     let mut setup = Setup::with_client(web, config, client);

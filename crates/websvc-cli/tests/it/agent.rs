@@ -6,6 +6,7 @@ mod lifecycle;
 mod recipes;
 mod requests;
 mod rights;
+mod safety;
 mod sdk;
 mod tools;
 

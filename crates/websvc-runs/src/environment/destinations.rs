@@ -10,7 +10,7 @@
 //!
 //! A strict run opens only the URLs of the request. Its boundary applies to redirects and rendered pages as well.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ const UNKNOWN: &str = "no result and no page that was read has this URL, and the
 pub(super) struct Destinations {
     /// The URLs of a strict run; `None` for other runs.
     strict: Option<StrictUrls>,
+    /// The URLs of the user that have a user name or a password, by their keys.
+    credentials: HashMap<String, Url>,
     /// The hosts that the user names, without `www.`.
     named_hosts: HashSet<String>,
     known: Mutex<HashSet<u64>>,
@@ -49,9 +51,14 @@ struct StrictUrls {
 
 impl Destinations {
     pub(super) fn new(urls: &[Url], is_strict: bool, user_texts: &[String]) -> Self {
-        let strict = is_strict.then(|| StrictUrls::new(urls));
-        let mut destinations =
-            Self { strict, named_hosts: HashSet::new(), known: Mutex::default(), hasher: RandomState::new() };
+        let plain: Vec<Url> = urls.iter().map(without_credentials).collect();
+        let mut destinations = Self {
+            strict: is_strict.then(|| StrictUrls::new(&plain)),
+            credentials: HashMap::new(),
+            named_hosts: HashSet::new(),
+            known: Mutex::default(),
+            hasher: RandomState::new(),
+        };
         for url in urls {
             destinations.name(url);
         }
@@ -68,7 +75,14 @@ impl Destinations {
         {
             self.named_hosts.insert(without_www(host).to_owned());
         }
-        self.learn(url);
+        let plain = without_credentials(url);
+        if self.credentials.len() < MAX_NAMED
+            && plain != *url
+            && let Some(key) = page_key(&plain)
+        {
+            self.credentials.insert(key, url.clone());
+        }
+        self.learn(&plain);
     }
 
     /// Adds the URLs and the host names in a text of the user.
@@ -109,7 +123,8 @@ impl Destinations {
         }
     }
 
-    /// Returns the URL to open for a URL of the model. An unknown fragment is removed: scripts of the page would see it.
+    /// Returns the URL to open for a URL of the model: with the user name and password that the user gave for it, and without
+    /// an unknown fragment, which scripts of the page would see.
     ///
     /// # Errors
     /// The reason why the run may not open it, in words without text of a page.
@@ -117,20 +132,32 @@ impl Destinations {
         if text.len() > URL_MAX_CHARS as usize {
             return Err("it is too long");
         }
-        let mut url = Url::parse(text.trim()).map_err(|_| NOT_A_URL)?;
-        let key = page_key(&url).ok_or(NOT_A_URL)?;
+        let given = Url::parse(text.trim()).map_err(|_| NOT_A_URL)?;
+        let plain = without_credentials(&given);
+        let has_credentials = plain != given;
+        let key = page_key(&plain).ok_or(NOT_A_URL)?;
+        let checked = self.check_plain(plain, &key)?;
+        match self.credentials.get(&key) {
+            Some(of_user) if !has_credentials || has_same_credentials(of_user, &given) => Ok(of_user.clone()),
+            Some(_) | None if has_credentials => Err(NOT_A_URL),
+            Some(_) | None => Ok(checked),
+        }
+    }
+
+    /// Returns the URL to open for a URL without credentials, which has this key.
+    fn check_plain(&self, mut url: Url, key: &str) -> Result<Url, &'static str> {
         if let Some(strict) = &self.strict {
-            if strict.urls.contains(&with_fragment(&key, &url)) {
+            if strict.urls.contains(&with_fragment(key, &url)) {
                 return Ok(url);
             }
             url.set_fragment(None);
-            return if strict.urls.contains(&key) { Ok(url) } else { Err(OUTSIDE) };
+            return if strict.urls.contains(key) { Ok(url) } else { Err(OUTSIDE) };
         }
-        if self.is_known(&with_fragment(&key, &url)) || self.is_named(&url) {
+        if self.is_known(&with_fragment(key, &url)) || self.is_named(&url) {
             return Ok(url);
         }
         url.set_fragment(None);
-        if self.is_known(&key) { Ok(url) } else { Err(UNKNOWN) }
+        if self.is_known(key) { Ok(url) } else { Err(UNKNOWN) }
     }
 
     /// Returns the boundary of a strict run.
@@ -218,6 +245,17 @@ fn root_key(key: &str) -> &str {
 
 fn with_fragment(key: &str, url: &Url) -> String {
     url.fragment().map_or_else(|| key.to_owned(), |fragment| format!("{key}#{fragment}"))
+}
+
+fn without_credentials(url: &Url) -> Url {
+    let mut url = url.clone();
+    // They fail for URLs without a host, which have no credentials.
+    let _ = (url.set_username(""), url.set_password(None));
+    url
+}
+
+fn has_same_credentials(one: &Url, other: &Url) -> bool {
+    (one.username(), one.password()) == (other.username(), other.password())
 }
 
 fn without_www(host: &str) -> &str {
@@ -321,6 +359,69 @@ mod tests {
             "http://evil.test/",
         ] {
             check(&run, other, None);
+        }
+    }
+
+    /// A change of a known URL that is opened changes nothing that the host of the page learns: only spellings of the same
+    /// page, and the root, are among the URLs that pass.
+    #[test]
+    fn no_change_of_a_known_url_is_opened() {
+        let known = "http://evil.test/a/b?x=1";
+        let run = Destinations::new(&[], false, &[]);
+        run.learn(&url(known));
+        let mut allowed = HashSet::new();
+        for origin in ["http://", "https://", "http://www.", "https://www."] {
+            for host in [
+                "evil.test",
+                "evil.test.",
+                "evil.test:80",
+                "evil.test:443",
+                "evil.test.:80",
+                "evil.test.:443",
+            ] {
+                for path in ["/a/b?x=1", "/a/b/?x=1", "/"] {
+                    allowed.insert(url(&format!("{origin}{host}{path}")));
+                }
+            }
+        }
+        let parts = [
+            "x", "0", "-", "/", ".", "?", "&", "=", "@", ":", ":80", ":81", "#", "#x", "%41", "\t", "\\",
+            "ä", "www.",
+        ];
+        let mut opened = 0;
+        for position in 0..=known.len() {
+            for part in parts {
+                for rest in [&known[position..], known.get(position + 1..).unwrap_or_default(), ""] {
+                    let changed = format!("{}{part}{rest}", &known[..position]);
+                    if let Ok(found) = run.check(&changed) {
+                        opened += 1;
+                        assert!(allowed.contains(&found), "{changed}: {found}");
+                    }
+                }
+            }
+        }
+        assert!(opened > 10, "{opened}");
+    }
+
+    #[test]
+    fn credentials_are_those_of_the_user() {
+        let secured = url("http://user:pass@a.test/x");
+        let texts = ["And http://user:pass@c.test/.".to_owned()];
+        for is_strict in [true, false] {
+            let run = Destinations::new(std::slice::from_ref(&secured), is_strict, &texts);
+            check(&run, "http://a.test/x", Some("http://user:pass@a.test/x"));
+            check(&run, "http://user:pass@a.test/x#part", Some("http://user:pass@a.test/x"));
+            check(&run, "http://c.test/", (!is_strict).then_some("http://user:pass@c.test/"));
+            for other in [
+                "http://user:other@a.test/x",
+                "http://data@a.test/x",
+                "http://user:pass@a.test/y",
+                "http://user@b.test/",
+            ] {
+                check(&run, other, None);
+            }
+            let page = url("http://a.test/x");
+            assert_eq!(run.boundary().is_some_and(|boundary| (boundary.page)(&page)), is_strict);
         }
     }
 

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use url::Url;
 use uuid::Uuid;
 use websvc_agent::{Link, ReadPage, ToolFailure, ToolOutput};
 use websvc_engine::SessionUse;
 use websvc_session::{
     NewSession, PromptExecution, SessionBilling, SessionCharge, SessionError, SessionView, Sessions,
 };
+use websvc_types::ScrapeRequest;
 use websvc_types::interact::InteractLanguage;
-use websvc_validate::{Checked, CodePlan, ScrapePlan, check_scrape_options};
+use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::read::{failure, refused};
@@ -47,13 +47,13 @@ impl RunEnvironment {
         let Some(sessions) = self.tools.sessions.clone() else {
             return Err(refused("this service has no browser sessions"));
         };
-        let options = self.scrape_options();
-        let Checked { plan, warnings: _ } = check_scrape_options(options, &self.setup.policy)
-            .map_err(|rejection| refused(&rejection.to_string()))?;
+        let request = ScrapeRequest { options: self.scrape_options(), ..ScrapeRequest::new(url.as_str()) };
+        let Checked { plan, warnings: _ } =
+            check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
         let max_credits = engine.session_bill(TTL, SessionUse::Prompt).total();
         let reservation = self.budget.reserve(max_credits).map_err(ToolFailure::Stopped)?;
-        let view = sessions.create(self.new_session(&url, plan)).await.map_err(session_failure)?;
+        let view = sessions.create(self.new_session(&plan)).await.map_err(session_failure)?;
         let session = TaskSession { sessions: sessions.clone(), view: Some(view.clone()) };
         let executed = sessions.prompt(&view, task, Some(TASK_TIMEOUT)).await;
         let page = self.read_session(&sessions, &view).await;
@@ -66,12 +66,12 @@ impl RunEnvironment {
         Ok(ToolOutput::Read { pages: page.into_iter().collect(), failures: Vec::new(), answer })
     }
 
-    fn new_session(&self, url: &Url, plan: ScrapePlan) -> NewSession {
+    fn new_session(&self, plan: &PagePlan) -> NewSession {
         let setup = &self.setup;
         NewSession {
             team: setup.team.clone(),
-            scrape: Some((Uuid::now_v7(), url.clone())),
-            plan,
+            scrape: Some((Uuid::now_v7(), plan.target().url().clone())),
+            plan: plan.scrape().clone(),
             ttl: TTL,
             activity_ttl: ACTIVITY_TTL,
             stream_web_view: false,
@@ -119,9 +119,10 @@ impl TaskSession {
 impl Drop for TaskSession {
     fn drop(&mut self) {
         let Some(view) = self.view.take() else { return };
-        // The call was cancelled. The session would end by itself, but later.
+        // The call was cancelled. The session would end by itself, but later. Without a runtime, the service is stopping.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let sessions = self.sessions.clone();
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             if let Err(error) = sessions.end(&view).await {
                 tracing::warn!(%error, "the browser session of a cancelled agent run could not be ended");
             }

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use url::Url;
-use websvc_agent::{Environment, Event, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
+use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_engine::{Bill, ChargeKind, Engine};
 use websvc_scrape::BackgroundLimits;
 use websvc_session::Sessions;
@@ -39,8 +39,14 @@ use private_texts::PrivateTexts;
 /// The maximum number of pages that all runs of this process read concurrently.
 const MAX_READS: usize = 8;
 
-/// The maximum time of one call.
+/// The maximum time of one call, except a task on a page.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The maximum time of a task on a page: the session, its start and its end.
+const TASK_TIMEOUT: Duration = Duration::from_secs(240);
+
+/// The maximum length of a word of a query, in bytes.
+const MAX_WORD_BYTES: usize = 100;
 
 /// The dependencies that all runs of this process share. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -73,7 +79,8 @@ pub struct RunSetup {
     pub is_strict: bool,
     /// The texts that the user wrote: the prompt, those of earlier turns, and the schema. The run may open what they name.
     pub user_texts: Vec<String>,
-    /// Texts that must not leave the service with a call: the instructions of the model, and secrets that it must never get.
+    /// Texts that must not leave the service with a call, in addition to the instructions of the model: secrets, which the
+    /// model never gets.
     pub private_texts: Vec<String>,
     /// The country from which pages and results are requested.
     pub country: Option<String>,
@@ -116,7 +123,8 @@ impl RunTools {
     #[must_use]
     pub fn environment(&self, setup: RunSetup) -> RunEnvironment {
         let destinations = Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts);
-        let private = PrivateTexts::new(&setup.private_texts);
+        let instructions = INSTRUCTIONS.map(str::to_owned);
+        let private = PrivateTexts::new(setup.private_texts.iter().chain(&instructions));
         let budget = Budget::new(setup.max_credits);
         let kinds = self.kinds(&setup);
         let memory = Mutex::default();
@@ -206,6 +214,11 @@ impl RunEnvironment {
         if !self.kinds.contains(&kind) {
             return Err(ToolFailure::Refused("this run does not have the tool".to_owned()));
         }
+        if matches!(kind, ToolKind::Search | ToolKind::Map) && has_opaque_word(call) {
+            return Err(ToolFailure::Refused(format!(
+                "a query has no words of more than {MAX_WORD_BYTES} bytes"
+            )));
+        }
         if texts.iter().any(|text| self.private.is_quoted_in(text)) {
             return Err(ToolFailure::Refused("it quotes the instructions of the service".to_owned()));
         }
@@ -215,6 +228,16 @@ impl RunEnvironment {
     /// Returns the URL of a call if the run may open it.
     fn destination(&self, url: &str) -> Result<Url, ToolFailure> {
         self.destinations.check(url).map_err(|reason| ToolFailure::Refused(reason.to_owned()))
+    }
+}
+
+/// Returns whether a query has a word that is too long to be one, such as a text in base64.
+fn has_opaque_word(call: &ToolCall) -> bool {
+    match call {
+        ToolCall::Search { query } | ToolCall::Map { query, url: _ } => {
+            query.split_whitespace().any(|word| word.len() > MAX_WORD_BYTES)
+        }
+        ToolCall::Scrape { .. } | ToolCall::Crawl { .. } | ToolCall::Interact { .. } => false,
     }
 }
 
@@ -232,7 +255,14 @@ impl Environment for RunEnvironment {
 
     fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
-            let deadline = self.call_deadline();
+            let timeout = match call {
+                ToolCall::Interact { .. } => TASK_TIMEOUT,
+                ToolCall::Search { .. }
+                | ToolCall::Map { .. }
+                | ToolCall::Scrape { .. }
+                | ToolCall::Crawl { .. } => CALL_TIMEOUT,
+            };
+            let deadline = self.setup.deadline.min(Instant::now() + timeout);
             let calling = tokio::time::timeout_at(deadline.into(), Box::pin(self.run_call(call)));
             let outcome = tokio::select! {
                 biased;

@@ -82,7 +82,7 @@ mod tests {
             memory.insert(&url(number), &page(url(number).as_str(), 1));
         }
         assert!(memory.get(&url(0)).is_none() && memory.get(&url(MAX_ENTRIES)).is_some());
-        memory.insert(&url(9_999), &page(url(9_999).as_str(), MAX_BYTES - 100));
+        memory.insert(&url(9_999), &page(url(9_999).as_str(), MAX_BYTES - 20));
         assert!(memory.get(&url(MAX_ENTRIES)).is_none() && memory.get(&url(9_999)).is_some());
         assert!(memory.bytes <= MAX_BYTES && memory.order.len() == memory.pages.len());
     }

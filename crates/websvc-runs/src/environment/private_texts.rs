@@ -25,7 +25,7 @@ pub(super) struct PrivateTexts {
 }
 
 impl PrivateTexts {
-    pub(super) fn new(texts: &[String]) -> Self {
+    pub(super) fn new<'a>(texts: impl IntoIterator<Item = &'a String>) -> Self {
         let mut private = Self::default();
         for text in texts {
             let words = words(text);

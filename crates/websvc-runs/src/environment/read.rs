@@ -8,8 +8,8 @@ use websvc_engine::{Engine, EngineError};
 use websvc_scrape::{FilePublisher, Page};
 use websvc_types::format::{Links, Markdown};
 use websvc_types::limits::SCRAPE_TIMEOUT_MIN_MS;
-use websvc_types::{ErrorCode, Format, Parser, ParserKind, Proxy, ScrapeOptions};
-use websvc_validate::{Checked, ScrapePlan, check_scrape_options};
+use websvc_types::{ErrorCode, Format, Parser, ParserKind, Proxy, ScrapeOptions, ScrapeRequest};
+use websvc_validate::{Checked, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::links::page_links;
@@ -31,7 +31,7 @@ const BOUNDARY: &str = "the URLs of a run";
 
 /// A plan for a page, and its maximum price.
 struct PricedPlan {
-    plan: ScrapePlan,
+    plan: PagePlan,
     max_credits: u64,
 }
 
@@ -50,14 +50,15 @@ impl RunEnvironment {
         }
         let permit = self.tools.reads.acquire().await;
         let _permit = permit.map_err(|_closed| ToolFailure::Failed("the service is stopping".to_owned()))?;
-        let PricedPlan { plan, max_credits } = self.page_plan(share)?;
+        let PricedPlan { plan, max_credits } = self.page_plan(url, share)?;
+        let (target, scrape) = (plan.target(), plan.scrape());
         let reservation = self.budget.reserve(max_credits).map_err(ToolFailure::Stopped)?;
         let (engine, files) = (self.page_engine(), FilePublisher::inline());
-        let deadline = self.call_deadline().min(std::time::Instant::now() + plan.timeout());
-        let outcome = engine.scrape(url, &plan, &self.setup.team, &files, deadline).await;
+        let deadline = self.call_deadline().min(std::time::Instant::now() + scrape.timeout());
+        let outcome = engine.scrape(target.url(), scrape, &self.setup.team, &files, deadline).await;
         reservation.settle(&outcome.bill);
         let page = outcome.page.map_err(|error| failure(&error))?;
-        let page = Arc::new(self.to_read_page(url, page)?);
+        let page = Arc::new(self.to_read_page(target.url(), page)?);
         self.memory.lock().insert(url, &page);
         Ok(page)
     }
@@ -72,10 +73,10 @@ impl RunEnvironment {
 
     /// Returns the plan for a page that costs at most `share` credits: without an enhanced proxy if that would be too
     /// expensive, and with as many pages of a document as the credits suffice for.
-    fn page_plan(&self, share: u64) -> Result<PricedPlan, ToolFailure> {
+    fn page_plan(&self, url: &Url, share: u64) -> Result<PricedPlan, ToolFailure> {
         let engine = &self.tools.engine;
         for proxy in [Proxy::Auto, Proxy::Basic] {
-            let max_credits = engine.max_page_credits(&self.plan_with(proxy, 1)?);
+            let max_credits = engine.max_page_credits(self.plan_with(url, proxy, 1)?.scrape());
             if max_credits > share {
                 continue;
             }
@@ -84,19 +85,20 @@ impl RunEnvironment {
             let further = further.min(MAX_DOCUMENT_PAGES - 1);
             let max_pages = u32::try_from(1 + further).unwrap_or(1);
             let max_credits = max_credits + further * price;
-            return Ok(PricedPlan { plan: self.plan_with(proxy, max_pages)?, max_credits });
+            return Ok(PricedPlan { plan: self.plan_with(url, proxy, max_pages)?, max_credits });
         }
         Err(ToolFailure::Stopped(Stop::CreditLimit))
     }
 
-    fn plan_with(&self, proxy: Proxy, max_pages: u32) -> Result<ScrapePlan, ToolFailure> {
+    fn plan_with(&self, url: &Url, proxy: Proxy, max_pages: u32) -> Result<PagePlan, ToolFailure> {
         let options = ScrapeOptions {
             formats: Some(vec![Format::Markdown(Markdown::default()), Format::Links(Links::default())]),
             parsers: Some(vec![Parser { max_pages: Some(max_pages), ..Parser::new(ParserKind::Pdf) }]),
             proxy: Some(proxy),
             ..self.scrape_options()
         };
-        match check_scrape_options(options, &self.setup.policy) {
+        let request = ScrapeRequest { options, ..ScrapeRequest::new(url.as_str()) };
+        match check_scrape(request, &self.setup.policy) {
             Ok(Checked { plan, warnings: _ }) => Ok(plan),
             Err(rejection) => Err(refused(&rejection.to_string())),
         }

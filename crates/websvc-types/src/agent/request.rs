@@ -1,10 +1,11 @@
 //! Request that starts an agent run.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::webhook::AgentWebhook;
+use crate::compat::{self, STRICT_CONSTRAIN_TO_URLS};
 use crate::limits::{
     AGENT_CREDITS_DEFAULT, AGENT_CREDITS_MAX, AGENT_CREDITS_MIN, AGENT_MODEL_MAX_CHARS,
     AGENT_PROMPT_MAX_CHARS, AGENT_PROMPT_MIN_CHARS, AGENT_URLS_MAX,
@@ -29,7 +30,7 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, transform = add_client_spellings)]
 pub struct AgentRequest {
     /// The task in words, 1 to 10000 characters.
     #[schemars(length(min = AGENT_PROMPT_MIN_CHARS, max = AGENT_PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
@@ -95,6 +96,16 @@ pub struct AgentRequest {
     /// Name of the integration, which the list of runs repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
+}
+
+/// Adds the spelling of a field that the official Rust client sends.
+fn add_client_spellings(schema: &mut Schema) {
+    let property = json!({
+        "description": "Sent by the official Rust client: the same as `strictConstrainToURLs`.",
+        "deprecated": true,
+        "type": ["boolean", "null"],
+    });
+    compat::add_property(schema, STRICT_CONSTRAIN_TO_URLS, property);
 }
 
 impl AgentRequest {

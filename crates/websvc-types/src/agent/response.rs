@@ -78,7 +78,7 @@ pub struct AgentStatusResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub message: Option<String>,
-    /// What a failed or cancelled run had collected.
+    /// The data that a failed or cancelled run had collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     pub partial: Option<Value>,

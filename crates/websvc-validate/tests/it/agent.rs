@@ -5,7 +5,9 @@ use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall,
 };
 use websvc_types::agent::{AgentEffort, AgentMode, AgentWebhookEvent};
-use websvc_validate::{AgentPlan, Checked, FeaturePolicy, Policy, Rejection, check_agent, read_agent};
+use websvc_validate::{
+    AgentPlan, Checked, FeaturePolicy, Policy, Rejection, Target, check_agent, read_agent,
+};
 
 fn read(body: &Value) -> Result<Checked<AgentPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
@@ -20,8 +22,8 @@ fn accept(body: &Value) -> Checked<AgentPlan> {
 }
 
 #[track_caller]
-fn check_violation(body: Value, path: &str, code: ViolationCode) {
-    let Err(Rejection::Invalid(violations)) = read(&body) else { panic!("{body} is accepted") };
+fn check_violation(body: &Value, path: &str, code: ViolationCode) {
+    let Err(Rejection::Invalid(violations)) = read(body) else { panic!("{body} is accepted") };
     let found: Vec<_> =
         violations.iter().map(|violation| (violation.path.as_str(), violation.code)).collect();
     assert!(found.contains(&(path, code)), "{body}: {found:?}");
@@ -45,7 +47,7 @@ fn official_clients_are_understood() {
     });
     let Checked { plan, warnings } = accept(&python);
     assert_eq!(warnings, Vec::<String>::new());
-    let urls: Vec<&str> = plan.urls.iter().map(|target| target.text()).collect();
+    let urls: Vec<&str> = plan.urls.iter().map(Target::text).collect();
     assert_eq!(urls, ["https://a.test", "http://a.test/b"], "each once");
     assert_eq!((plan.is_strict, plan.country.as_deref(), plan.mode), (true, Some("DE"), AgentMode::Chat));
     let events = plan.webhook.unwrap().events;
@@ -58,29 +60,29 @@ fn official_clients_are_understood() {
 
 #[test]
 fn invalid_values_are_reported_with_path_and_rule() {
-    check_violation(json!({}), "/prompt", Missing);
-    check_violation(json!({ "prompt": " " }), "/prompt", TooShort);
-    check_violation(json!({ "prompt": "x".repeat(10_001) }), "/prompt", TooLong);
-    check_violation(json!({ "prompt": "x", "urls": vec!["http://a.test"; 101] }), "/urls", TooLong);
-    check_violation(json!({ "prompt": "x", "urls": ["ftp://a.test"] }), "/urls/0", InvalidFormat);
-    check_violation(json!({ "prompt": "x", "strictConstrainToURLs": true }), "/urls", Missing);
-    check_violation(json!({ "prompt": "x", "maxCredits": 0 }), "/maxCredits", TooSmall);
-    check_violation(json!({ "prompt": "x", "maxCredits": 1_000_001 }), "/maxCredits", TooBig);
-    check_violation(json!({ "prompt": "x", "model": "x".repeat(129) }), "/model", TooLong);
-    check_violation(json!({ "prompt": "x", "schema": { "type": "objekt" } }), "/schema", InvalidFormat);
+    check_violation(&json!({}), "/prompt", Missing);
+    check_violation(&json!({ "prompt": " " }), "/prompt", TooShort);
+    check_violation(&json!({ "prompt": "x".repeat(10_001) }), "/prompt", TooLong);
+    check_violation(&json!({ "prompt": "x", "urls": vec!["http://a.test"; 101] }), "/urls", TooLong);
+    check_violation(&json!({ "prompt": "x", "urls": ["ftp://a.test"] }), "/urls/0", InvalidFormat);
+    check_violation(&json!({ "prompt": "x", "strictConstrainToURLs": true }), "/urls", Missing);
+    check_violation(&json!({ "prompt": "x", "maxCredits": 0 }), "/maxCredits", TooSmall);
+    check_violation(&json!({ "prompt": "x", "maxCredits": 1_000_001 }), "/maxCredits", TooBig);
+    check_violation(&json!({ "prompt": "x", "model": "x".repeat(129) }), "/model", TooLong);
+    check_violation(&json!({ "prompt": "x", "schema": { "type": "objekt" } }), "/schema", InvalidFormat);
     check_violation(
-        json!({ "prompt": "x", "schema": { "$ref": "http://a.test/" } }),
+        &json!({ "prompt": "x", "schema": { "$ref": "http://a.test/" } }),
         "/schema",
         InvalidFormat,
     );
-    check_violation(json!({ "prompt": "x", "threadId": "1" }), "/threadId", InvalidFormat);
-    check_violation(json!({ "prompt": "x", "zeroDataRetention": true }), "/zeroDataRetention", NotSupported);
+    check_violation(&json!({ "prompt": "x", "threadId": "1" }), "/threadId", InvalidFormat);
+    check_violation(&json!({ "prompt": "x", "zeroDataRetention": true }), "/zeroDataRetention", NotSupported);
     check_violation(
-        json!({ "prompt": "x", "webhook": { "url": "http://a.test", "events": [] } }),
+        &json!({ "prompt": "x", "webhook": { "url": "http://a.test", "events": [] } }),
         "/webhook/events",
         TooShort,
     );
-    check_violation(json!({ "prompt": "x", "surprise": 1 }), "/surprise", ViolationCode::UnknownField);
+    check_violation(&json!({ "prompt": "x", "surprise": 1 }), "/surprise", ViolationCode::UnknownField);
 }
 
 #[test]

@@ -90,8 +90,7 @@ async fn failed_run_has_what_it_collected() {
     let broken = |body: &Value| match step(body) {
         Some(1) => decision("collect", "p1", ""),
         Some(_) => decision("done", "", ""),
-        None if FakeModel::prompt_text(body).contains("## Collect") => FakeModel::json(&price()),
-        None => FakeModel::json(&json!({ "name": 7 })),
+        None => FakeModel::json(&json!({ "name": "sencha", "euros": null })),
     };
     let test = AgentTest::with(broken, &[]).await;
     let (_, status) = test.run(json!({})).await;
@@ -137,7 +136,7 @@ async fn limits_of_a_team_hold() {
 async fn killed_service_fails_the_run_and_begins_those_that_wait() {
     let settings = [("WEBSVC__AGENT__CONCURRENCY", "1")];
     let mut test = AgentTest::with(hanging, &settings).await;
-    test.site.succeed(&["teams", "set", "default", "--credits", "100"]);
+    test.site.succeed(&["teams", "set", "default", "--credits", "10000"]);
     let interrupted = test.start(json!({})).await;
     wait_for_data(&test.service, &interrupted).await;
     let waiting = test.start(json!({ "prompt": "What does arabica cost?", "urls": [super::COFFEE] })).await;

@@ -24,7 +24,9 @@ async fn run_has_data_of_its_schema_and_its_cost() {
     let expires: jiff::Timestamp = status["expiresAt"].as_str().unwrap().parse().unwrap();
     assert!(expires > jiff::Timestamp::now());
     assert_eq!(test.requested("http://shop.test/"), [TEA]);
-    let activity = test.service.get("/v2/team/activity?endpoint=agent").await.body;
+    // The log of requests is written about once a second.
+    let path = "/v2/team/activity?endpoint=agent";
+    let activity = super::wait_until(&test.service, path, |body| body["data"][0].is_object()).await;
     assert_eq!(
         (&activity["data"][0]["endpoint"], &activity["data"][0]["target"]),
         (&json!("agent"), &json!(TEA))

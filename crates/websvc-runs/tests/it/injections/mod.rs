@@ -10,6 +10,7 @@ mod model;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 use websvc_agent::{Stop, ToolFailure};
@@ -23,6 +24,9 @@ use model::{Obeyed, SECRETS, leaked, obey};
 
 const ARTICLE: &str = "http://site.test/article";
 const MAX_CREDITS: u64 = 30;
+
+/// The number of injections that run concurrently.
+const CONCURRENCY: usize = 8;
 
 /// An injection.
 #[derive(Debug, Deserialize)]
@@ -210,10 +214,8 @@ async fn orders_of_pages_move_nothing_out_of_a_run() {
     let places: std::collections::BTreeSet<&str> =
         corpus.iter().map(|injection| injection.place.as_str()).collect();
     assert!(places.len() >= 20, "{places:?}");
-    let mut read = 0;
-    for injection in &corpus {
-        read += usize::from(check(injection).await);
-    }
+    let checks = stream::iter(&corpus).map(check).buffer_unordered(CONCURRENCY);
+    let read = checks.filter(|has_read| std::future::ready(*has_read)).count().await;
     // Most orders also are in what a model gets of the pages, not only in their sources.
     assert!(read >= 40, "{read}");
 }

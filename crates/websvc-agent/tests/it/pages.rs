@@ -1,0 +1,56 @@
+//! Data of one page without a run.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use websvc_agent::{ReadPage, collect_page};
+use websvc_model::ModelError;
+
+use crate::fixture::{Kind, ScriptedModel, object};
+
+fn page(markdown: String) -> ReadPage {
+    ReadPage { url: "http://a.test/".into(), title: "Shop".into(), markdown, links: Vec::new() }
+}
+
+fn deadline() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_page_is_read_in_parts_whose_data_is_merged() {
+    let lines: Vec<String> = (0..600).map(|n| format!("- Item {n}. {}", "word ".repeat(10))).collect();
+    let model = ScriptedModel::new(|request| {
+        assert_eq!(request.kind, Kind::Collect);
+        let items = request
+            .content
+            .lines()
+            .filter_map(|line| Some(line.split("- Item ").nth(1)?.split('.').next()?.to_owned()));
+        Ok(json!({ "items": items.collect::<Vec<_>>(), "shop": null }))
+    });
+    let schema = object(
+        &json!({ "items": { "type": "array", "items": { "type": "string" } }, "shop": { "type": "string" } }),
+    );
+    let collected =
+        collect_page(&model, "All items", Some(&schema), page(lines.join("\n")), deadline()).await.unwrap();
+    assert_eq!(collected.data["items"].as_array().unwrap().len(), 600);
+    assert!(!collected.is_cut && model.requests().len() > 1);
+    assert!(collected.usage.input_tokens > 5_000, "{:?}", collected.usage);
+}
+
+#[tokio::test(start_paused = true)]
+async fn number_of_parts_is_limited() {
+    let model = ScriptedModel::new(|_| Ok(json!({ "a": 1 })));
+    let collected = collect_page(&model, "x", None, page("word ".repeat(60_000)), deadline()).await.unwrap();
+    assert!(collected.is_cut);
+    assert_eq!((model.requests().len(), collected.data), (6, json!({ "a": 1 })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn failing_model_is_an_error_and_unusable_answers_are_null() {
+    let model = ScriptedModel::new(|_| Err(ModelError::InvalidResponse { reason: "no JSON" }));
+    let collected = collect_page(&model, "x", None, page("tea".into()), deadline()).await.unwrap();
+    assert_eq!(collected.data, json!(null));
+    let model = ScriptedModel::new(|_| Err(ModelError::Status { status: 500 }));
+    let error = collect_page(&model, "x", None, page("tea".into()), deadline()).await;
+    assert_eq!(error.unwrap_err(), ModelError::Status { status: 500 });
+}
