@@ -133,8 +133,8 @@ pub(crate) fn check(report: &mut Report, request: AgentRequest, policy: &Policy)
             .warning(&Path::Root.key("exchange"), |name| format!("{name} is not available and was ignored"));
     }
     check_retention(report, zero_data_retention);
-    let thread = thread_id.map(|id| check_thread(report, id));
-    let urls = check_urls(report, urls.unwrap_or_default());
+    let thread = thread_id.map(|id| check_thread(report, &id));
+    let urls = check_urls(report, &urls.unwrap_or_default());
     let is_strict = strict_constrain_to_urls.unwrap_or(false);
     if is_strict && urls.is_empty() && thread.is_none() && !report.has_within(&Path::Root.key("urls")) {
         report.violation(&Path::Root.key("urls"), ViolationCode::Missing, |name| {
@@ -193,7 +193,7 @@ fn check_retention(report: &mut Report, zero_data_retention: Option<bool>) {
 }
 
 /// Checks the ID of a thread, and returns it in lower case.
-fn check_thread(report: &mut Report, id: String) -> String {
+fn check_thread(report: &mut Report, id: &str) -> String {
     let is_uuid = id.len() == 36
         && id.bytes().enumerate().all(|(index, byte)| match index {
             8 | 13 | 18 | 23 => byte == b'-',
@@ -201,13 +201,13 @@ fn check_thread(report: &mut Report, id: String) -> String {
         });
     if !is_uuid {
         report.violation(&Path::Root.key("threadId"), ViolationCode::InvalidFormat, |name| {
-            format!("{name} must be a UUID, not {}", quoted(&id))
+            format!("{name} must be a UUID, not {}", quoted(id))
         });
     }
     id.to_ascii_lowercase()
 }
 
-fn check_urls(report: &mut Report, urls: Vec<String>) -> Vec<Target> {
+fn check_urls(report: &mut Report, urls: &[String]) -> Vec<Target> {
     let root = Path::Root;
     let path = root.key("urls");
     if !bounds::items(report, &path, urls.len(), AGENT_URLS_MAX) {

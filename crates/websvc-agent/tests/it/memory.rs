@@ -51,8 +51,8 @@ async fn long_page_is_shown_in_parts() {
     let mut next = 0;
     for request in model.requests().iter().filter(|request| request.kind == Kind::Step) {
         assert!(request.content.contains(&format!("Line {next}. ")), "line {next}: {}", request.content);
-        let shown = request.content.lines().filter(|line| line.contains("Line "));
-        let last = shown.last().unwrap().split("Line ").nth(1).unwrap().split('.').next().unwrap();
+        let mut shown = request.content.lines().filter(|line| line.contains("Line "));
+        let last = shown.next_back().unwrap().split("Line ").nth(1).unwrap().split('.').next().unwrap();
         next = last.parse::<usize>().unwrap() + 1;
     }
     assert!(next > 20, "{next}");

@@ -1,4 +1,4 @@
-//! What a run may do on pages, and what a page can make it do (operations.md, acceptance list 4 k).
+//! Tests of the acts of a run on pages, and of the orders that a page gives (operations.md, acceptance list 4 k).
 
 use http::Method;
 use serde_json::{Value, json};
@@ -43,7 +43,8 @@ async fn shop(name: &str) -> Option<AgentTest> {
     let credits = TeamChange { credits: Some(Some(CREDITS)), ..TeamChange::default() };
     store.set_team("default", &credits).unwrap();
     let chromium = chromium.to_string_lossy().into_owned();
-    let service = serve(&site, &[("WEBSVC__BROWSER__PATH", &chromium)]);
+    let settings = [("WEBSVC__BROWSER__PATH", chromium.as_str()), ("WEBSVC__BROWSER__CONCURRENCY", "2")];
+    let service = serve(&site, &settings);
     Some(AgentTest { world, site, service })
 }
 
@@ -61,7 +62,7 @@ async fn permitted_run_acts_on_a_page_and_pays_for_its_session_once() {
     let (path, status) = test.run(json!({ "urls": [SHOP], "allowInteract": true })).await;
     let events = test.trace(&path).await;
     assert_eq!((&status["status"], &status["data"]), (&json!("completed"), &price()), "{status} {events:?}");
-    assert_eq!(test.world.count(FOUND), 1);
+    assert_eq!(test.world.count(FOUND), 1, "{events:?}");
     // Three steps, a page, and a minute of a session with prompts.
     assert_eq!(status["creditsUsed"], 3 + 1 + 7, "{status}");
     assert_eq!(test.remaining_credits().await, CREDITS - 11);
