@@ -114,7 +114,7 @@ async fn status(client: &Client, id: &str, json: bool) -> Result<()> {
     match (data, partial) {
         (Some(data), _) => output::json(&data),
         (None, Some(partial)) => {
-            output::line("Collected before the end, which is no result:")?;
+            output::line("Collected before the end, not a result:")?;
             output::json(&partial)
         }
         (None, None) => Ok(()),

@@ -101,7 +101,7 @@ fn definition(tool: AgentTool) -> Tool {
                 .open_world(false);
             let description = "Returns the status of a run of the tool agent, and its data once the status is completed. While it \
                 is processing, call again after 15 to 30 seconds. A failed run has a stopReason, and may have what it had \
-                collected as partial, which is no result.";
+                collected as partial, which is not a result.";
             let id = json!({ "type": "string", "description": "The ID of the run." });
             define(tool.name(), description, object(&json!({ "id": id }), "id"), hints)
         }

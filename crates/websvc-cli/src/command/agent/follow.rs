@@ -141,7 +141,7 @@ async fn finish(
             print_sources(&sources(client, &run.id, &events).await?);
         }
         if let Some(partial) = &run.partial {
-            output::note("collected before the end, which is no result:");
+            output::note("collected before the end, not a result:");
             output::note(&serde_json::to_string_pretty(partial)?);
         }
         for text in [run.message.as_deref(), run.warning.as_deref()].into_iter().flatten() {

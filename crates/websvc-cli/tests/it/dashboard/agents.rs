@@ -141,7 +141,7 @@ async fn run_shows_its_data_while_it_works_and_is_cancelled() {
         .await;
     assert!(found["working"].as_str().unwrap().contains("charged at the end"), "{found}");
     let data = found["data"].as_str().unwrap();
-    assert!(data.contains("This is no result") && data.contains("eighty degrees"), "{found}");
+    assert!(data.contains("This is not a result") && data.contains("eighty degrees"), "{found}");
     assert!(found["task"].as_str().unwrap().contains(WAITING_TASK), "{found}");
     let runs = dashboard.service.get("/v2/agent").await.body;
     assert_eq!(runs["agents"].as_array().unwrap().len(), 2, "{runs}");

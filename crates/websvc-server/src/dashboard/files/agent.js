@@ -118,7 +118,7 @@ function dataView(run, content) {
   if (content === undefined) return [heading, empty(run.status === "processing" ? "Nothing is collected yet." : "The run has no data.")];
   const text = JSON.stringify(content, null, 2);
   const isPartial = run.status === "failed";
-  const hint = isPartial ? el("p", { class: "hint" }, `This is no result: the run ended early.${run.partialSchemaValid === false ? " It does not follow the schema." : ""}`) : null;
+  const hint = isPartial ? el("p", { class: "hint" }, `This is not a result: the run ended early.${run.partialSchemaValid === false ? " It does not follow the schema." : ""}`) : null;
   return [heading, hint, el("pre", { tabindex: "0", dir: "auto" }, ...boundedText(text, DATA_CHARS)), el("div", { class: "actions" }, copyButton(() => text, "data"))];
 }
 
