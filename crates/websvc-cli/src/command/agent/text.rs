@@ -36,7 +36,6 @@ impl Step {
 /// Returns an event as a line; `None` for an event that tells people nothing.
 pub(super) fn step(detail: &AgentEventDetail) -> Option<Step> {
     match detail {
-        AgentEventDetail::RunStarted {} => Step::new("the run has begun".to_owned()),
         AgentEventDetail::RunCancelRequested { reason: _ } => Step::new("it was cancelled".to_owned()),
         AgentEventDetail::RunFinished { outcome, error: _ } => {
             Step::new(format!("end: {}", outcome_text(*outcome)))
@@ -47,9 +46,7 @@ pub(super) fn step(detail: &AgentEventDetail) -> Option<Step> {
             Step::new(one_line(&format!("{tool_name} {}", parameters_text(parameters))))
         }
         AgentEventDetail::ToolCallFinished { tool_call_id: _, tool_name: _, result } => {
-            let summary = result["summary"].as_str().unwrap_or_default();
-            let failed = if result["success"] == false { "failed: " } else { "" };
-            Step::detail(&one_line(&format!("{failed}{summary}")))
+            Step::detail(&one_line(result["summary"].as_str().unwrap_or_default()))
         }
         AgentEventDetail::ArtifactUpdated { artifact } => Step::detail(&artifact_text(artifact)),
         AgentEventDetail::ErrorOccurred { error: AgentError { message, .. } } => {
@@ -58,7 +55,9 @@ pub(super) fn step(detail: &AgentEventDetail) -> Option<Step> {
         AgentEventDetail::BrowserSessionStarted { session_id: _ } => {
             Step::detail("a browser session has started")
         }
-        AgentEventDetail::AgentStarted {}
+        // Reports of the progress say so, too.
+        AgentEventDetail::RunStarted {}
+        | AgentEventDetail::AgentStarted {}
         | AgentEventDetail::AgentFinished { .. }
         | AgentEventDetail::BrowserSessionFinished { .. } => None,
     }
@@ -212,8 +211,8 @@ mod tests {
     #[test]
     fn events_become_lines_without_control_characters() {
         let started = |parameters: &Value| json!({ "type": "tool_call.started", "toolCallId": "c", "toolName": "map", "parameters": parameters });
-        let finished = |success: bool| {
-            let result = json!({ "success": success, "summary": "a\u{1b}[31m page" });
+        let finished = |summary: &str| {
+            let result = json!({ "success": true, "summary": summary });
             json!({ "type": "tool_call.finished", "toolCallId": "c", "toolName": "map", "result": result })
         };
         let artifact = json!({
@@ -222,8 +221,7 @@ mod tests {
         for (event, expected) in [
             (started(&json!({ "url": "http://a.test/", "search": "" })), Some("map http://a.test/")),
             (started(&json!({ "search": "tea\nmint", "limit": 5 })), Some("map 5 tea mint")),
-            (finished(true), Some("  a[31m page")),
-            (finished(false), Some("  failed: a[31m page")),
+            (finished("a\u{1b}[31m page"), Some("  a[31m page")),
             (json!({ "type": "reasoning.summary", "text": "why" }), Some("  why")),
             (json!({ "type": "artifact.updated", "artifact": artifact }), Some("  data: a, b")),
             (

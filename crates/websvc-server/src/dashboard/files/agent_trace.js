@@ -17,13 +17,12 @@ export function traceItem(event) {
 /** Returns the kind of a step, a name and a text. */
 function describe({ type, message, text, toolName, parameters, result, artifact, outcome, error }) {
   switch (type) {
-    case "run.started": return ["step", "", "The run has begun"];
     case "run.cancel_requested": return ["step", "", "The run was cancelled"];
     case "run.finished": return ["step", "End", outcome.replaceAll("_", " ")];
     case "progress.reported": return ["step", "", message];
     case "reasoning.summary": return ["detail", "", text];
     case "tool_call.started": return ["step", toolName, parameterText(parameters)];
-    case "tool_call.finished": return ["detail", result?.success === false ? "failed" : "", result?.summary ?? ""];
+    case "tool_call.finished": return ["detail", "", result?.summary ?? ""];
     case "artifact.updated": return ["detail", artifact.artifactId, artifact.itemCount === undefined ? (artifact.changedFields ?? []).join(", ") : `${artifact.itemCount} found`];
     case "error.occurred": return ["step bad", "Error", error?.message ?? ""];
     case "browser.session.started": return ["detail", "", "A browser session has started"];
