@@ -31,7 +31,7 @@ pub(super) fn respond(body: &Value) -> Page {
         "why": format!("<img src=x onerror={SCRIPT}> It is next."),
         "action": if is_first { "collect" } else { "done" }, "ref": if is_first { "p1" } else { "" }, "text": "",
     });
-    let is_waiting = !is_first && text.contains(WAITING_TASK);
+    let is_waiting = !is_first && text.contains(&format!("## Task\n{WAITING_TASK}"));
     let answer = FakeModel::json(&decision);
     if is_waiting { answer.delay(Duration::from_secs(600)) } else { answer }
 }
