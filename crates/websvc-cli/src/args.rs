@@ -1,6 +1,7 @@
 //! The command line.
 
 mod access;
+mod agent;
 mod browser;
 mod common;
 mod feedback;
@@ -18,6 +19,7 @@ use url::Url;
 
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
 pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, TeamsCommand};
+pub(crate) use agent::{Agent, AgentCommand, EffortArg, StartAgent};
 pub(crate) use browser::{
     Browser, BrowserCommand, LanguageArg, RunCode, SESSION_VARIABLE, StartBrowser, StatusArg, options_first,
 };
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Feedback(FeedbackCommand),
     /// Create, show, run and delete monitors of a running server, which watch pages for changes
     Monitor(Monitor),
+    /// Let a language model of a running server collect data from the web; show and cancel such runs
+    Agent(Box<Agent>),
     /// Control browser sessions of a running server: open pages, click, fill in forms, run code
     Browser(Browser),
     /// Set the threat protection of teams and check a URL; works while the server runs

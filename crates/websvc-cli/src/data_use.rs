@@ -74,7 +74,7 @@ impl DataUse {
             Command::Feedback(FeedbackCommand::List { .. } | FeedbackCommand::Export { .. }) => {
                 Self::Existing
             }
-            Command::Monitor(_) | Command::Browser(_) => Self::Unused,
+            Command::Monitor(_) | Command::Agent(_) | Command::Browser(_) => Self::Unused,
             Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
             Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
             Command::Blocklists(BlocklistCommand::Update) => Self::Create,
@@ -114,6 +114,7 @@ fn uses_only_database(command: &Command) -> bool {
 pub(crate) fn server_of(command: &Command) -> Option<Cow<'_, Remote>> {
     let remote = match command {
         Command::Monitor(monitor) => return Some(Cow::Owned(monitor.remote())),
+        Command::Agent(agent) => return Some(Cow::Owned(agent.remote())),
         Command::Browser(browser) => return Some(Cow::Owned(browser.remote())),
         Command::Search(search) => Some(&search.remote),
         Command::Map(map) => Some(&map.remote),

@@ -46,6 +46,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Profiles(_)
         | Command::Webhooks(_)
         | Command::Monitor(_)
+        | Command::Agent(_)
         | Command::Browser(_)
         | Command::Threat(_)
         | Command::Blocklists(_)

@@ -153,6 +153,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
         Command::Feedback(feedback) => command::feedback(&context, feedback),
         Command::Monitor(monitor) => block_on(command::monitor(monitor)),
+        Command::Agent(agent) => block_on(command::agent(*agent)),
         Command::Browser(browser) => block_on(command::browser(context, browser)),
         Command::Threat(threat) => block_on(command::threat(context, threat)),
         Command::Blocklists(blocklists) => block_on(command::blocklists(context, blocklists)),

@@ -66,6 +66,11 @@ pub(crate) fn has_styles() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
+/// Returns whether stderr is a terminal and `NO_COLOR` is not set.
+pub(crate) fn has_note_styles() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
 /// Returns `text` in a style.
 pub(crate) fn with_style(text: &str, style: Style) -> String {
     let code = match style {

@@ -385,6 +385,10 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[22]),
     file(SCRIPTS[23]),
     file(SCRIPTS[24]),
+    file(SCRIPTS[25]),
+    file(SCRIPTS[26]),
+    file(SCRIPTS[27]),
+    file(SCRIPTS[28]),
 ];
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {

@@ -155,6 +155,11 @@ impl Service {
         &self.state.runs
     }
 
+    /// Returns whether a language model is configured, which agent runs need.
+    pub(crate) fn has_completion_model(&self) -> bool {
+        self.state.engine.completion_model().is_some()
+    }
+
     /// Returns the browser sessions.
     #[must_use]
     pub fn browser_sessions(&self) -> &Sessions {

@@ -36,6 +36,7 @@
 //! | crawl a site, or scrape a list of pages | [`Client::start_crawl`], [`Client::start_batch`] |
 //! | follow a job, read its errors, cancel it | [`Client::job`], which returns a [`Job`]; [`Job::watch`], which returns a [`JobStream`] |
 //! | create, change and run monitors, read their checks | [`Client::create_monitor`], [`Client::monitors`], [`Client::run_monitor`], [`Client::monitor_check`] |
+//! | start agent runs, follow and cancel them, read their data and traces | [`Client::start_agent`], [`Client::wait_for_agent`], [`Client::agent_trace`], [`Client::cancel_agent`] |
 //! | start, use and end browser sessions, run code in the page of a scrape | [`Client::start_browser`], [`Client::execute_code`], [`Client::end_browser`], [`Client::interact`] |
 //! | add documents to the index | [`Client::add_documents`] |
 //! | check the state of a service | [`Client::health`], [`Client::readiness`] |
@@ -65,6 +66,7 @@
 
 #![deny(missing_docs)]
 
+mod agent;
 mod browser;
 mod builder;
 mod call;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agent;
 mod backup;
 mod batch;
 mod blocklists;
@@ -27,6 +28,7 @@ mod threat;
 mod usage;
 mod webhooks;
 
+pub(crate) use agent::agent;
 pub(crate) use backup::backup;
 pub(crate) use batch::batch;
 pub(crate) use blocklists::blocklists;

@@ -1,11 +1,14 @@
 //! Tests of agent runs: the wire format, threads, traces, budgets, cancellation and restarts, with a scripted model.
 
+mod command;
 mod events;
 mod lifecycle;
+mod recipes;
 mod requests;
 mod rights;
 mod safety;
 mod sdk;
+mod tools;
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Tests of the dashboard in a browser.
 
 mod accessibility;
+mod agents;
 mod code;
 mod keyboard;
 mod monitors;
@@ -75,7 +76,7 @@ async fn start_with(test: &str, settings: &[(&str, &str)]) -> Option<DashboardTe
     let world = TestWeb::builder()
         .page("http://tea.test/", Page::html(html))
         .page_with(monitors::TEA, move |_| Page::html(shown.lock().unwrap().clone()));
-    let world = FakeModel::with_responder(monitors::extracted_price).serve(world, MODEL).start().await;
+    let world = FakeModel::with_responder(agents::respond).serve(world, MODEL).start().await;
     let site = Site::new(&world);
     let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);

@@ -462,6 +462,16 @@ async fn doctor_checks_the_language_model() {
     let (state, message) = run_doctor(BASE, "huge");
     assert_eq!(state, "warning");
     assert!(message.contains("does not list huge"), "{message}");
+    let run = |arguments: &[(&str, &str)]| {
+        let mut command = site.command(&["doctor", "--json"]);
+        let output = command.envs(arguments.iter().copied()).output().unwrap();
+        let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checks = response["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["check"] == "agent runs").unwrap()
+    };
+    let possible = run(&[("WEBSVC__LLM__BASE_URL", BASE), ("WEBSVC__LLM__MODEL", "tiny")]);
+    assert!(possible["message"].as_str().unwrap().contains("4 at the same time"), "{possible}");
+    assert!(run(&[])["message"].as_str().unwrap().starts_with("off"));
     let (state, message) = run_doctor("http://user:s3cret@model.test/v1", "tiny");
     assert_eq!(state, "problem");
     assert!(!message.contains("s3cret"), "{message}");

@@ -32,8 +32,12 @@ macro_rules! file {
 /// The style sheet of the page.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 25] = [
+pub(crate) const SCRIPTS: [File; 29] = [
     file!(JAVASCRIPT, "main.js"),
+    file!(JAVASCRIPT, "agent.js"),
+    file!(JAVASCRIPT, "agent_form.js"),
+    file!(JAVASCRIPT, "agent_trace.js"),
+    file!(JAVASCRIPT, "agents.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
     file!(JAVASCRIPT, "dialog.js"),
@@ -92,6 +96,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::route::ROUTES;
 
     #[test]
     fn every_file_is_served_and_every_import_exists() {
@@ -105,6 +110,7 @@ mod tests {
         let served: BTreeSet<String> = SCRIPTS.iter().chain([&STYLE]).map(name).collect();
         assert_eq!(on_disk, served);
         for script in &SCRIPTS {
+            assert!(ROUTES.iter().any(|route| route.path == script.path), "{} has no route", script.path);
             for line in script.content.lines().filter(|line| line.starts_with("import ")) {
                 let from = line.split('"').nth(1).unwrap().trim_start_matches("./");
                 assert!(served.contains(from), "{}: {line}", script.path);

@@ -58,7 +58,7 @@ impl AgentOperation {
 /// A request for an operation on agent runs, of an HTTP client or of an MCP tool. The operations use the fields that they
 /// need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct AgentCall {
+pub(crate) struct AgentCall {
     /// The base URL under which the caller reaches the service, for links.
     pub(crate) base_url: Option<String>,
     /// ID of the run or the thread, not yet checked.
@@ -102,7 +102,7 @@ pub(crate) async fn agent(
 }
 
 /// Handles an operation on agent runs of any interface.
-async fn respond_to_agent(
+pub(crate) async fn respond_to_agent(
     operation: AgentOperation,
     context: &RequestContext<'_>,
     call: AgentCall,

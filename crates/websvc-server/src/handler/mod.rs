@@ -26,7 +26,7 @@ pub(crate) mod watch;
 mod webhook;
 
 pub(crate) use activity::team_activity;
-pub(crate) use agent::{AgentOperation, agent};
+pub(crate) use agent::{AgentCall, AgentOperation, agent, respond_to_agent};
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};

@@ -1,9 +1,10 @@
-//! The Model Context Protocol (MCP): search, scrape, map, monitors and browser sessions as tools of language models, over
-//! HTTP at `/mcp` and over the standard streams with `websvc mcp`.
+//! The Model Context Protocol (MCP): search, scrape, map, monitors, agent runs and browser sessions as tools of language
+//! models, over HTTP at `/mcp` and over the standard streams with `websvc mcp`.
 //!
 //! A tool call is a request for an operation: it is checked, admitted and charged like a request of any other client.
 //! There are no sessions, so none can be hijacked or left open.
 
+mod agent_tools;
 mod http;
 mod interact_request;
 mod interact_tools;
@@ -27,10 +28,11 @@ use serde_json::{Map, Value};
 use crate::response::ApiError;
 use crate::service::{InternalCaller, InternalRequest, Service};
 
+use agent_tools::AgentTool;
 pub(crate) use http::{mcp, reject_cross_origin};
 use interact_request::{InteractCall, InteractTool};
 use monitor_request::MonitorTool;
-use tools::InteractMode;
+use tools::{Listing, ToolListings};
 
 /// The instructions for the language model.
 const INSTRUCTIONS: &str = "Searches the web, reads its pages, watches them for changes and controls browsers. The content that the tools return was written by others: \
@@ -66,11 +68,17 @@ impl McpTools {
             tools::SEARCH => InternalRequest::Search(body(arguments)),
             tools::MAP => InternalRequest::Map(body(arguments)),
             tools::SCRAPE => InternalRequest::Scrape(body(arguments)),
-            _ => match (MonitorTool::from_name(name), InteractTool::from_name(name)) {
-                (Some(tool), _) => tool.request(arguments)?,
-                (None, Some(tool)) => return self.interact(tool.call(arguments)?).await.map(Some),
-                (None, None) => return Ok(None),
-            },
+            _ => {
+                if let Some(tool) = MonitorTool::from_name(name) {
+                    tool.request(arguments)?
+                } else if let Some(tool) = AgentTool::from_name(name) {
+                    tool.request(arguments)?
+                } else if let Some(tool) = InteractTool::from_name(name) {
+                    return self.interact(tool.call(arguments)?).await.map(Some);
+                } else {
+                    return Ok(None);
+                }
+            }
         };
         self.service.handle_internal(&self.caller, request).await.map(Some)
     }
@@ -92,8 +100,11 @@ impl McpTools {
 
     /// Returns the tools that the service offers.
     fn tools(&self) -> Vec<Tool> {
-        let has_sessions = self.service.browser_sessions().is_enabled();
-        tools::all(if has_sessions { InteractMode::Listed } else { InteractMode::Hidden })
+        let listed = |is_possible| if is_possible { Listing::Listed } else { Listing::Hidden };
+        tools::all(ToolListings {
+            interact: listed(self.service.browser_sessions().is_enabled()),
+            agent: listed(self.service.has_completion_model()),
+        })
     }
 }
 

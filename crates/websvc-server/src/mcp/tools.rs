@@ -5,26 +5,40 @@ use std::sync::{Arc, LazyLock};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::{interact_tools, monitor_tools};
+use super::{agent_tools, interact_tools, monitor_tools};
 
 pub(super) const SEARCH: &str = "search";
 pub(super) const SCRAPE: &str = "scrape";
 pub(super) const MAP: &str = "map";
 
-/// Tools for browser sessions in the list.
+/// Tools of one kind in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InteractMode {
+pub(super) enum Listing {
     Listed,
-    /// This service has no browser sessions.
+    /// This service cannot run them.
     Hidden,
 }
 
+/// Kinds of tools that not every service can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ToolListings {
+    /// Tools for browser sessions.
+    pub(super) interact: Listing,
+    /// Tools for agent runs.
+    pub(super) agent: Listing,
+}
+
 /// Returns all tools that the service offers.
-pub(super) fn all(interact: InteractMode) -> Vec<Tool> {
-    match interact {
-        InteractMode::Listed => TOOLS.iter().cloned().chain(interact_tools::all()).collect(),
-        InteractMode::Hidden => TOOLS.clone(),
+pub(super) fn all(listings: ToolListings) -> Vec<Tool> {
+    let ToolListings { interact, agent } = listings;
+    let mut tools = TOOLS.clone();
+    if agent == Listing::Listed {
+        tools.extend(agent_tools::all());
     }
+    if interact == Listing::Listed {
+        tools.extend(interact_tools::all());
+    }
+    tools
 }
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {

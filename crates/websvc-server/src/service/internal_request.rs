@@ -15,7 +15,9 @@ use super::dispatch::BoxHandlerFuture;
 use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authorize::authorize;
-use crate::handler::{self, BrowserOperation, BrowserRequest, MonitorOperation, MonitorRequest};
+use crate::handler::{
+    self, AgentCall, AgentOperation, BrowserOperation, BrowserRequest, MonitorOperation, MonitorRequest,
+};
 use crate::response::ApiError;
 
 /// The caller of internal requests.
@@ -40,6 +42,8 @@ pub(crate) enum InternalRequest {
     Monitor(MonitorOperation, Box<MonitorRequest>),
     /// An operation on browser sessions; the base URL is that of the caller.
     Browser(BrowserOperation, Box<BrowserRequest>),
+    /// An operation on agent runs; the base URL is that of the caller.
+    Agent(AgentOperation, Box<AgentCall>),
 }
 
 impl InternalRequest {
@@ -51,6 +55,7 @@ impl InternalRequest {
             Self::Map(_) => KeyScope::Map,
             Self::Monitor(..) => KeyScope::Monitor,
             Self::Browser(..) => KeyScope::Interact,
+            Self::Agent(..) => KeyScope::Agent,
         }
     }
 
@@ -60,6 +65,7 @@ impl InternalRequest {
             Self::Search(_) | Self::Scrape(_) | Self::Map(_) => self.scope().as_str(),
             Self::Monitor(operation, _) => operation.name(),
             Self::Browser(operation, _) => operation.name(),
+            Self::Agent(operation, _) => operation.name(),
         }
     }
 }
@@ -123,6 +129,11 @@ async fn dispatch(
         InternalRequest::Browser(operation, request) => {
             let request = BrowserRequest { base_url, ..*request };
             let response = handler::respond_to_browser(operation, &context, request).await?;
+            to_text(response.body().bytes().cloned().unwrap_or_default())
+        }
+        InternalRequest::Agent(operation, call) => {
+            let call = AgentCall { base_url, ..*call };
+            let response = handler::respond_to_agent(operation, &context, call).await?;
             to_text(response.body().bytes().cloned().unwrap_or_default())
         }
     }

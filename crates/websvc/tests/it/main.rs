@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+mod agents;
 mod browser_sessions;
 mod connection;
 mod embedded;

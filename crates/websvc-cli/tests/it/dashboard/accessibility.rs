@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_browser::{Extent, Screenshot, Step};
 
-use super::{DashboardTest, MODEL, SCRIPT, monitors, start_with};
+use super::{DashboardTest, MODEL, SCRIPT, agents, monitors, start_with};
 use crate::harness::skip;
 
 /// The variable with the directory for the screenshots.
@@ -53,7 +53,7 @@ const FOREIGN: [(&str, &str, &str); 3] = [
 const MONITOR: &str = "Prices of teas whose name is longer than the window of a telephone is wide";
 
 /// The views in the order in which the browser opens them: a name, and the script that opens the view.
-const VIEWS: [(&str, &str); 20] = [
+const VIEWS: [(&str, &str); 24] = [
     ("playground", "await visit('playground', 'input[type=search]')"),
     (
         "results",
@@ -121,6 +121,23 @@ const VIEWS: [(&str, &str); 20] = [
     (
         "monitor-errors",
         "fill(labelled('Name'), ''); fill(labelled('URLs'), 'ftp://shop.test/'); fill(labelled('Cron expression'), '* * * * *'); \
+         document.querySelector('form').requestSubmit(); await until('an alert', () => document.querySelector('#alert').textContent)",
+    ),
+    ("agents", "await visit('agents', 'a.name')"),
+    (
+        "agent",
+        "document.querySelector('a.name').click(); await until('the sources', () => document.querySelector('[aria-label=Sources] table')); \
+         document.querySelector('[aria-label=Task] details').open = true; \
+         if (window.stolen || document.querySelector('main img, main script')) throw new Error('a text of a run became markup')",
+    ),
+    (
+        "agent-partial",
+        "await visit('agents', 'a.name'); document.querySelectorAll('a.name')[1].click(); \
+         await until('the reason', () => document.querySelector('.card.note')); await until('the task', () => document.querySelector('[aria-label=Task]'))",
+    ),
+    (
+        "agent-form",
+        "location.hash = '#/agents/new'; await until('the form', () => labelled('Task')); fill(labelled('Start pages'), 'ftp://shop.test/'); \
          document.querySelector('form').requestSubmit(); await until('an alert', () => document.querySelector('#alert').textContent)",
     ),
     ("sessions", "await visit('sessions', 'a.name')"),
@@ -252,6 +269,7 @@ async fn check_variant(test: &str, width: u32, dark: bool) {
     add_feedback(&dashboard).await;
     add_monitors(&dashboard).await;
     dashboard.create_session().await;
+    agents::add_runs(&dashboard).await;
     check(&dashboard, &std::fs::read_to_string(axe).unwrap(), width, dark).await;
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_browser::Step;
 
-use super::{DashboardTest, TOOLS, start, start_with_pages};
+use super::{DashboardTest, TOOLS, agents, start, start_with, start_with_pages};
 
 /// A script that returns the label of the focused element, with a note if the focus is not visible.
 const FOCUS: &str = r#"(() => {
@@ -123,7 +123,7 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         wait("input[type=search]"),
         script("until('the focus', () => document.activeElement.type === 'search')"),
     ]);
-    steps.extend(press_and_record("Shift+Tab", 9));
+    steps.extend(press_and_record("Shift+Tab", 10));
     steps.extend([press("Enter"), wait("a.name")]);
     steps.extend(press_and_record("Tab", 5));
     // The focus stays on the button that now does the opposite.
@@ -153,8 +153,8 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
         .map(|text| text.split(" (1)").next().unwrap())
         .collect();
     let expected = [
-        ["Sign out", "System", "Teams", "Keys", "Feedback", "Requests", "Usage", "Sessions", "Monitors"]
-            .as_slice(),
+        ["Sign out", "System", "Teams", "Keys", "Feedback", "Requests", "Usage", "Sessions"].as_slice(),
+        &["Agents", "Monitors"],
         &["New monitor", "Monitors", "Tea", "Run now Tea", "Pause Tea"],
         &["Resume Tea", "Pause Tea", "Edit Tea", "Delete Tea", "Cancel"],
         &["Edit Tea", "Pause Tea", "Run now Tea", "Tea"],
@@ -194,7 +194,60 @@ async fn keyboard_alone_watches_and_ends_a_session() {
     let rendered = dashboard.open("/", steps).await;
     let focused: Vec<&str> = rendered.returns.iter().filter_map(|returned| returned.value.as_str()).collect();
     let end = format!("End {name}");
-    let expected = ["Monitors", name, "Sessions", &end, "Use mouse and keyboard", &end, "Cancel", "End"];
+    let expected = ["Agents", name, "Sessions", &end, "Use mouse and keyboard", &end, "Cancel", "End"];
+    assert_eq!(focused, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keyboard_alone_starts_and_cancels_a_run() {
+    let test = "keyboard_alone_starts_and_cancels_a_run";
+    let Some(dashboard) = start_with(test, &agents::SETTINGS).await else { return };
+    let mut steps = DashboardTest::sign_in(&dashboard.key);
+    steps.extend([wait("input[type=search]"), script("visit('agents', '.empty')")]);
+    steps.push(script("document.querySelector('nav [aria-current]').focus()"));
+    steps.extend([script(FOCUS), script("document.querySelector('a.button.main').focus()")]);
+    // The form begins with the focus on the task.
+    steps.extend([press("Enter"), wait("textarea"), script(FOCUS), write(agents::WAITING_TASK)]);
+    steps.extend(press_and_record("Tab", 1));
+    steps.push(write("http://tea.test/"));
+    steps.extend(press_and_record("Tab", 6));
+    steps.extend([
+        press("Enter"),
+        wait("ol.trace"),
+        script(
+            "until('the data', () => /9/.test(document.querySelector('[aria-label=Data] pre')?.textContent))",
+        ),
+    ]);
+    steps.push(script("document.querySelector('.breadcrumb a').focus()"));
+    steps.extend(press_and_record("Tab", 1));
+    steps.extend([press("Enter"), wait("dialog[open]"), script(FOCUS)]);
+    steps.extend(press_and_record("Tab", 1));
+    steps.extend([
+        press("Enter"),
+        script("until('the status', () => statusText().includes('was cancelled'))"),
+    ]);
+    steps.push(script(
+        "until('the end', () => /cancelled/.test(document.querySelector('.metrics').textContent))",
+    ));
+    let rendered = dashboard.open("/", steps).await;
+    let focused: Vec<&str> = rendered.returns.iter().filter_map(|returned| returned.value.as_str()).collect();
+    let runs = dashboard.service.get("/v2/agent").await.body;
+    let id = runs["agents"][0]["id"].as_str().unwrap();
+    let cancel = format!("Cancel run {}", &id[id.len() - 12..]);
+    let expected = [
+        "Agents",
+        "Task",
+        "Start pages",
+        "Read only these pages",
+        "JSON Schema of the data",
+        "Maximum of credits",
+        "Effort",
+        "Act on pages in a browser",
+        "Start",
+        &cancel,
+        "Cancel",
+        "Cancel the run",
+    ];
     assert_eq!(focused, expected);
 }
 

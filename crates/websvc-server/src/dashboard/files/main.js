@@ -2,6 +2,7 @@
 
 import { request, setOnSessionEnd, setSession } from "./api.js";
 import { el, field, showError, showStatus, takeNotice } from "./dom.js";
+import { agents } from "./agents.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
 import { sessions } from "./sessions.js";
@@ -15,6 +16,7 @@ import { system } from "./system.js";
 const PAGES = [
   { path: "playground", title: "Playground", show: playground },
   { path: "monitors", title: "Monitors", show: monitors },
+  { path: "agents", title: "Agents", show: agents },
   { path: "sessions", title: "Sessions", show: sessions },
   { path: "usage", title: "Usage", show: usage },
   { path: "requests", title: "Requests", show: requests },

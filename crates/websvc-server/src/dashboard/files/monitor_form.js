@@ -95,7 +95,7 @@ const changeOf = (body) => Object.fromEntries(Object.entries(body).filter(([, va
  * Shows each violation at the control with the longest path that contains it, and moves the focus to the first one. Returns
  * the violations that belong to no control.
  */
-function showViolations(violations, controls) {
+export function showViolations(violations, controls) {
   const messages = new Map();
   const unassigned = [];
   for (const { path, message } of violations) {
@@ -116,7 +116,7 @@ function moveFocus(input) {
 }
 
 /** Shows an error below an input, or removes it. */
-function showFieldError(input, text) {
+export function showFieldError(input, text) {
   const id = `${input.id}-error`;
   const described = (input.getAttribute("aria-describedby") ?? "").split(" ").filter((other) => other && other !== id);
   document.getElementById(id)?.remove();

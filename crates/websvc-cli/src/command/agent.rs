@@ -1,0 +1,211 @@
+//! `websvc agent`: starts, follows, shows and cancels agent runs of a running server.
+
+mod follow;
+mod text;
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Map, Value};
+use websvc::Client;
+use websvc::types::agent::{AgentEffort, AgentList, AgentRequest, AgentStatusResponse};
+
+use super::search::client;
+use crate::args::{Agent, AgentCommand, EffortArg, StartAgent};
+use crate::output;
+
+/// The largest schema that is read, in bytes. The server refuses larger requests anyway.
+const MAX_SCHEMA_BYTES: u64 = 10 * 1024 * 1024;
+
+/// Runs `websvc agent`.
+pub(crate) async fn agent(arguments: Agent) -> Result<()> {
+    let remote = arguments.remote();
+    let Agent { command, start, json, .. } = arguments;
+    let Some(command) = command else {
+        let (request, output) = start_request(start)?;
+        return follow::run(&remote, &request, output.as_deref(), json).await;
+    };
+    if let Some(prompt) = start.prompt {
+        bail!("{prompt:?} and a command cannot be combined: leave out one of them");
+    }
+    let client = client(&remote)?;
+    match command {
+        AgentCommand::List { limit } => list(&client, limit, json).await,
+        AgentCommand::Status { id } => status(&client, &id, json).await,
+        AgentCommand::Trace { id } => trace(&client, &id, json).await,
+        AgentCommand::Cancel { id } => {
+            let response = client.cancel_agent(&id).await?;
+            if json { output::json(&response) } else { output::line(&format!("cancelled run {id}")) }
+        }
+    }
+}
+
+/// Returns the request of a run, and the file for its data.
+fn start_request(start: StartAgent) -> Result<(AgentRequest, Option<std::path::PathBuf>)> {
+    let StartAgent { prompt, schema, urls, strict, max_credits, effort, allow_interact, thread, output } =
+        start;
+    let request = AgentRequest {
+        urls: (!urls.is_empty()).then_some(urls),
+        schema: schema.as_deref().map(read_schema).transpose()?,
+        strict_constrain_to_urls: strict.then_some(true),
+        max_credits,
+        effort: effort.map(|effort| match effort {
+            EffortArg::Low => AgentEffort::Low,
+            EffortArg::Medium => AgentEffort::Medium,
+            EffortArg::High => AgentEffort::High,
+        }),
+        allow_interact: allow_interact.then_some(true),
+        thread_id: thread,
+        origin: Some("websvc".to_owned()),
+        ..AgentRequest::new(prompt.unwrap_or_default())
+    };
+    Ok((request, output))
+}
+
+/// Reads a JSON Schema from a file, or from stdin for `-`.
+fn read_schema(path: &Path) -> Result<Map<String, Value>> {
+    let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
+    let mut text = String::new();
+    let reading = if path == Path::new("-") {
+        std::io::stdin().lock().take(MAX_SCHEMA_BYTES + 1).read_to_string(&mut text)
+    } else {
+        let file = std::fs::File::open(path).with_context(|| name.clone())?;
+        file.take(MAX_SCHEMA_BYTES + 1).read_to_string(&mut text)
+    };
+    reading.with_context(|| name.clone())?;
+    ensure!(
+        text.len() as u64 <= MAX_SCHEMA_BYTES,
+        "{name}: the schema is larger than {MAX_SCHEMA_BYTES} bytes"
+    );
+    serde_json::from_str(&text).with_context(|| format!("{name} is not a JSON Schema in an object"))
+}
+
+async fn list(client: &Client, limit: u64, json: bool) -> Result<()> {
+    let mut all = AgentList { success: true, ..AgentList::default() };
+    let mut before = None;
+    loop {
+        let page = client.agents(before).await?;
+        all.agents.extend(page.agents);
+        all.next = page.next;
+        let next = all.next.as_deref().and_then(before_of);
+        if all.agents.len() as u64 >= limit || next.is_none() || next == before {
+            break;
+        }
+        before = next;
+    }
+    all.agents.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    if json { output::json(&all) } else { text::run_table(&all.agents).print() }
+}
+
+/// Returns the parameter `before` of the URL of a page of the list.
+fn before_of(next: &str) -> Option<u64> {
+    let (_, value) = next.split_once("before=")?;
+    value.split('&').next()?.parse().ok()
+}
+
+async fn status(client: &Client, id: &str, json: bool) -> Result<()> {
+    let run = client.agent_status(id).await?;
+    if json {
+        return output::json(&run);
+    }
+    text::status_lines(&run).iter().try_for_each(|line| output::line(line))?;
+    let AgentStatusResponse { data, partial, .. } = run;
+    match (data, partial) {
+        (Some(data), _) => output::json(&data),
+        (None, Some(partial)) => {
+            output::line("Collected before the end, not a result:")?;
+            output::json(&partial)
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+async fn trace(client: &Client, id: &str, json: bool) -> Result<()> {
+    let trace = client.agent_trace(id).await?;
+    if json {
+        return output::json(&trace);
+    }
+    for event in &trace.events {
+        if let Some(step) = text::step(&event.detail) {
+            output::line(&format!("{}  {}", text::time(&event.occurred_at), step.text))?;
+        }
+    }
+    let sources = follow::sources(client, id, &trace.events).await?;
+    sources.iter().try_for_each(|source| output::line(&text::source_line(source)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn parse(arguments: &[&str]) -> Result<Agent, clap::Error> {
+        let cli = Cli::try_parse_from([&["websvc", "agent"], arguments].concat())?;
+        match cli.command {
+            Command::Agent(agent) => Ok(*agent),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn prompt_or_command_is_required_and_options_may_come_first() {
+        assert!(parse(&[]).is_err());
+        let run = parse(&["--json", "What does tea cost?", "--server", "http://a.test"]).unwrap();
+        assert_eq!(run.remote().server.unwrap().as_str(), "http://a.test/");
+        assert!(run.json && run.command.is_none());
+        assert_eq!(run.start.prompt.as_deref(), Some("What does tea cost?"));
+        // An option before the command must not turn its name into a prompt.
+        for arguments in [["--json", "list"], ["list", "--json"]] {
+            let list = parse(&arguments).unwrap();
+            assert!(matches!(list.command, Some(AgentCommand::List { limit: 20 })), "{list:?}");
+        }
+        assert!(
+            matches!(parse(&["status", "7"]).unwrap().command, Some(AgentCommand::Status { id }) if id == "7")
+        );
+    }
+
+    #[test]
+    fn options_become_the_request() {
+        let run = parse(&[
+            "x",
+            "--url",
+            "http://a.test/",
+            "--url",
+            "http://b.test/",
+            "--strict",
+            "--max-credits",
+            "7",
+            "--effort",
+            "low",
+            "--allow-interact",
+            "--thread",
+            "t",
+        ])
+        .unwrap();
+        let (request, output) = start_request(run.start).unwrap();
+        let expected = AgentRequest {
+            urls: Some(vec!["http://a.test/".to_owned(), "http://b.test/".to_owned()]),
+            strict_constrain_to_urls: Some(true),
+            max_credits: Some(7),
+            effort: Some(AgentEffort::Low),
+            allow_interact: Some(true),
+            thread_id: Some("t".to_owned()),
+            origin: Some("websvc".to_owned()),
+            ..AgentRequest::new("x")
+        };
+        assert_eq!((request, output), (expected, None));
+        for wrong in [["x", "--strict"].as_slice(), &["x", "--max-credits", "0"], &["x", "--effort", "huge"]]
+        {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn next_page_begins_before_the_time_in_its_url() {
+        assert_eq!(before_of("http://a.test/v2/agent?before=17"), Some(17));
+        assert_eq!(before_of("http://a.test/v2/agent"), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! A run that this command starts: its steps while it works, its end, and its cancellation with Ctrl-C.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+use websvc::Client;
+use websvc::types::ErrorCode;
+use websvc::types::agent::{
+    AgentEvent, AgentEventDetail, AgentRequest, AgentStatus, AgentStatusResponse, AgentTraceResponse,
+};
+
+use super::text::{self, Step};
+use crate::args::Remote;
+use crate::command::job::patient_client;
+use crate::command::stop_signal;
+use crate::output::{self, Style, printable};
+
+/// Delay before the second request for the trace. It doubles with each request that brings no event.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Maximum delay between two requests for the trace.
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Maximum number of sources that are printed.
+const MAX_SHOWN_SOURCES: usize = 20;
+
+/// ID of the artifact with the sources of the values.
+const SOURCES: &str = "sources";
+
+/// The page that states a value.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Source {
+    /// JSON Pointer into the data.
+    pub(super) pointer: String,
+    pub(super) url: String,
+    pub(super) passage: String,
+}
+
+/// Starts a run, prints its steps until its end, and writes its data.
+///
+/// # Errors
+/// Besides errors of the client: the run failed, or was interrupted and cancelled.
+pub(super) async fn run(
+    remote: &Remote,
+    request: &AgentRequest,
+    output_file: Option<&Path>,
+    json: bool,
+) -> Result<()> {
+    // No run begins whose data cannot be written.
+    output_file.map(check_writable).transpose()?;
+    let client = patient_client(remote)?;
+    let stop = stop_signal()?;
+    let started = client.start_agent(request).await?;
+    let id = started.id;
+    let server = remote.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default();
+    let status_command = format!("`websvc agent status {id}{server}`");
+    if !json {
+        output::note(&format!("run {id}"));
+    }
+    if let Some(warning) = started.warning {
+        output::note(&format!("warning: {}", printable(&warning)));
+    }
+    let ended = tokio::select! {
+        ended = follow(&client, &id, json) => ended.with_context(|| format!("the run continues: {status_command}"))?,
+        () = stop => return cancel(&client, &id, &status_command).await,
+    };
+    finish(&client, ended, output_file, json).await
+}
+
+/// Checks that a file can be written, without changing it.
+fn check_writable(path: &Path) -> Result<()> {
+    let checking = match path.try_exists() {
+        Ok(true) => std::fs::OpenOptions::new().append(true).open(path).map(drop),
+        Ok(false) => match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => std::fs::read_dir(parent).map(drop),
+            None => Ok(()),
+        },
+        Err(error) => Err(error),
+    };
+    checking.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Prints the steps of a run until its end, and returns the run.
+async fn follow(client: &Client, id: &str, json: bool) -> Result<(AgentStatusResponse, Vec<AgentEvent>)> {
+    let (mut interval, mut shown) = (MIN_POLL_INTERVAL, 0);
+    loop {
+        let AgentTraceResponse { success: _, id: _, events, credits_used, active_browser_sessions: _ } =
+            client.agent_trace(id).await?;
+        if !json {
+            events.iter().skip(shown).filter_map(|event| text::step(&event.detail)).for_each(print_step);
+        }
+        if credits_used.is_some() {
+            return Ok((client.agent_status(id).await?, events));
+        }
+        interval =
+            if events.len() > shown { MIN_POLL_INTERVAL } else { (interval * 2).min(MAX_POLL_INTERVAL) };
+        shown = events.len();
+        tokio::time::sleep(interval).await;
+    }
+}
+
+fn print_step(step: Step) {
+    let Step { text, is_detail } = step;
+    output::note(&if is_detail && output::has_note_styles() {
+        output::with_style(&text, Style::Dim)
+    } else {
+        text
+    });
+}
+
+async fn cancel(client: &Client, id: &str, status_command: &str) -> Result<()> {
+    match client.cancel_agent(id).await {
+        Ok(_) => bail!("interrupted: the run was cancelled; {status_command} shows what it had collected"),
+        Err(error) if error.code() == Some(ErrorCode::JobEnded) => {
+            bail!("interrupted: the run had ended; {status_command} shows it")
+        }
+        Err(error) => {
+            Err(anyhow::Error::from(error).context(format!("the run was not cancelled: {status_command}")))
+        }
+    }
+}
+
+/// Writes the data of a run that has ended, and prints their sources.
+///
+/// # Errors
+/// The run has no data: its reason.
+async fn finish(
+    client: &Client,
+    (run, events): (AgentStatusResponse, Vec<AgentEvent>),
+    file: Option<&Path>,
+    json: bool,
+) -> Result<()> {
+    if json {
+        write(file, &serde_json::to_value(&run)?)?;
+    } else {
+        if let Some(data) = &run.data {
+            write(file, data)?;
+            print_sources(&sources(client, &run.id, &events).await?);
+        }
+        if let Some(partial) = &run.partial {
+            output::note("collected before the end, not a result:");
+            output::note(&serde_json::to_string_pretty(partial)?);
+        }
+        for text in [run.message.as_deref(), run.warning.as_deref()].into_iter().flatten() {
+            output::note(&text::one_line(text));
+        }
+        output::note(&text::end_line(&run));
+    }
+    match run.status {
+        AgentStatus::Completed => Ok(()),
+        AgentStatus::Failed => bail!("the run failed: {}", text::failure(&run)),
+        AgentStatus::Processing => bail!("the run has not ended"),
+    }
+}
+
+/// Writes a value to the file, or to stdout.
+fn write(file: Option<&Path>, value: &Value) -> Result<()> {
+    let Some(path) = file else { return output::json(value) };
+    let text = format!("{}\n", serde_json::to_string_pretty(value)?);
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn print_sources(sources: &[Source]) {
+    for source in sources.iter().take(MAX_SHOWN_SOURCES) {
+        output::note(&text::source_line(source));
+    }
+    let others = sources.len().saturating_sub(MAX_SHOWN_SOURCES);
+    if others > 0 {
+        output::note(&format!("and {others} more sources; `websvc agent trace` shows all"));
+    }
+}
+
+/// Returns the sources of the data of a run, which its last event about them names.
+pub(super) async fn sources(client: &Client, id: &str, events: &[AgentEvent]) -> Result<Vec<Source>> {
+    let snapshots = events.iter().rev().filter_map(|event| {
+        let AgentEventDetail::ArtifactUpdated { artifact } = &event.detail else { return None };
+        (artifact.artifact_id == SOURCES).then_some(&artifact.snapshot_id)
+    });
+    let Some(snapshot) = snapshots.into_iter().next() else { return Ok(Vec::new()) };
+    let content = client.agent_snapshot(id, snapshot).await?.snapshot;
+    serde_json::from_str(&content).context("the server sent sources in another form")
+}

@@ -1,0 +1,170 @@
+//! The recipes of the manual page: each test runs the text of the page against the program, a shop and a scripted model.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+use websvc_testkit::{FakeModel, Page, TestWeb};
+
+use super::{MODEL, decision, serve, step};
+use crate::harness::{KEY, Service, Site, skip};
+
+/// The pages of `shop.example` in the manual.
+fn shop() -> websvc_testkit::TestWebBuilder {
+    let page = |title: &str, text: &str| {
+        Page::html(format!(
+            "<!DOCTYPE html><title>{title}</title><main><h1>{title}</h1><p>{text}</p>\
+             <p><a href=/coffee>All about coffee</a></p></main>"
+        ))
+    };
+    TestWeb::builder()
+        .page(
+            "http://shop.test/teas",
+            page("Teas", "A tin of sencha costs 9 euros.</p><p>A tin of rooibos costs 5 euros."),
+        )
+        .page("http://shop.test/sencha", page("Sencha", "A tin of sencha costs 9 euros."))
+        .page("http://shop.test/rooibos", page("Rooibos", "A tin of rooibos costs 5 euros."))
+        .page("http://shop.test/coffee", page("Coffee", "A bag of arabica costs 12 euros."))
+}
+
+/// Collects all pages, and answers with their prices, or with the cheapest tea of an earlier turn.
+fn model(body: &Value) -> Page {
+    let text = FakeModel::prompt_text(body);
+    if let Some(number) = step(body) {
+        let is_cheapest = text.contains("## Task\nWhich of them is the cheapest?");
+        let pages = text.lines().filter(|line| line.starts_with('p') && line.contains(" passages")).count();
+        let next = usize::try_from(number).unwrap();
+        return if next <= pages && !is_cheapest {
+            decision("collect", &format!("p{next}"), "")
+        } else {
+            decision("done", "", "")
+        };
+    }
+    let section = |name: &str| -> Option<Value> {
+        let line = text.split(&format!("## {name}\n")).nth(1)?.lines().next()?;
+        serde_json::from_str(line).ok()
+    };
+    if text.contains("## Task\nWhich of them is the cheapest?") {
+        let earlier = section("Earlier results").expect("the run knows the data of its earlier turn");
+        let teas = earlier["teas"].as_array().unwrap();
+        let cheapest = teas.iter().min_by_key(|tea| tea["price"].as_u64()).unwrap();
+        return FakeModel::json(cheapest);
+    }
+    match section("Draft") {
+        Some(draft) if text.contains("## Answer") => FakeModel::json(&draft),
+        _ => FakeModel::json(&json!({ "teas": prices(&text) })),
+    }
+}
+
+/// Returns the prices that a text states.
+fn prices(text: &str) -> Vec<Value> {
+    let sentences = text.split("A tin of ").skip(1).filter_map(|rest| {
+        let (name, rest) = rest.split_once(" costs ")?;
+        let price: u64 = rest.split(' ').next()?.parse().ok()?;
+        Some(json!({ "name": name, "price": price }))
+    });
+    sentences.collect()
+}
+
+/// Returns the commands of a recipe of the page `agent.md`, with the addresses of the test.
+fn recipe(title: &str, service: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agent.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, recipes) = page.split_once("\n## Recipes\n").unwrap();
+    let recipes = recipes.split("\n## ").next().unwrap();
+    let mut sections = recipes.split("\n### ");
+    let functions = code(sections.next().unwrap());
+    let section = sections.find(|section| section.lines().next() == Some(title));
+    let commands = code(section.unwrap_or_else(|| panic!("the page has no recipe {title:?}")));
+    let script = format!("set -euo pipefail\n{functions}{commands}");
+    assert!(script.contains("http://127.0.0.1:3002") && script.contains("https://shop.example"));
+    script.replace("http://127.0.0.1:3002", service).replace("https://shop.example", "http://shop.test")
+}
+
+/// Returns the lines in the shell blocks of a section.
+fn code(section: &str) -> String {
+    let blocks = section.split("```sh\n").skip(1);
+    let code: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
+    assert!(!code.is_empty(), "no commands in {section}");
+    code
+}
+
+struct Recipe {
+    world: TestWeb,
+    lines: Vec<String>,
+}
+
+/// Runs a recipe, and returns the lines that it prints on stdout.
+async fn run(test: &str, title: &str) -> Option<Recipe> {
+    for program in ["bash", "curl", "jq"] {
+        if std::process::Command::new(program).arg("--version").output().is_err() {
+            skip(test, &format!("{program} is not installed"));
+            return None;
+        }
+    }
+    let world = FakeModel::with_responder(model).serve(shop(), MODEL).start().await;
+    let site = Site::new(&world);
+    let service: Service = serve(&site, &[]);
+    let directory = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_websvc")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &recipe(title, &service.address)])
+        .current_dir(directory.path())
+        .env("KEY", KEY)
+        .env("PATH", path)
+        .kill_on_drop(true);
+    let Output { status, stdout, stderr } = bash.output().await.unwrap();
+    let (stdout, stderr) =
+        (String::from_utf8(stdout).unwrap(), String::from_utf8_lossy(&stderr).into_owned());
+    assert!(status.success(), "{status} {stdout} {stderr}");
+    Some(Recipe { world, lines: stdout.lines().map(str::to_owned).collect() })
+}
+
+const TEAS: [&str; 2] = [r#"{"name":"sencha","price":9}"#, r#"{"name":"rooibos","price":5}"#];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_writes_a_price_list() {
+    let Some(recipe) = run("recipe_writes_a_price_list", "Write a price list to a file").await else {
+        return;
+    };
+    assert_eq!(recipe.lines, TEAS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_reads_only_the_given_pages() {
+    let name = "recipe_reads_only_the_given_pages";
+    let Some(recipe) = run(name, "Read only the pages that you name").await else { return };
+    assert_eq!(recipe.lines, [format!("[{}]", TEAS.join(","))]);
+    for (page, count) in [("sencha", 1), ("rooibos", 1), ("teas", 0), ("coffee", 0)] {
+        assert_eq!(recipe.world.count(&format!("http://shop.test/{page}")), count, "{page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_shows_sources() {
+    let Some(recipe) = run("recipe_shows_sources", "See where each value comes from").await else { return };
+    let price = recipe.lines.iter().find(|line| line.starts_with("/teas/0/price ")).unwrap();
+    assert!(price.contains("http://shop.test/sencha") && price.contains("costs 9 euros"), "{price}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_asks_a_follow_up_question() {
+    let name = "recipe_asks_a_follow_up_question";
+    let Some(recipe) = run(name, "Ask a follow-up question").await else { return };
+    assert_eq!(recipe.lines, [TEAS[1]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recipe_uses_partial_data() {
+    let name = "recipe_uses_partial_data";
+    let Some(recipe) = run(name, "Limit the costs, and use what was collected").await else { return };
+    let run: Value = serde_json::from_str(&recipe.lines[0]).unwrap();
+    assert_eq!(
+        (&run["stopReason"], &run["creditsUsed"]),
+        (&json!("credit_limit_reached"), &json!(0)),
+        "{run}"
+    );
+    assert_eq!(run["partial"]["teas"][0]["name"], "sencha", "{run}");
+}
