@@ -115,6 +115,7 @@ fn kind_of(format: &Format) -> Option<MediaKind> {
         Format::Markdown(_)
         | Format::Html(_)
         | Format::RawHtml(_)
+        | Format::RawBase64(_)
         | Format::Links(_)
         | Format::Images(_)
         | Format::Screenshot(_)
