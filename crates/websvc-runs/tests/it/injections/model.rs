@@ -10,7 +10,7 @@ use websvc_runs::RunEnvironment;
 use websvc_testkit::ReceivedRequest;
 
 /// The maximum number of orders that the model obeys.
-const MAX_CALLS: usize = 25;
+const MAX_CALLS: usize = 40;
 
 /// A text that must not leave a run, and its name in orders.
 #[derive(Debug)]
