@@ -10,7 +10,7 @@ use websvc_runs::RunEnvironment;
 use websvc_testkit::ReceivedRequest;
 
 /// The maximum number of orders that the model obeys. More than the credits of a run, so that the budget ends it first.
-const MAX_CALLS: usize = 35;
+const MAX_CALLS: usize = 40;
 
 /// A text that must not leave a run, and its name in orders.
 #[derive(Debug)]
