@@ -258,6 +258,7 @@ pub(crate) fn settlement(record: &RunRecord, charge: RunCharge, status: RunStatu
         request: record.id.clone(),
         result: None,
         operation: record.kind.as_str(),
+        api_version: record.api_version,
         status: http_status,
         elapsed,
         items,

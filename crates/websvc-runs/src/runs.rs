@@ -9,8 +9,8 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_session::Sessions;
 use websvc_store::{
-    CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics, RunRecord, Store,
-    StoreError,
+    ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics,
+    RunRecord, Store, StoreError,
 };
 use websvc_transport::BoxFuture;
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
@@ -55,6 +55,8 @@ pub struct StartRun {
     pub key: Option<KeyId>,
     /// Kind of the run.
     pub kind: RunKind,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// Thread that it continues.
     pub thread: Option<String>,
     /// The request, as JSON.
@@ -118,13 +120,14 @@ impl Runs {
     /// # Errors
     /// [`RunsError`]
     pub async fn start(&self, start: StartRun) -> Result<CreateRunOutcome, RunsError> {
-        let StartRun { team, key, kind, thread, request, max_credits, webhook } = start;
+        let StartRun { team, key, kind, api_version, thread, request, max_credits, webhook } = start;
         let id = Uuid::new_v4().to_string();
         let new_thread = match kind {
             RunKind::Agent => Uuid::new_v4().to_string(),
             RunKind::Extract => id.clone(),
         };
-        let run = NewRun { id, team, key, kind, thread, new_thread, request, max_credits, webhook };
+        let run =
+            NewRun { id, team, key, kind, api_version, thread, new_thread, request, max_credits, webhook };
         let outcome =
             self.with_store(move |store, config| store.create_run(&run, &config.limits, now_ms())).await?;
         self.inner.wakeup.notify_one();

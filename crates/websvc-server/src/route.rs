@@ -12,7 +12,7 @@ use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{
     AgentOperation, BrowserOperation, ExtractOperation, JobOperation, MonitorEmailOperation,
-    MonitorOperation, Version, WebhookOperation,
+    MonitorOperation, WebhookOperation,
 };
 use crate::not_offered;
 use crate::response::ApiError;
@@ -264,7 +264,7 @@ pub(crate) static ROUTES: &[Route] = &[
     agent(Method::DELETE, "/v2/agent/{id}", AgentOperation::Cancel),
     agent(Method::GET, "/v2/agent/{id}/trace", AgentOperation::Trace),
     agent(Method::GET, "/v2/agent/{id}/snapshots/{snapshotId}", AgentOperation::Snapshot),
-    extract(Method::POST, "/v2/extract", ExtractOperation::Start(Version::V2)),
+    extract(Method::POST, "/v2/extract", ExtractOperation::Start(ApiVersion::V2)),
     extract(Method::GET, "/v2/extract/{id}", ExtractOperation::Status),
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
@@ -310,7 +310,7 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
     crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
     crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
-    extract(Method::POST, "/v1/extract", ExtractOperation::Start(Version::V1)),
+    extract(Method::POST, "/v1/extract", ExtractOperation::Start(ApiVersion::V1)),
     extract(Method::GET, "/v1/extract/{id}", ExtractOperation::Status),
     adapter(Method::POST, "/v1/llmstxt", adapter::Operation::LlmsTxtStart),
     adapter(Method::GET, "/v1/llmstxt/{id}", adapter::Operation::LlmsTxtStatus),

@@ -67,6 +67,7 @@ impl Fixture {
             snapshots: SnapshotLimits::default(),
             threat: Classifier::none(),
             model: None,
+            media: websvc_engine::MediaTools::Off,
         });
         let tools = RunTools::new(&engine, BackgroundLimits::default(), None);
         Some(Self { web, tools, _directory: directory })

@@ -141,6 +141,7 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
         team: context.team_name().to_owned(),
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: RunKind::Agent,
+        api_version: context.api_version,
         thread: plan.thread.clone(),
         request: stored.encode(),
         max_credits: plan.max_credits,

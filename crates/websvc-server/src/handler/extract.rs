@@ -6,7 +6,7 @@ use http::{Request, StatusCode};
 use serde_json::{Map, Value};
 use websvc_runs::{StartRun, StoredExtractRequest};
 use websvc_stage::Stage;
-use websvc_store::{CreateRunOutcome, RunKind};
+use websvc_store::{ApiVersion, CreateRunOutcome, RunKind};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::extract::{DEPRECATION, ExtractRequest, ExtractStarted, REPLACEMENT};
@@ -15,7 +15,7 @@ use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_e
 
 use super::agent::{new_webhook, parse_uuid, segment, too_many_runs};
 use super::search::policy;
-use super::{Version, webhook};
+use super::webhook;
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_format_names;
 use crate::charge;
@@ -27,7 +27,7 @@ pub(crate) use deprecation::mark_deprecated;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExtractOperation {
     /// With the version of the scrape options.
-    Start(Version),
+    Start(ApiVersion),
     Status,
 }
 
@@ -58,14 +58,14 @@ pub(crate) async fn extract(
 
 async fn start(
     context: &RequestContext<'_>,
-    version: Version,
+    version: ApiVersion,
     body: bytes::Bytes,
 ) -> Result<HttpResponse, ApiError> {
     let policy = policy(context)?;
     let body_policy = policy.clone();
     let decoding = context.state.admission.decode_body(body, move |body| match version {
-        Version::V1 => read_extract(&translated(body)?, &body_policy),
-        Version::V2 => read_extract(body, &body_policy),
+        ApiVersion::V1 => read_extract(&translated(body)?, &body_policy),
+        ApiVersion::V2 => read_extract(body, &body_policy),
     });
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
@@ -88,6 +88,7 @@ async fn start(
         team: context.team_name().to_owned(),
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         kind: RunKind::Extract,
+        api_version: context.api_version,
         thread: None,
         request: StoredExtractRequest { request, warnings: stored_warnings }.encode(),
         max_credits: context.state.runs.max_extract_credits(&plan, &policy),

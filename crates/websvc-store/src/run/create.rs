@@ -65,7 +65,7 @@ fn create(
     limits: &RunLimits,
     now_ms: u64,
 ) -> sql::Result<CreateRunOutcome> {
-    let NewRun { id, team, key, kind, thread, new_thread, request, max_credits, webhook } = run;
+    let NewRun { id, team, key, kind, api_version, thread, new_thread, request, max_credits, webhook } = run;
     let count = "SELECT count(*) FILTER (WHERE finished_at IS NULL), count(*), coalesce(max(created_at), 0) \
                  FROM agent_runs WHERE team = ?1";
     let (open, stored, last_ms): (u64, u64, u64) =
@@ -92,9 +92,10 @@ fn create(
         }
     };
     let sql = "INSERT INTO agent_runs \
-               (id, team, key, kind, thread, turn, status, request, max_credits, bytes, replica, created_at) \
+               (id, team, key, kind, thread, turn, status, request, max_credits, bytes, replica, created_at, \
+               api_version) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', ?7, ?8, ?9, \
-               (SELECT replicas.id FROM replicas WHERE replicas.id = ?10), ?11) RETURNING number";
+               (SELECT replicas.id FROM replicas WHERE replicas.id = ?10), ?11, ?12) RETURNING number";
     // Lists continue after the time of their last run, so no two runs of a team have the same time.
     let created_at_ms = now_ms.max(last_ms + 1);
     let (key, thread) = (key.as_ref().map(KeyId::as_str), thread.as_ref().unwrap_or(new_thread));
@@ -109,7 +110,8 @@ fn create(
         max_credits,
         request.len(),
         replica,
-        created_at_ms
+        created_at_ms,
+        api_version.as_str()
     ];
     let number: i64 = transaction.query_row(sql, values, |row| row.get(0))?;
     if let Some(webhook) = webhook {

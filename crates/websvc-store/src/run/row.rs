@@ -5,7 +5,7 @@ use crate::key::KeyId;
 use crate::sql::{self, Connection, Row, params};
 
 const COLUMNS: &str = "number, id, team, key, kind, thread, turn, status, request, max_credits, credits, error, \
-     events, created_at, started_at, cancel_requested_at, finished_at, expires_at";
+     events, created_at, started_at, cancel_requested_at, finished_at, expires_at, api_version";
 
 /// Returns the runs for which `condition` holds. It may end with an order and a limit.
 pub(super) fn runs(
@@ -42,6 +42,7 @@ fn record(row: &Row<'_>) -> sql::Result<RunRecord> {
         cancel_requested_at_ms: row.get(15)?,
         finished_at_ms: row.get(16)?,
         expires_at_ms: row.get(17)?,
+        api_version: row.get(18)?,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::api_version::ApiVersion;
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
 use crate::sql::names;
@@ -121,6 +122,8 @@ pub struct NewRun {
     pub key: Option<KeyId>,
     /// Kind of the run.
     pub kind: RunKind,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// Thread that it continues; `None` begins a thread with `new_thread`.
     pub thread: Option<String>,
     /// Identifier of a new thread.
@@ -161,6 +164,8 @@ pub struct RunRecord {
     pub key: Option<KeyId>,
     /// Kind of the run.
     pub kind: RunKind,
+    /// Version of the API that the client called.
+    pub api_version: ApiVersion,
     /// Thread of the run.
     pub thread: String,
     /// Position in the thread, from 1.

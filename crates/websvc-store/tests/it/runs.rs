@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use websvc_store::{
-    AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, JobEvent, NewRun, NewRunEvent,
-    NewRunSnapshot, NewWebhook, ReplicaRole, RunKind, RunLimits, RunMetrics, RunRecord, RunStatus,
-    RunWebhookEvent, Store, TeamChange,
+    AddRunEventsOutcome, ApiVersion, CancelRunOutcome, CreateRunOutcome, FinishedRun, JobEvent, NewRun,
+    NewRunEvent, NewRunSnapshot, NewWebhook, ReplicaRole, RunKind, RunLimits, RunMetrics, RunRecord,
+    RunStatus, RunWebhookEvent, Store, TeamChange,
 };
 
 use crate::credits::{hold_credits, usage};
@@ -26,6 +26,7 @@ fn new(id: &str) -> NewRun {
         team: "tea".to_owned(),
         key: None,
         kind: RunKind::Agent,
+        api_version: ApiVersion::V2,
         thread: None,
         new_thread: format!("thread of {id}"),
         request: r#"{"prompt":"x"}"#.to_owned(),

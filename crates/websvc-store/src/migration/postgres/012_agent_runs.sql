@@ -6,6 +6,7 @@ CREATE TABLE agent_runs (
     team TEXT COLLATE "C" NOT NULL,
     key TEXT,                                 -- NULL: anonymous
     kind TEXT NOT NULL CHECK (kind IN ('agent', 'extract')),
+    api_version TEXT NOT NULL CHECK (api_version IN ('v1', 'v2')), -- that the client called
     thread TEXT COLLATE "C" NOT NULL,                  -- identifier of the runs that continue each other
     turn BIGINT NOT NULL,                      -- position in the thread, from 1
     status TEXT NOT NULL CHECK (status IN
