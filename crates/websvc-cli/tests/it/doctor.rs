@@ -90,6 +90,7 @@ async fn fresh_installation_passes_and_no_file_is_created() {
     assert!(is_ok, "{findings:#?}");
     let expected = [
         "address",
+        "agent runs",
         "browser",
         "clock",
         "configuration",

@@ -99,7 +99,7 @@ async fn run_is_started_and_shows_its_steps_data_and_sources_as_text() {
     assert_eq!(found["data"], json!({ "water": "eighty degrees", "tea": 9 }), "{found}");
     let sources = found["sources"].as_array().unwrap();
     assert_eq!((&sources[0][0], &sources[0][1]), (&json!("/water"), &json!("eighty degrees")), "{found}");
-    assert!(sources[0][3].as_str().unwrap().contains(&format!("<script>{SCRIPT}</script>")), "{found}");
+    assert!(sources[0][3].as_str().unwrap().contains(&format!("<script>{SCRIPT}")), "{found}");
     let steps: Vec<&str> =
         found["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
     let reason = format!("<img src=x onerror={SCRIPT}> It is next.");

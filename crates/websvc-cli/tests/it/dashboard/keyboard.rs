@@ -203,7 +203,7 @@ async fn keyboard_alone_starts_and_cancels_a_run() {
     let test = "keyboard_alone_starts_and_cancels_a_run";
     let Some(dashboard) = start_with(test, &agents::SETTINGS).await else { return };
     let mut steps = DashboardTest::sign_in(&dashboard.key);
-    steps.extend([wait("input[type=search]"), script("visit('agents', '.empty')")]);
+    steps.extend([wait("input[type=search]"), script("visit('agents', '.empty').then(() => 0)")]);
     steps.push(script("document.querySelector('nav [aria-current]').focus()"));
     steps.extend([script(FOCUS), script("document.querySelector('a.button.main').focus()")]);
     // The form begins with the focus on the task.
