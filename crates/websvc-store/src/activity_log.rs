@@ -105,7 +105,7 @@ impl Store {
         self.flush_credits()?;
         let sql = "SELECT id, request, operation, at, query FROM usage_log \
                    WHERE team = ?1 AND request IS NOT NULL AND at >= ?2 AND (id < ?3 OR ?3 IS NULL) \
-                   AND operation IN ('search', 'scrape', 'parse', 'map', 'browser') \
+                   AND operation IN ('search', 'scrape', 'parse', 'map', 'browser', 'agent', 'extract') \
                    AND (operation = ?4 OR ?4 IS NULL) ORDER BY id DESC LIMIT ?5";
         self.database().read(|connection| {
             connection.query(sql, params![team, since_ms, before, operation, max], |row| {

@@ -141,6 +141,7 @@ async fn killed_service_fails_the_run_and_begins_those_that_wait() {
     wait_for_data(&test.service, &interrupted).await;
     let waiting = test.start(json!({ "prompt": "What does arabica cost?", "urls": [super::COFFEE] })).await;
     test.service.kill();
+    test.service.end();
     test.service = serve(&test.site, &settings);
     let status = wait_for_end(&test.service, &interrupted).await;
     assert_eq!(

@@ -9,8 +9,8 @@ use websvc_agent::{Environment, ToolCall, ToolFailure, ToolOutput};
 use websvc_runs::RunEnvironment;
 use websvc_testkit::ReceivedRequest;
 
-/// The maximum number of orders that the model obeys. More than the credits of a run, so that the budget ends it first.
-const MAX_CALLS: usize = 35;
+/// The maximum number of orders that the model obeys.
+const MAX_CALLS: usize = 40;
 
 /// A text that must not leave a run, and its name in orders.
 #[derive(Debug)]
