@@ -142,6 +142,7 @@ pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(
         Ending::failed(INTERRUPTED, INTERRUPTED_ERROR)
     };
     let data = last_data(runs, record.number).await?;
+    trace.set_data(data.clone());
     end(runs, record, &trace, Ending { data, ..ending }, None).await
 }
 

@@ -66,7 +66,15 @@ impl Runner {
         let owned = self.runs.with_store(|store, _| store.claim_runs()).await?;
         self.cancel_lost(&owned);
         for record in owned {
-            self.sync(record).await?;
+            let id = record.id.clone();
+            // A run that cannot be ended must not delay the others.
+            if let Err(error) = self.sync(record).await {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    id,
+                    "a run could not be ended; retrying"
+                );
+            }
         }
         tokio::select! {
             Some(result) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => self.forget(result),

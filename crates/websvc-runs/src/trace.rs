@@ -45,7 +45,6 @@ struct State {
     pending: Pending,
     /// The last data.
     data: Option<Value>,
-    snapshots: u64,
     /// The names of the tools of the calls in progress.
     tools: HashMap<u32, &'static str>,
 }
@@ -63,6 +62,11 @@ impl Trace {
     pub(crate) fn new(run: &str, events: u64) -> Self {
         let state = State { sequence: events, ..State::default() };
         Self { run: run.to_owned(), state: Mutex::new(state), wakeup: Notify::new(), writer: Arc::default() }
+    }
+
+    /// Sets the data of events that are stored already.
+    pub(crate) fn set_data(&self, data: Option<Value>) {
+        self.state.lock().data = data;
     }
 
     /// Adds an event of the loop.
@@ -189,13 +193,13 @@ impl State {
         (AgentEventDetail::ArtifactUpdated { artifact }, Some(snapshot))
     }
 
-    fn artifact(&mut self, id: &str, change: AgentArtifactChange) -> AgentArtifact {
-        self.snapshots += 1;
+    fn artifact(&self, id: &str, change: AgentArtifactChange) -> AgentArtifact {
         AgentArtifact {
             kind: AgentArtifactKind::Json,
             artifact_id: id.to_owned(),
             path: Some(format!("{id}.json")),
-            snapshot_id: format!("{id}-{}", self.snapshots),
+            // The number of its event, so that a run that another process ends has no ID twice.
+            snapshot_id: format!("{id}-{}", self.sequence + 1),
             change,
             changed_fields: None,
             item_count: None,
@@ -291,6 +295,16 @@ mod tests {
         assert_eq!(Value::String(snapshot.id.clone()), artifact(1)["snapshotId"]);
         assert_eq!(snapshot.content, r#"{"a":1,"b":3}"#);
         assert_eq!(trace.data(), Some(json!({ "a": 1, "b": 3 })));
+    }
+
+    #[test]
+    fn snapshots_of_a_run_that_another_process_ends_have_new_ids() {
+        let trace = Trace::new("run-1", 7);
+        trace.set_data(Some(json!({ "a": 1 })));
+        assert_eq!(trace.data(), Some(json!({ "a": 1 })));
+        trace.add_data(&json!({ "a": 2 }));
+        let pending = trace.take();
+        assert_eq!(pending.events[0].snapshot.as_ref().map(|snapshot| snapshot.id.as_str()), Some("data-8"));
     }
 
     #[test]
