@@ -114,15 +114,19 @@ impl Run<'_> {
                 let count = entry.page.as_ref().map_or(0, |page| page.passages.len());
                 let following: Vec<PassageId> = (from..count).map(|passage| (index, passage)).collect();
                 self.choose_in_order(&following, focus_chars, &mut chosen);
-                let seen = from + chosen.ids.len();
-                let entry = self.pages.entry_mut(index);
-                entry.seen = entry.seen.max(seen);
             }
         }
         let query = self.task_query();
         let ranked = self.ranked(&query).await;
         self.choose(&ranked, max_chars, &mut chosen);
-        chosen.finish()
+        let ids = chosen.finish();
+        for (page, passage) in &ids {
+            let entry = self.pages.entry_mut(*page);
+            if entry.seen == *passage {
+                entry.seen += 1;
+            }
+        }
+        ids
     }
 
     /// Returns the passages of all pages for the answer, in the order of the pages.

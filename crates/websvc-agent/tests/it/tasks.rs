@@ -191,6 +191,8 @@ async fn two_sites_are_compared() {
         "the URLs of the prompt are read at the start"
     );
     assert!(report.is_schema_valid);
+    let first = &model.requests()[0].content;
+    assert!(first.contains("p2 Shop B | http://b.test/ | 1 passages, first 1 shown, 0 collected"), "{first}");
 }
 
 #[tokio::test(start_paused = true)]
