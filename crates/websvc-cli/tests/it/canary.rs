@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use self::extras::{agent_attacks, extract_attacks, feedback_attacks, llms_txt_attacks, prompt_attacks};
+use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks, run_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -289,8 +289,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
         ],
         "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
-        "post /v2/agent" => agent_attacks(internal),
-        "post /v2/extract" | "post /v1/extract" => extract_attacks(internal),
+        "post /v2/agent" | "post /v2/extract" | "post /v1/extract" => run_attacks(operation, internal),
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // Without a body, only the URL and the headers could refer to an address.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],

@@ -13,8 +13,13 @@ pub(super) fn feedback_attacks(internal: &str) -> Vec<Value> {
     ]
 }
 
+/// Returns requests for agent runs or extractions that might connect to `internal`.
+pub(super) fn run_attacks(operation: &str, internal: &str) -> Vec<Value> {
+    if operation == "post /v2/agent" { agent_attacks(internal) } else { extract_attacks(internal) }
+}
+
 /// Returns requests for agent runs that might connect to `internal`. Runs with a model are tested with the agent.
-pub(super) fn agent_attacks(internal: &str) -> Vec<Value> {
+fn agent_attacks(internal: &str) -> Vec<Value> {
     vec![
         json!({"prompt": internal, "urls": [internal]}),
         json!({"prompt": "x", "webhook": internal}),
@@ -25,7 +30,7 @@ pub(super) fn agent_attacks(internal: &str) -> Vec<Value> {
 }
 
 /// Returns requests for extractions that might connect to `internal`. Those with a model are tested with extractions.
-pub(super) fn extract_attacks(internal: &str) -> Vec<Value> {
+fn extract_attacks(internal: &str) -> Vec<Value> {
     vec![
         json!({"urls": [internal, format!("{internal}*")], "prompt": internal, "systemPrompt": internal}),
         json!({"prompt": "x", "enableWebSearch": true, "webhook": internal}),
