@@ -33,6 +33,7 @@ const PLAYWRIGHT: &str = "playwright==1.65.2";
 
 /// The downloader of media, for tests of the formats `audio` and `video`.
 const YT_DLP: &str = "yt-dlp[default]==2026.10.26";
+
 /// Environment variable with the path of the Python interpreter that has document loaders.
 pub(crate) const LOADERS_VARIABLE: &str = "WEBSVC_TEST_LOADERS";
 

@@ -1,5 +1,7 @@
 //! The engine: its dependencies, and the stages of its operations in order.
 
+mod prices;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +13,7 @@ use websvc_stage::{Stage, StageTimes};
 use websvc_store::SnapshotLimits;
 use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::{BoxFuture, UrlPolicy};
-use websvc_validate::{MonitorPlan, PathPatterns, ScrapePlan, SearchPlan};
+use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
@@ -19,12 +21,10 @@ use crate::error::EngineError;
 use crate::generated;
 use crate::media::{self, MediaContext, MediaTools};
 use crate::mirror::Mirror;
-use crate::monitor_estimate::MonitorEstimate;
 use crate::pricing::Pricing;
 use crate::search::{
     FeatureCheck, GatherContext, PageOutcome, SearchOutcome, StageTimings, UrlCheckers, assemble, charge,
-    charge_single_page, check_page_features, check_search_features, gather, max_file_credits,
-    max_page_credits, max_search_credits, min_file_credits, miss_price, query_sources,
+    charge_single_page, check_page_features, check_search_features, gather, miss_price, query_sources,
 };
 use crate::source::{InstrumentedSource, SearchSource, SourceMetrics};
 use crate::team_indexes::TeamIndexes;
@@ -426,73 +426,6 @@ impl Engine {
     pub fn check_scrape(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
         check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)
             .map(|checked| checked.warnings)
-    }
-
-    /// Returns the maximum credits of a page. Further pages of a document and scanned redirects are not included.
-    pub fn max_page_credits(&self, plan: &ScrapePlan) -> u64 {
-        max_page_credits(&self.prices(), self.config.scraper.proxies(), plan)
-    }
-
-    /// Returns the credits of each further page of a document.
-    pub fn document_page_price(&self) -> u64 {
-        self.prices().pdf_page
-    }
-
-    /// Returns the credits of data that the model extracts from a page, in addition to those of the page.
-    pub fn json_price(&self) -> u64 {
-        self.prices().json
-    }
-
-    /// Returns the maximum credits of an uploaded file. Further pages of a document are not included.
-    pub fn max_file_credits(&self, plan: &ScrapePlan) -> u64 {
-        max_file_credits(&self.prices(), plan)
-    }
-
-    /// Returns the minimum credits of a readable uploaded file of any type.
-    pub fn min_file_credits(&self) -> u64 {
-        min_file_credits(&self.prices())
-    }
-
-    /// Returns the maximum credits of a search, which are held before it. A document counts as one page, because its
-    /// number of pages is unknown before it is read. Scanned redirects are not included, because they are unknown
-    /// before the pages are fetched.
-    pub fn max_search_credits(&self, plan: &SearchPlan) -> u64 {
-        max_search_credits(&self.prices(), self.config.scraper.proxies(), plan)
-    }
-
-    /// Returns the credits of a judgment about a page of a monitor.
-    pub fn judge_price(&self) -> u64 {
-        if self.completion_model().is_some() { self.config.pricing.judge } else { 0 }
-    }
-
-    /// Estimates the credits of a monitor: see [`Pricing::estimate_monitor`].
-    pub fn estimate_monitor(
-        &self,
-        plan: &MonitorPlan,
-        is_judged: bool,
-        runs_per_month: u64,
-    ) -> MonitorEstimate {
-        self.prices().estimate_monitor(plan, is_judged, runs_per_month)
-    }
-
-    /// Returns the price list.
-    pub(crate) fn pricing(&self) -> &Pricing {
-        &self.config.pricing
-    }
-
-    /// Returns the prices of the features that are configured; others are free.
-    pub(crate) fn prices(&self) -> Pricing {
-        let mut pricing = self.config.pricing;
-        if !self.config.threat.has_scanner() {
-            pricing.threat_scan = 0;
-        }
-        if self.config.completion_model().is_none() {
-            (pricing.json, pricing.question, pricing.highlights) = (0, 0, 0);
-        }
-        if self.config.media.downloader().is_none() {
-            (pricing.audio, pricing.video) = (0, 0);
-        }
-        pricing
     }
 
     /// Opens the profile of a plan, unless the plan reads only from the cache, which has no pages of profiles.

@@ -1,5 +1,6 @@
 //! Stage 2, route: finds the operation of a method and a path, in one table.
 
+mod entry;
 mod group;
 mod path;
 
@@ -16,6 +17,10 @@ use crate::handler::{
 };
 use crate::not_offered;
 use crate::response::ApiError;
+use entry::{
+    adapter, agent, batch, batch_v1, browser, crawl, crawl_v1, dashboard, email, extract, file, monitor,
+    route, session_url, webhook,
+};
 pub(crate) use group::OperationGroup;
 use path::normalize;
 
@@ -390,71 +395,6 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[27]),
     file(SCRIPTS[28]),
 ];
-
-const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    route(method, path, Operation::Job(JobKind::Batch, operation), AccessLevel::Key)
-}
-
-const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    route(method, path, Operation::Job(JobKind::Crawl, operation), AccessLevel::Key)
-}
-
-const fn monitor(method: Method, path: &'static str, operation: MonitorOperation) -> Route {
-    route(method, path, Operation::Monitor(operation), AccessLevel::Key)
-}
-
-const fn email(method: Method, path: &'static str, operation: MonitorEmailOperation) -> Route {
-    route(method, path, Operation::MonitorEmail(operation), AccessLevel::Public)
-}
-
-const fn browser(method: Method, path: &'static str, operation: BrowserOperation) -> Route {
-    route(method, path, Operation::Browser(operation), AccessLevel::Key)
-}
-
-const fn agent(method: Method, path: &'static str, operation: AgentOperation) -> Route {
-    route(method, path, Operation::Agent(operation), AccessLevel::Key)
-}
-
-const fn extract(method: Method, path: &'static str, operation: ExtractOperation) -> Route {
-    route(method, path, Operation::Extract(operation), AccessLevel::Key)
-}
-
-const fn session_url(path: &'static str, operation: BrowserOperation) -> Route {
-    route(Method::GET, path, Operation::Browser(operation), AccessLevel::Public)
-}
-
-const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
-    route(method, path, Operation::Webhook(operation), AccessLevel::Key)
-}
-
-const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    adapter(method, path, adapter::Operation::JobV1(JobKind::Batch, operation))
-}
-
-const fn crawl_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    adapter(method, path, adapter::Operation::JobV1(JobKind::Crawl, operation))
-}
-
-const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
-    route(method, path, Operation::Adapter(operation), AccessLevel::Key)
-}
-
-const fn dashboard(
-    method: Method,
-    path: &'static str,
-    operation: dashboard::Operation,
-    access: AccessLevel,
-) -> Route {
-    route(method, path, Operation::Dashboard(operation), access)
-}
-
-const fn file(file: dashboard::File) -> Route {
-    dashboard(Method::GET, file.path, dashboard::Operation::File(file), AccessLevel::Public)
-}
-
-const fn route(method: Method, path: &'static str, operation: Operation, access: AccessLevel) -> Route {
-    Route { method, path, operation, access }
-}
 
 impl Route {
     fn matches(&self, path: &str) -> bool {

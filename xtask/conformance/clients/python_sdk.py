@@ -6,13 +6,15 @@ import inspect
 import os
 import signal
 import sys
-import time
 import uuid
 
 from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.types import ParseOptions, PDFParser
 from firecrawl.v2.utils.error_handler import BadRequestError, FirecrawlError, UnauthorizedError
 from firecrawl.v2.watcher_async import AsyncWatcher
+
+sys.dont_write_bytecode = True  # The scripts are in the source tree.
+from watched_page import WatchedPage
 
 ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
@@ -283,23 +285,6 @@ async def check_watch(make):
             if documents is not None:
                 document_urls = sorted(document["metadata"]["sourceURL"] for document in documents)
                 assert document_urls == pages, (kind, time, document_urls)
-
-
-class WatchedPage:
-    """A page of the site that changes, on a host of its own, so that maps and searches of the other do not find it."""
-
-    def __init__(self):
-        name = f"watched-{uuid.uuid4()}.html"
-        self.url = f"http://lamp.test/{name}"
-        self.path = os.path.join(os.environ["WEBSVC_SITE"], name)
-        self.modified = time.time() - 1000
-
-    def write(self, price):
-        """Writes the page. The server compares times of whole seconds, so each version is ten seconds newer."""
-        with open(self.path, "w") as file:
-            file.write(f"<title>Lamp</title><main><h1>Lamp</h1><p>It costs {price} euros.</p></main>")
-        self.modified += 10
-        os.utime(self.path, (self.modified, self.modified))
 
 
 async def run_to_the_end(client, monitor):

@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks, run_attacks};
+use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks, rerank_attacks, run_attacks};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -284,10 +284,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "location": internal, "webhook": internal}),
         ],
         "post /search" => vec![json!({"query": "inside bait", "count": 5, "url": internal})],
-        "post /v1/rerank" => vec![
-            json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
-            json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
-        ],
+        "post /v1/rerank" => rerank_attacks(internal),
         "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
         "post /v2/agent" | "post /v2/extract" | "post /v1/extract" => run_attacks(operation, internal),
         "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],

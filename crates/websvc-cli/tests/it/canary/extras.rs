@@ -1,4 +1,4 @@
-//! Feedback, agent runs, extractions, prompts of crawls and requests for an llms.txt that might connect to an internal address.
+//! Feedback, rerankings, agent runs, extractions, prompts of crawls and requests for an llms.txt that might connect to an internal address.
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,14 @@ pub(super) fn feedback_attacks(internal: &str) -> Vec<Value> {
         json!({"rating": "good", "valuableSources": [source]}),
         json!({"endpoint": "scrape", "jobId": "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", "rating": "bad",
             "url": internal, "note": internal, "missingContent": missing, "metadata": {"webhook": internal}}),
+    ]
+}
+
+/// Returns requests for rerankings that might connect to `internal`.
+pub(super) fn rerank_attacks(internal: &str) -> Vec<Value> {
+    vec![
+        json!({"query": "inside", "model": internal, "documents": [internal, {"text": internal}]}),
+        json!({"query": internal, "documents": ["inside"], "base_url": internal, "endpoint": internal}),
     ]
 }
 
