@@ -126,7 +126,8 @@ fn summary(output: &ToolOutput) -> String {
             let chars: usize = pages.iter().map(|page| page.markdown.chars().count()).sum();
             let failed =
                 if failures.is_empty() { String::new() } else { format!(", {} failed", failures.len()) };
-            format!("{} pages with {chars} characters{failed}", pages.len())
+            let unit = if pages.len() == 1 { "page" } else { "pages" };
+            format!("{} {unit} with {chars} characters{failed}", pages.len())
         }
     }
 }

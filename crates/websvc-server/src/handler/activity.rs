@@ -225,8 +225,8 @@ mod tests {
         };
         check(Some("interact"), &["browser"], &[]);
         check(Some("llmstxt"), &[], &[JobKind::Crawl]);
-        check(Some("agent"), &[], &[]);
-        let all = ["scrape", "search", "map", "parse", "browser", "browser"];
+        check(Some("deep_research"), &[], &[]);
+        let all = ["scrape", "search", "map", "parse", "browser", "browser", "extract", "agent"];
         check(None, &all, &[JobKind::Crawl, JobKind::Crawl, JobKind::Batch]);
     }
 

@@ -85,6 +85,6 @@ fn only_these_paths_are_public() {
     assert_eq!(emails, [CONFIRM, CONFIRM, UNSUBSCRIBE, UNSUBSCRIBE]);
     assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
     assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-    assert_eq!(dashboard.len(), 26);
+    assert_eq!(dashboard.len(), 30);
     assert_eq!(docs.len(), 7);
 }
