@@ -14,7 +14,7 @@ MODEL = "conformance"
 ROW = re.compile(r"\|\s*([A-Z]\w+)\s*\|\s*(\d+)\s*\|")
 # The first heading of a page, alone in its line or at the beginning of a passage.
 HEADING = re.compile(r"^(?:\[p\d+\.\d+\] )?# (.+)$", re.MULTILINE)
-LINK = re.compile(r"link .*\[ref=(e\d+)\]")
+LINK = re.compile(r'link "([^"]+)".*\[ref=(e\d+)\]')
 
 
 def section(text, name):
@@ -62,11 +62,12 @@ def values(text, properties):
 
 
 def act(text):
-    """Returns the next action on a page in a browser: a click on its first link, then the title as the answer."""
+    """Returns the next action on a page in a browser: a click on the link that the task names, then the title as the answer."""
+    task = text.split("\n", 1)[0]
     outline = text.partition("\nOutline")[2]
-    link = LINK.search(outline)
-    if link and "Earlier steps:" not in text:
-        return {"note": "", "action": "click", "ref": link.group(1), "text": ""}
+    for name, reference in LINK.findall(outline):
+        if name in task and "Earlier steps:" not in text:
+            return {"note": "", "action": "click", "ref": reference, "text": ""}
     title = re.search(r"^Title: (.*)$", text, re.MULTILINE)
     return {"note": "", "action": "done", "ref": "", "text": title.group(1) if title else ""}
 

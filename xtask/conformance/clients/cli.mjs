@@ -252,7 +252,7 @@ if (hasSessions) {
 
   await check("interact", async () => {
     await use("scrape", page);
-    const prompted = await execute("interact", key ?? "fc-any", "Click the link");
+    const prompted = await execute("interact", key ?? "fc-any", "Click the link oolong");
     if (hasModel) {
       assert.equal(prompted.status, 0, prompted.stderr);
       assert.match(prompted.stdout, /Oolong/);

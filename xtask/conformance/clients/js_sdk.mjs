@@ -319,7 +319,7 @@ if (hasSessions) {
   await check("interact", async () => {
     const sdk = client(key);
     const { scrapeId } = (await sdk.scrape(page)).metadata;
-    const prompted = sdk.interact(scrapeId, { prompt: "Click the link" });
+    const prompted = sdk.interact(scrapeId, { prompt: "Click the link oolong" });
     if (hasModel) assert.equal((await prompted).output, "Oolong");
     else await assert.rejects(prompted, hasError(501, /no language model is configured/));
     const click = hasModel ? "" : 'await page.getByText("oolong").click();';

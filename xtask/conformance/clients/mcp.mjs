@@ -242,7 +242,7 @@ if (hasSessions) {
       const failed = await use("firecrawl_interact", { scrapeId, code: 'throw new Error("no tea")', language: "node" });
       assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
       assert.match(failed.stderr, /no tea/);
-      const prompted = await server.call("firecrawl_interact", { scrapeId, prompt: "Click the link" });
+      const prompted = await server.call("firecrawl_interact", { scrapeId, prompt: "Click the link oolong" });
       const expected = hasModel ? /Oolong/ : /no language model is configured/;
       assert.ok(prompted.failed !== hasModel && expected.test(prompted.text), prompted.text);
       const stopped = await use("firecrawl_interact_stop", { scrapeId });

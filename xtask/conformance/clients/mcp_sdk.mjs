@@ -144,7 +144,7 @@ if (hasSessions) {
     assert.equal(result, "Green tea");
     const failed = await call(client, "interact", { scrapeId, code: 'throw new Error("no tea")' });
     assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
-    const prompted = await call(client, "interact", { scrapeId, prompt: "Click the link" });
+    const prompted = await call(client, "interact", { scrapeId, prompt: "Click the link oolong" });
     if (hasModel) assert.equal(prompted.output, "Oolong");
     else assert.match(prompted.failed, /no language model is configured/);
     assert.equal((await call(client, "interact_stop", { scrapeId })).creditsBilled, sessionCredits);

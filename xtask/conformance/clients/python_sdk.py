@@ -376,11 +376,11 @@ async def check_interact(make):
     scrape = (await call(client.scrape(PAGE))).metadata.scrape_id
     click = "await page.getByText('oolong').click();"
     if HAS_MODEL:
-        clicked = await call(client.interact(scrape, prompt="Click the link"))
+        clicked = await call(client.interact(scrape, prompt="Click the link oolong"))
         assert clicked.success and clicked.output == "Oolong", clicked
         click = ""
     else:
-        await expect_error(lambda: client.interact(scrape, prompt="Click the link"), "no language model is configured")
+        await expect_error(lambda: client.interact(scrape, prompt="Click the link oolong"), "no language model is configured")
     clicked = await call(client.interact(scrape, f"{click} await page.title()"))
     assert (clicked.success, clicked.result, clicked.exit_code, clicked.output) == (True, "Oolong", 0, None), clicked
     assert clicked.live_view_url.startswith(ADDRESS) and clicked.cdp_url.startswith("ws://"), clicked

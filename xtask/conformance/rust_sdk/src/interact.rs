@@ -15,8 +15,10 @@ pub(crate) async fn check(service: &Service) -> Outcome {
     let Some(scrape) = page.metadata.as_ref().and_then(|metadata| metadata.scrape_id.clone()) else {
         return ensure(false, &page);
     };
-    let prompt =
-        ScrapeExecuteOptions { prompt: Some("Click the link".to_owned()), ..ScrapeExecuteOptions::default() };
+    let prompt = ScrapeExecuteOptions {
+        prompt: Some("Click the link oolong".to_owned()),
+        ..ScrapeExecuteOptions::default()
+    };
     let prompted = client.interact(&scrape, prompt).await;
     let click = if service.has_model {
         let answer = prompted?;
