@@ -19,6 +19,7 @@ PAGE = [
     # A selector must follow the CSS grammar.
     (r"/(include|exclude)Tags/\d+", "invalid_format"),
     (r"/actions/\d+/selector", "invalid_format"),
+    (r"/formats/\d+/selectors/\d+/selector", "invalid_format"),
     # A schema must be a JSON Schema without external references.
     (r"/formats/\d+/schema(/.*)?", r".+"),
     # Headers of the connection cannot be set, and the total length of headers is limited.
@@ -101,6 +102,18 @@ EXTRACT = [
     (r"/(actions|profile|mobile|waitFor)(/.*)?", r".+"),
 ]
 
+# A goal is required for searches, domains must be valid by IDNA, and a webhook needs an allowed URL and headers that the service does not set itself.
+MONITOR = [
+    (r"/goal", "missing"),
+    (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
+    *below(r"/targets/\d+/(scrapeOptions|crawlOptions)", PAGE + PATHS),
+    (r"/schedule(/.+)?", "invalid_format"),
+    (r"/notification(/.+)?", "invalid_format|not_supported"),
+    (r"/webhook(/url)?", "invalid_format|not_supported"),
+    (r"/webhook/headers/.+", "not_supported|conflict"),
+    (r"/webhook/(headers|metadata)", "too_long"),
+]
+
 # Operations that need a model.
 MODEL = {"startAgent", "startExtract", "startExtractV1"}
 
@@ -150,6 +163,8 @@ BEYOND_THE_SCHEMA = {
         (r"/webhook/(headers|metadata)", "too_long"),
         (r"/(location|auditMetadata)/.+", "invalid_format|too_short"),
     ],
+    "createMonitor": MONITOR,
+    "updateMonitor": MONITOR,
     "startExtract": EXTRACT,
     "startExtractV1": EXTRACT + below("/scrapeOptions", FIRST_VERSION),
 }
@@ -265,7 +280,7 @@ def before_call(ctx, case, kwargs):
         if re.match(r"https?://", str(case.body.get("url", ""))):
             case.body["url"] = SITE_PAGE
         # Generated waits can be too long.
-        if isinstance(case.body.get("waitFor"), int):
+        if isinstance(case.body.get("waitFor"), (int, float)):
             case.body["waitFor"] = min(case.body["waitFor"], 100)
     if operation_id(case) == "feedback" and isinstance(case.body, dict) and is_valid_request(case):
         case.body["endpoint"], case.body["jobId"] = "search", start(case, "/v2/search")
