@@ -102,7 +102,8 @@ EXTRACT = [
     (r"/(actions|profile|mobile|waitFor)(/.*)?", r".+"),
 ]
 
-# A goal is required for searches, domains must be valid by IDNA, and a webhook needs an allowed URL and headers that the service does not set itself.
+# A goal is required for searches, domains must be valid by IDNA, and a webhook needs an allowed URL and headers that the
+# service does not set itself.
 MONITOR = [
     (r"/goal", "missing"),
     (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
