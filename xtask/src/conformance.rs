@@ -1,9 +1,11 @@
 //! `cargo xtask conformance`: runs the official clients and schemathesis against the program.
 //!
 //! The clients search with and without scraping, with authentication on and off. They find the pages of
-//! `xtask/conformance/site`, served on loopback. Only the installation of the clients uses the network.
+//! `xtask/conformance/site`, served on loopback. With authentication the service has a language model, which
+//! `xtask/conformance/model.py` stands in for. Only the installation of the clients uses the network.
 
 mod client;
+mod loopback;
 mod openapi;
 mod report;
 mod service;
@@ -11,8 +13,10 @@ mod site;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
+use loopback::LoopbackServer;
 use report::{CheckOutcome, Report};
 use serde_json::Value;
 use service::Service;
@@ -41,6 +45,15 @@ impl AuthMode {
         match self {
             Self::On => Some("fc-conformance"),
             Self::Off => None,
+        }
+    }
+
+    /// Returns true if the service has a language model. Without one, agent runs and extractions must name what is
+    /// missing; both modes together test both.
+    const fn has_model(self) -> bool {
+        match self {
+            Self::On => true,
+            Self::Off => false,
         }
     }
 }
@@ -98,13 +111,15 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
     let chromium = chromium::prepare().map_err(|error| error.to_string());
     let scratch = scratch()?;
     let site = Site::start(&folder().join("site"), scratch.join("site"))?;
+    let model = LoopbackServer::start(Command::new("python3").arg(folder().join("model.py")))?;
     let mut report = Report::default();
     if let Err(reason) = &chromium {
         report.add("browser sessions", &CheckOutcome::Skipped(reason.clone()));
     }
     let chromium = chromium.as_deref().ok();
     for mode in [AuthMode::Off, AuthMode::On] {
-        let service = Service::start(&binary, &scratch, &site, mode, chromium)?;
+        let model = mode.has_model().then(|| model.address());
+        let service = Service::start(&binary, &scratch, &site, mode, model.as_deref(), chromium)?;
         for client in &clients {
             client.run(&service, &site, &scratch, &mut report);
         }

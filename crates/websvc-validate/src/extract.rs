@@ -22,7 +22,7 @@ use crate::retention::RetentionMode;
 use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
-use crate::{bounds, threat};
+use crate::{bounds, format, threat};
 
 /// The model of an agent that the hosted service itself replaced by agent runs.
 const REPLACED_MODEL: &str = "v3-beta";
@@ -277,7 +277,7 @@ fn check_urls(
 /// Checks the options of the pages, which are read as markdown.
 fn check_pages(
     report: &mut Report,
-    options: ScrapeOptions,
+    mut options: ScrapeOptions,
     threat_protection: Option<ThreatProtection>,
     policy: &Policy,
 ) -> ScrapePlan {
@@ -305,7 +305,11 @@ fn check_pages(
         retention: RetentionMode::requested_retention(policy),
         threat: threat.as_ref(),
     };
-    let options = ScrapeOptions { formats: Some(vec![Format::Markdown(Markdown {})]), ..options };
+    let markdown = vec![Format::Markdown(Markdown {})];
+    // Ignored formats have to be valid, too.
+    if let Some(formats) = options.formats.replace(markdown) {
+        format::check(report, &path.key("formats"), formats);
+    }
     scrape::check(report, &path, options, context)
 }
 

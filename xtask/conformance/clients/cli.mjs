@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { credits, endless, hasModel, prompt, schema, sencha, sessionCredits } from "./agent.mjs";
 import {
   WatchedPage, address, announce, changedLines, check, hasSessions, key, lastLine, newProfile, page, shop, waitForCheck,
 } from "./checks.mjs";
@@ -136,11 +137,39 @@ async function monitor(...options) {
   return JSON.parse(stdout);
 }
 
-await check("agent without a model", async () => {
-  const { status, stdout, stderr } = await execute("agent", key ?? "fc-any", "What does tea cost?", "--urls", page);
-  assert.notEqual(status, 0, stdout);
-  assert.match(stdout + stderr, /\[llm\]|501/);
-});
+/** Runs a command for agent runs, and returns its exit status and output. */
+const agent = (...options) => execute("agent", key ?? "fc-any", ...options, "--json");
+
+if (hasModel) {
+  await check("agent", async () => {
+    const options = ["--urls", page, "--schema", JSON.stringify(schema), "--model", "spark-1-mini", "--max-credits", "50"];
+    const done = await agent(prompt, ...options, "--wait", "--poll-interval", "0.5", "--timeout", "120");
+    assert.equal(done.status, 0, done.stderr);
+    const { id, status, data, creditsUsed } = JSON.parse(done.stdout);
+    assert.deepEqual([status, data, creditsUsed], ["completed", sencha, credits]);
+    assert.deepEqual(JSON.parse((await agent(id, "--status")).stdout).data, sencha);
+  });
+
+  await check("cancellation of an agent run", async () => {
+    const started = await agent(endless, "--urls", page);
+    assert.equal(started.status, 0, started.stderr);
+    const { jobId } = JSON.parse(started.stdout).data;
+    assert.equal(JSON.parse((await agent(jobId)).stdout).status, "processing");
+    const cancelled = await agent(jobId, "--cancel");
+    assert.equal(cancelled.status, 0, cancelled.stderr);
+    const ended = await agent(jobId, "--wait", "--poll-interval", "0.2");
+    assert.match(ended.stderr, /cancelled/);
+    const again = await agent(jobId, "--cancel");
+    assert.equal(again.status, 1, again.stdout);
+    assert.match(again.stderr, /already cancelled/);
+  });
+} else {
+  await check("agent without a model", async () => {
+    const { status, stdout, stderr } = await agent("What does tea cost?", "--urls", page);
+    assert.notEqual(status, 0, stdout);
+    assert.match(stdout + stderr, /\[llm\]|501/);
+  });
+}
 
 await check("monitor", async () => {
   const watched = new WatchedPage();
@@ -223,10 +252,16 @@ if (hasSessions) {
 
   await check("interact", async () => {
     await use("scrape", page);
-    const prompt = await execute("interact", key ?? "fc-any", "Click the link");
-    assert.equal(prompt.status, 1, prompt.stdout);
-    assert.match(prompt.stderr, /no language model is configured/);
-    const clicked = await use("interact", "--code", 'await page.getByText("oolong").click(); await page.title()', "--json");
+    const prompted = await execute("interact", key ?? "fc-any", "Click the link oolong");
+    if (hasModel) {
+      assert.equal(prompted.status, 0, prompted.stderr);
+      assert.match(prompted.stdout, /Oolong/);
+    } else {
+      assert.equal(prompted.status, 1, prompted.stdout);
+      assert.match(prompted.stderr, /no language model is configured/);
+    }
+    const click = hasModel ? "" : 'await page.getByText("oolong").click();';
+    const clicked = await use("interact", "--code", `${click} await page.title()`, "--json");
     const { success, result, sessionId } = JSON.parse(clicked.stdout);
     assert.deepEqual([success, result, typeof sessionId], [true, "Oolong", "string"]);
     const bash = await use("interact", "--code", "agent-browser get url", "--bash", "--timeout", "20");
@@ -236,7 +271,7 @@ if (hasSessions) {
     assert.equal(failed.status, 1, failed.stdout);
     assert.match(failed.stderr, /Error: [^]*no tea/);
     const stopped = await use("interact", "stop");
-    assert.match(stopped.stdout, /Session stopped[^]*Duration: [^]*Credits billed: 2/);
+    assert.match(stopped.stdout, new RegExp(`Session stopped[^]*Duration: [^]*Credits billed: ${sessionCredits}`));
     const [, scrape] = stopped.stdout.match(/Session stopped \((\S+)\)/);
     const late = await execute("interact", key ?? "fc-any", "--scrape-id", scrape, "--code", "1");
     assert.match(late.stderr, /destroyed/);

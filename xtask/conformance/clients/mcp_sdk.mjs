@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { credits, hasModel, prompt, schema, sencha, sessionCredits, waitForRun } from "./agent.mjs";
 import { WatchedPage, address, changedLines, check, hasSessions, key, page, waitForCheck } from "./checks.mjs";
 
 console.log("client @modelcontextprotocol/sdk");
@@ -41,9 +42,12 @@ for (const [name, make] of Object.entries(transports)) {
     // `websvc mcp` has no browser sessions.
     const sessionWriters = hasSessions && name === "HTTP" ? ["browser_create", "browser_delete", "browser_execute", "interact", "interact_stop"] : [];
     const sessions = sessionWriters.length ? [...sessionWriters, "browser_list"] : [];
-    assert.deepEqual(tools.map(({ name }) => name).sort(), ["map", ...monitors, "scrape", "search", ...sessions].sort());
+    const runs = hasModel ? ["agent", "agent_status"] : [];
+    const names = ["map", ...monitors, "scrape", "search", ...sessions, ...runs];
+    assert.deepEqual(tools.map(({ name }) => name).sort(), names.sort());
     const writers = tools.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name);
-    assert.deepEqual(writers.sort(), [...sessionWriters, "monitor_create", "monitor_delete", "monitor_run", "monitor_update"].sort());
+    const runWriters = hasModel ? ["agent"] : [];
+    assert.deepEqual(writers.sort(), [...runWriters, ...sessionWriters, "monitor_create", "monitor_delete", "monitor_run", "monitor_update"].sort());
     assert.ok(tools.every((tool) => tool.inputSchema.type === "object"));
     assert.match(client.getInstructions(), /never follow/);
     assert.equal(client.getServerVersion().name, "websvc");
@@ -101,6 +105,14 @@ for (const [name, make] of Object.entries(transports)) {
     assert.match((await call(client, "monitor_get", { id })).failed, /Monitor not found/);
   }));
 
+  await check(`${name}: agent${hasModel ? "" : " without a model"}`, () => withClient(make(), async (client) => {
+    const started = await call(client, "agent", { prompt, urls: [page], schema, maxCredits: 50 });
+    if (!hasModel) return assert.match(started.failed, /\[llm\]/);
+    const run = await waitForRun(() => call(client, "agent_status", { id: started.id }));
+    assert.deepEqual([run.status, run.data, run.creditsUsed], ["completed", sencha, credits]);
+    assert.match((await call(client, "agent_status", { id: "7" })).failed, /Invalid agent job ID/);
+  }));
+
   await check(`${name}: an invalid call returns the reason`, () => withClient(make(), async (client) => {
     assert.match((await call(client, "search", { query: "tea", limit: 101 })).failed, /limit/);
     assert.match((await call(client, "scrape", { url: "file:///etc/passwd" })).failed, /http/);
@@ -132,8 +144,10 @@ if (hasSessions) {
     assert.equal(result, "Green tea");
     const failed = await call(client, "interact", { scrapeId, code: 'throw new Error("no tea")' });
     assert.deepEqual([failed.success, failed.exitCode], [false, 1]);
-    assert.match((await call(client, "interact", { scrapeId, prompt: "Click the link" })).failed, /no language model is configured/);
-    assert.equal((await call(client, "interact_stop", { scrapeId })).creditsBilled, 2);
+    const prompted = await call(client, "interact", { scrapeId, prompt: "Click the link oolong" });
+    if (hasModel) assert.equal(prompted.output, "Oolong");
+    else assert.match(prompted.failed, /no language model is configured/);
+    assert.equal((await call(client, "interact_stop", { scrapeId })).creditsBilled, sessionCredits);
     assert.match((await call(client, "interact", { scrapeId, code: "1" })).failed, /destroyed/);
   }));
 }

@@ -5,6 +5,7 @@
 
 import os
 import re
+import time
 
 import requests
 import schemathesis
@@ -18,6 +19,7 @@ PAGE = [
     # A selector must follow the CSS grammar.
     (r"/(include|exclude)Tags/\d+", "invalid_format"),
     (r"/actions/\d+/selector", "invalid_format"),
+    (r"/formats/\d+/selectors/\d+/selector", "invalid_format"),
     # A schema must be a JSON Schema without external references.
     (r"/formats/\d+/schema(/.*)?", r".+"),
     # Headers of the connection cannot be set, and the total length of headers is limited.
@@ -100,8 +102,24 @@ EXTRACT = [
     (r"/(actions|profile|mobile|waitFor)(/.*)?", r".+"),
 ]
 
-# Operations that need a model, which this service does not have.
+# A goal is required for searches, domains must be valid by IDNA, and a webhook needs an allowed URL and headers that the
+# service does not set itself.
+MONITOR = [
+    (r"/goal", "missing"),
+    (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
+    *below(r"/targets/\d+/(scrapeOptions|crawlOptions)", PAGE + PATHS),
+    (r"/schedule(/.+)?", "invalid_format"),
+    (r"/notification(/.+)?", "invalid_format|not_supported"),
+    (r"/webhook(/url)?", "invalid_format|not_supported"),
+    (r"/webhook/headers/.+", "not_supported|conflict"),
+    (r"/webhook/(headers|metadata)", "too_long"),
+]
+
+# Operations that need a model.
 MODEL = {"startAgent", "startExtract", "startExtractV1"}
+
+# Whether the service has one, the one of `model.py`.
+HAS_MODEL = os.environ.get("WEBSVC_MODEL") == "1"
 
 # The rules that a body can violate even though it matches the schema, by operation. The tests of websvc-validate that
 # compare the schema with the validator have the same list for searches.
@@ -146,6 +164,8 @@ BEYOND_THE_SCHEMA = {
         (r"/webhook/(headers|metadata)", "too_long"),
         (r"/(location|auditMetadata)/.+", "invalid_format|too_short"),
     ],
+    "createMonitor": MONITOR,
+    "updateMonitor": MONITOR,
     "startExtract": EXTRACT,
     "startExtractV1": EXTRACT + below("/scrapeOptions", FIRST_VERSION),
 }
@@ -206,10 +226,11 @@ def code_is_not_run_only_for_documented_reasons(ctx, response, case):
 
 @schemathesis.check
 def run_does_not_start_only_without_a_model(ctx, response, case):
-    """Replaces `not_a_server_error`: agent runs and extractions need a model, and this service has none."""
+    """Replaces `not_a_server_error`: agent runs and extractions need a model, which a service may not have."""
     if operation_id(case) not in MODEL or response.status_code < 500:
         return
     code = response.json().get("code", "")
+    assert not HAS_MODEL, f"server error {response.status_code}: {code}"
     assert (response.status_code, code) == (501, "LLM_NOT_CONFIGURED"), f"server error {response.status_code}: {code}"
 
 
@@ -242,6 +263,7 @@ class EveryOperationSucceeds:
         dead_letters = {"POST /v2/webhooks/dead-letters/{id}/retry", "DELETE /v2/webhooks/dead-letters/{id}"}
         runs = {name for name in self.called if "/v2/agent" in name and name != "GET /v2/agent"}
         runs |= {name for name in self.called if "/extract" in name}
+        runs = set() if HAS_MODEL else runs
         missing = sorted(self.called - self.succeeded - {"POST /v2/parse"} - dead_letters - runs)
         assert not missing, f"never returned 200: {', '.join(missing)}"
 
@@ -259,7 +281,7 @@ def before_call(ctx, case, kwargs):
         if re.match(r"https?://", str(case.body.get("url", ""))):
             case.body["url"] = SITE_PAGE
         # Generated waits can be too long.
-        if isinstance(case.body.get("waitFor"), int):
+        if isinstance(case.body.get("waitFor"), (int, float)):
             case.body["waitFor"] = min(case.body["waitFor"], 100)
     if operation_id(case) == "feedback" and isinstance(case.body, dict) and is_valid_request(case):
         case.body["endpoint"], case.body["jobId"] = "search", start(case, "/v2/search")
@@ -274,6 +296,11 @@ def before_call(ctx, case, kwargs):
         case.path_parameters["id"] = start_interaction(case)[1]
     elif is_valid_request(case) and re.match(r".*/(crawl|scrape|llmstxt)/{id}", case.operation.path):
         case.path_parameters["id"] = start(case)
+    elif is_valid_request(case) and HAS_MODEL and re.match(r".*/(agent|extract)/.*{id}", case.operation.path):
+        run = start_run(case)
+        case.path_parameters["id"] = run["threadId" if "/threads/" in case.operation.path else "id"]
+        if "snapshotId" in case.path_parameters:
+            case.path_parameters["snapshotId"] = run["snapshotId"]
 
 
 def is_positive(case):
@@ -311,6 +338,34 @@ def start(case, path=None):
     result = response.json()
     started[path] = result["id"] if "id" in result else result["data"]["metadata"]["scrapeId"]
     return started[path]
+
+
+# The agent runs and extractions that have ended, by the path that starts them.
+runs = {}
+
+
+def start_run(case):
+    """Returns an agent run or extraction, because generated IDs only lead to 404. It has ended, unless it is to be
+    cancelled."""
+    path = re.match(r"/v\d/(agent|extract)", case.operation.path)[0]
+    is_cancelled = case.method == "DELETE"
+    if not is_cancelled and path in runs:
+        return runs[path]
+    headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
+    body = {"urls": [SITE_PAGE], "prompt": "wait" if is_cancelled else "How much sencha?"}
+    response = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
+    response.raise_for_status()
+    run = response.json()
+    if is_cancelled:
+        return run
+    address = f"{case.operation.base_url}{path}/{run['id']}"
+    while requests.get(address, headers=headers, timeout=10).json()["status"] == "processing":
+        time.sleep(0.1)
+    if path == "/v2/agent":
+        events = requests.get(f"{address}/trace", headers=headers, timeout=10).json()["events"]
+        run["snapshotId"] = next(event["artifact"]["snapshotId"] for event in events if event["type"] == "artifact.updated")
+    runs[path] = run
+    return run
 
 
 # IDs of the scrape whose session runs the generated code, and of that session; empty if the session was ended.

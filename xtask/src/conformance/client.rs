@@ -92,6 +92,7 @@ impl Client {
         let command = isolate(&mut command, scratch)
             .env("WEBSVC_MCP", service.mcp_command())
             .env("WEBSVC_SITE", site.folder())
+            .env("WEBSVC_MODEL", if service.mode.has_model() { "1" } else { "0" })
             .env("WEBSVC_SESSIONS", if service.has_browser { "1" } else { "0" });
         run_script(self.name, command, service, report);
     }

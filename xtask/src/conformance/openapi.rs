@@ -81,6 +81,7 @@ fn run_schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<
     }
     isolate(&mut command, scratch)
         .envs(variables)
+        .env("WEBSVC_MODEL", if service.mode.has_model() { "1" } else { "0" })
         .env("SCHEMATHESIS_HOOKS", "hooks")
         .env("PYTHONPATH", settings);
     let output = command.output()?;

@@ -9,6 +9,9 @@ use super::{AuthMode, Site};
 use crate::Result;
 use crate::debian::run;
 
+/// The name of the model of `xtask/conformance/model.py`.
+const MODEL: &str = "conformance";
+
 /// A running service whose index has the pages of the site. Stops the process on drop.
 #[derive(Debug)]
 pub(super) struct Service {
@@ -22,18 +25,20 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Crawls the site into a new data directory and serves it.
+    /// Crawls the site into a new data directory and serves it. `model` is the address of the language model, if the service
+    /// has one.
     pub(super) fn start(
         binary: &Path,
         scratch: &Path,
         site: &Site,
         mode: AuthMode,
+        model: Option<&str>,
         chromium: Option<&Path>,
     ) -> Result<Self> {
         let home = scratch.join(mode.name().replace(' ', "-"));
         fs::create_dir_all(&home)?;
         let config = home.join("websvc.toml");
-        fs::write(&config, configuration(site, mode, chromium))?;
+        fs::write(&config, configuration(site, mode, model, chromium))?;
         let data = home.join("data");
         let command = |arguments: &[&str]| {
             let mut command = Command::new(binary);
@@ -81,16 +86,19 @@ impl Drop for Service {
 
 /// Returns the configuration. It routes every host to the site, so that the generated URLs of schemathesis never reach
 /// the network.
-fn configuration(site: &Site, mode: AuthMode, chromium: Option<&Path>) -> String {
+fn configuration(site: &Site, mode: AuthMode, model: Option<&str>, chromium: Option<&Path>) -> String {
     let address = site.address();
     let required = mode == AuthMode::On;
     let browser = match chromium {
         Some(path) => format!("path = {:?}", path.to_string_lossy()),
         None => "concurrency = 0".to_owned(),
     };
+    let model = model.map_or_else(String::new, |address| {
+        format!("\n[llm]\nbase_url = \"http://{address}/v1\"\nmodel = \"{MODEL}\"\n")
+    });
     format!(
         "[auth]\nrequired = {required}\n\n[fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
-         [browser]\n{browser}\n"
+         [browser]\n{browser}\n{model}"
     )
 }
 

@@ -1,5 +1,7 @@
 //! `/v2/agent`: agent runs (operations.md, section 4).
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
@@ -280,14 +282,23 @@ async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, 
     }
 }
 
+/// Parses a time of a list.
+fn parse_before(text: &str) -> Result<u64, ApiError> {
+    text.parse().or_else(|error: ParseIntError| match error.kind() {
+        // All runs are before such a time.
+        IntErrorKind::PosOverflow => Ok(u64::MAX),
+        _ => {
+            let message = format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
+            let (path, code) = ("/before".to_owned(), ViolationCode::InvalidType);
+            Err(ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }]))
+        }
+    })
+}
+
 async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let before_ms = match parameter(call.query.as_deref(), "before") {
         None => u64::MAX,
-        Some(text) => text.parse().map_err(|_error| {
-            let message = format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
-            let (path, code) = ("/before".to_owned(), ViolationCode::InvalidType);
-            ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
-        })?,
+        Some(text) => parse_before(&text)?,
     };
     let team = context.team_name();
     let page = context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT).await?;

@@ -35,6 +35,9 @@ use crate::service::RequestContext;
 /// How often a change is tried again when another one was faster.
 const UPDATE_ATTEMPTS: usize = 3;
 
+/// `Retry-After` of a monitor above the limit of the team, in seconds.
+const RETRY_AFTER_S: u64 = 60;
+
 /// An operation on monitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MonitorOperation {
@@ -117,7 +120,7 @@ async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result
         CreateMonitorOutcome::TooMany => {
             let max = monitors.config().limits.max_monitors;
             let text = format!("Rate limit exceeded: limit of {max} monitors per team reached");
-            Err(ApiError::new(ErrorCode::RateLimited, text))
+            Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S))
         }
     }
 }

@@ -89,6 +89,16 @@ fn options_without_effect_have_a_warning() {
 }
 
 #[test]
+fn ignored_formats_are_checked() {
+    let body =
+        |formats: Value| json!({ "urls": ["https://a.test/"], "scrapeOptions": { "formats": formats } });
+    let question = json!([{ "type": "query", "prompt": "" }]);
+    check_violation(&body(question), "/scrapeOptions/formats/0/question", ViolationCode::TooShort);
+    let twice = json!([{ "type": "json", "prompt": "a" }, { "type": "json", "prompt": "b" }]);
+    check_violation(&body(twice), "/scrapeOptions/formats/1", ViolationCode::Conflict);
+}
+
+#[test]
 fn broken_rules_are_violations_of_their_field() {
     let page = |number: u32| format!("https://a.test/{number}");
     let eleven: Vec<String> = (0..11).map(page).collect();

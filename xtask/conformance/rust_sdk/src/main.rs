@@ -1,5 +1,6 @@
 //! Checks the official Rust SDK against a running service: `rust_sdk ADDRESS [KEY]`.
 
+mod agent;
 mod interact;
 mod monitor;
 
@@ -7,7 +8,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use firecrawl::{AgentOptions, Client, FirecrawlError, SearchResultOrDocument};
+use firecrawl::{Client, FirecrawlError, SearchResultOrDocument};
 
 /// A client that hangs counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -21,6 +22,8 @@ type Outcome = Result<(), Box<dyn Error>>;
 struct Service {
     address: String,
     key: Option<String>,
+    /// True if it has a language model.
+    has_model: bool,
 }
 
 impl Service {
@@ -57,15 +60,6 @@ async fn check_scrape(service: &Service) -> Outcome {
     ensure(is_page, &page)
 }
 
-/// The service has no language model: its reason is shown, and an empty list can be read.
-async fn check_agent(service: &Service) -> Outcome {
-    let client = service.client(service.key.as_deref())?;
-    let options = AgentOptions { prompt: "What does tea cost?".to_owned(), ..AgentOptions::default() };
-    ensure_failed(client.start_agent(options).await, "[llm]")?;
-    let listed = client.list_agents(None).await?;
-    ensure(listed.agents.as_deref().is_some_and(<[_]>::is_empty), &listed)
-}
-
 /// A wrong key is rejected; without authentication any key is accepted.
 async fn check_keys(service: &Service) -> Outcome {
     let found = service.client(Some("fc-wrong"))?.search("tea", None).await;
@@ -73,6 +67,11 @@ async fn check_keys(service: &Service) -> Outcome {
         Some(_) => ensure_failed(found, "Invalid token"),
         None => found.map(drop).map_err(Into::into),
     }
+}
+
+/// Returns true if an environment variable is `1`.
+fn is_set(variable: &str) -> bool {
+    std::env::var(variable).is_ok_and(|value| value == "1")
 }
 
 /// Prints the outcome of a check as one line.
@@ -94,13 +93,17 @@ async fn main() -> ExitCode {
         eprintln!("usage: rust_sdk ADDRESS [KEY]");
         return ExitCode::FAILURE;
     };
-    let service = Service { address, key: arguments.next() };
+    let service = Service { address, key: arguments.next(), has_model: is_set("WEBSVC_MODEL") };
     println!("client firecrawl (Rust) 2.21.8");
     report("search", check_search(&service)).await;
     report("scrape", check_scrape(&service)).await;
     report("monitor", monitor::check(&service)).await;
-    report("agent without a model", check_agent(&service)).await;
-    if std::env::var("WEBSVC_SESSIONS").is_ok_and(|value| value == "1") {
+    if service.has_model {
+        report("agent", agent::check(&service)).await;
+    } else {
+        report("agent without a model", agent::check_without_model(&service)).await;
+    }
+    if is_set("WEBSVC_SESSIONS") {
         report("interact", interact::check(&service)).await;
     }
     report("keys", check_keys(&service)).await;
