@@ -106,6 +106,7 @@ EXTRACT = [
 # service does not set itself.
 MONITOR = [
     (r"/goal", "missing"),
+    (r"/targets/\d+/scrapeOptions/lockdown", "not_supported"),
     (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
     *below(r"/targets/\d+/(scrapeOptions|crawlOptions)", PAGE + PATHS),
     (r"/schedule(/.+)?", "invalid_format"),

@@ -17,6 +17,7 @@ use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
 use super::search::policy;
+use super::usage::flag;
 use super::{job, webhook};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize;
@@ -312,7 +313,7 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
 async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let id = parse_thread_id(&call.id)?;
     context.trail.set_target(|| format!("agent thread {id}"));
-    let includes_data = parameter(call.query.as_deref(), "includeData").as_deref() == Some("true");
+    let includes_data = flag(call.query.as_deref(), "includeData")?;
     let records = context.state.runs.thread(context.team_name(), &id).await?;
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
@@ -324,7 +325,7 @@ async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRe
 
 async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let record = find(context, &call.id).await?;
-    let has_live_view = parameter(call.query.as_deref(), "liveView").as_deref() == Some("true");
+    let has_live_view = flag(call.query.as_deref(), "liveView")?;
     let events = context.state.runs.events(record.number).await?;
     let response = AgentTraceResponse {
         success: true,

@@ -140,19 +140,24 @@ async fn history(context: &RequestContext<'_>, query: Option<&str>) -> Result<Ve
     .await
 }
 
-/// Returns the value of `byApiKey` in a query string; official clients send `true` and `false`.
+/// Returns the value of `byApiKey` in a query string.
 fn by_key(query: Option<&str>) -> Result<bool, ApiError> {
+    flag(query, "byApiKey")
+}
+
+/// Returns the value of a flag in a query string, which is false by default; official clients send `true` and `false`.
+pub(super) fn flag(query: Option<&str>, name: &str) -> Result<bool, ApiError> {
     let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    let Some((_, value)) = pairs.into_iter().find(|(name, _)| name == "byApiKey") else { return Ok(false) };
+    let Some((_, value)) = pairs.into_iter().find(|(found, _)| found == name) else { return Ok(false) };
     match &*value {
         "true" => Ok(true),
         "false" => Ok(false),
         _ => Err(ApiError::invalid(
             ErrorCode::BadRequest,
             vec![Violation {
-                path: "/byApiKey".to_owned(),
+                path: format!("/{name}"),
                 code: ViolationCode::InvalidType,
-                message: format!("byApiKey must be true or false, not {value:?}"),
+                message: format!("{name} must be true or false, not {value:?}"),
             }],
         )),
     }

@@ -50,6 +50,8 @@ async fn trace_has_the_work_and_the_sources_of_the_data() {
         (&status["creditsUsed"], &json!([]))
     );
     assert_eq!(test.service.get(&format!("{path}/snapshots/data-99")).await.status, 404);
+    let wrong = test.service.get(&format!("{path}/trace?liveView=1")).await;
+    assert_eq!((wrong.status.as_u16(), &wrong.body["details"][0]["path"]), (400, &json!("/liveView")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
