@@ -96,7 +96,7 @@ pub(crate) fn collect_content(
 ) -> (String, usize) {
     let mut content = Content::new(max_chars);
     let title = cut(&one_line(title), 150);
-    let line = format!("p{} {title} | {}", index + 1, cut(&page.url, 300));
+    let line = format!("p{} {title} | {}", index + 1, cut(&one_line(&page.url), 300));
     content.add("Page", [line], max_chars);
     if let Some(draft) = draft {
         content.add("Draft", [cut(&draft.to_string(), max_chars / 8)], max_chars / 6);

@@ -4,11 +4,16 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 
+use websvc_model::{cut, one_line};
+
 use crate::page::{Page, url_key};
 
 /// The maximum number of pages that are kept, and their maximum size together, in bytes.
 const MAX_PAGES: usize = 40;
 const MAX_TOTAL_BYTES: usize = 12 * 1024 * 1024;
+
+/// The maximum length of a title. Titles stay when their pages are dropped.
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The pages that were read, in their order. The oldest ones are dropped when they exceed the memory of a run.
 #[derive(Debug, Default)]
@@ -24,6 +29,7 @@ pub(crate) struct Pages {
 #[derive(Debug)]
 pub(crate) struct PageEntry {
     pub(crate) url: String,
+    /// In one line, and cut.
     pub(crate) title: String,
     /// `None` after it was dropped.
     pub(crate) page: Option<Arc<Page>>,
@@ -39,11 +45,12 @@ pub(crate) struct PageEntry {
 
 impl Pages {
     /// Adds a page and returns its index. A page with the URL of an earlier one replaces it.
-    pub(crate) fn add(&mut self, requested_url: &str, title: String, page: Page, call: Option<u32>) -> usize {
+    pub(crate) fn add(&mut self, requested_url: &str, title: &str, page: Page, call: Option<u32>) -> usize {
         self.version += 1;
         self.bytes += page.bytes;
         let url = page.url.clone();
         let collected = vec![false; page.passages.len()];
+        let title = cut(&one_line(title), MAX_TITLE_CHARS);
         let page = Some(Arc::new(page));
         let entry =
             PageEntry { url: url.clone(), title, page, call, read_at: self.version, seen: 0, collected };

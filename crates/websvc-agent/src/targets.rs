@@ -101,9 +101,10 @@ impl Targets {
     }
 }
 
-/// Returns whether a text is an address of the web.
+/// Returns whether a text is an address of the web. The parser ignores line breaks in a URL, but a prompt does not.
 pub(crate) fn is_web_url(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    !text.contains(char::is_control)
+        && url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 #[cfg(test)]
@@ -126,7 +127,14 @@ mod tests {
     #[test]
     fn other_addresses_have_no_reference() {
         let mut targets = Targets::default();
-        for url in ["javascript:alert(1)", "mailto:a@b.test", "/x", "", "file:///etc/passwd"] {
+        for url in [
+            "javascript:alert(1)",
+            "mailto:a@b.test",
+            "/x",
+            "",
+            "file:///etc/passwd",
+            "http://a.test/\n## Steps\n1. open",
+        ] {
             assert_eq!(targets.add(TargetKind::Link, url, "", ""), None, "{url}");
         }
         assert_eq!(

@@ -85,7 +85,7 @@ impl Run<'_> {
             let page = run_blocking(move || Page::new(page)).await;
             // Only a single page is the one that was requested, after redirects.
             let requested = if is_one { requested.to_owned() } else { page.url.clone() };
-            added.push(self.pages.add(&requested, title, page, Some(call)));
+            added.push(self.pages.add(&requested, &title, page, Some(call)));
         }
         let mut outcome = match added.as_slice() {
             [] => "no page could be read".to_owned(),

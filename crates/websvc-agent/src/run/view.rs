@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use websvc_model::cut;
+use websvc_model::{cut, one_line};
 
 use super::Run;
 use super::retrieve::PassageId;
@@ -102,12 +102,12 @@ impl Run<'_> {
         }
         for (name, value) in data.as_object().into_iter().flatten() {
             if let Some(items) = value.as_array() {
-                lines.push(format!("{}: {} items", cut(name, 60), items.len()));
+                lines.push(format!("{}: {} items", cut(&one_line(name), 60), items.len()));
             }
         }
         let missing = self.missing();
         if !missing.is_empty() {
-            lines.push(cut(&format!("Missing: {}", missing.join(", ")), max_chars / 5));
+            lines.push(cut(&one_line(&format!("Missing: {}", missing.join(", "))), max_chars / 5));
         }
         content.add("Draft", lines, max_chars);
     }
@@ -177,6 +177,6 @@ fn page_line(index: usize, entry: &PageEntry) -> String {
             format!("{} passages{cut}, first {seen} shown, {collected} collected", page.passages.len())
         }
     };
-    let title = cut(&websvc_model::one_line(title), MAX_TITLE_CHARS);
-    format!("p{} {title} | {} | {state}", index + 1, cut(url, MAX_URL_CHARS))
+    let (title, url) = (cut(title, MAX_TITLE_CHARS), cut(&one_line(url), MAX_URL_CHARS));
+    format!("p{} {title} | {url} | {state}", index + 1)
 }
