@@ -1,6 +1,7 @@
 //! The disk space that the output of a tool uses.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,24 +42,37 @@ struct Usage {
 }
 
 impl Usage {
-    /// Adds the files of a directory. Files that vanish meanwhile do not count; links are not followed.
+    /// Adds the files of a directory. Files that vanish meanwhile do not count; links are not followed. What a tool has made
+    /// unreadable is beyond the maximum: it would hide files of any size.
     fn add(&mut self, directory: &Path, depth: usize) {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => return self.exceed_unless_gone(&error),
+        };
+        for entry in entries {
             self.entries += 1;
             if self.entries > MAX_ENTRIES {
                 return;
             }
-            let Ok(metadata) = fs::symlink_metadata(entry.path()) else { continue };
-            if !metadata.is_dir() {
-                self.bytes = self.bytes.saturating_add(metadata.len());
-            } else if depth < MAX_DEPTH {
-                self.add(&entry.path(), depth + 1);
-            } else {
+            let found = entry.and_then(|entry| Ok((entry.path(), fs::symlink_metadata(entry.path())?)));
+            match found {
+                Ok((path, metadata)) if metadata.is_dir() && depth < MAX_DEPTH => self.add(&path, depth + 1),
                 // No honest tool nests its files so deeply.
-                self.entries = MAX_ENTRIES + 1;
-                return;
+                Ok((_, metadata)) if metadata.is_dir() => self.exceed(),
+                Ok((_, metadata)) => self.bytes = self.bytes.saturating_add(metadata.len()),
+                Err(error) => self.exceed_unless_gone(&error),
             }
         }
+    }
+
+    fn exceed_unless_gone(&mut self, error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.exceed();
+        }
+    }
+
+    fn exceed(&mut self) {
+        self.entries = MAX_ENTRIES + 1;
     }
 }
 
@@ -86,5 +100,17 @@ mod tests {
         let mut usage = Usage { bytes: 0, entries: 0 };
         usage.add(directory.path(), 0);
         assert!(usage.entries > MAX_ENTRIES);
+    }
+
+    #[test]
+    fn directory_that_cannot_be_read_is_noticed() {
+        // A file in the place of a directory, because root can read every directory.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut usage = Usage { bytes: 0, entries: 0 };
+        usage.add(file.path(), 0);
+        assert!(usage.entries > MAX_ENTRIES);
+        let mut usage = Usage { bytes: 0, entries: 0 };
+        usage.add(&file.path().with_extension("gone"), 0);
+        assert_eq!(usage.entries, 0, "it vanished");
     }
 }
