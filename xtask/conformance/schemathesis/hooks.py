@@ -109,7 +109,11 @@ MONITOR = [
     (r"/targets/\d+/scrapeOptions/lockdown", "not_supported"),
     (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
     *below(r"/targets/\d+/(scrapeOptions|crawlOptions)", PAGE + PATHS),
+    # A schedule has either cron or text, also if one of them is empty, and no check more often than allowed.
     (r"/schedule(/.+)?", "invalid_format"),
+    (r"/schedule", "missing|too_small"),
+    (r"/schedule/text", "conflict"),
+    (r"/schedule/(cron|text|timezone)", "too_short"),
     (r"/notification(/.+)?", "invalid_format|not_supported"),
     (r"/webhook(/url)?", "invalid_format|not_supported"),
     (r"/webhook/headers/.+", "not_supported|conflict"),
