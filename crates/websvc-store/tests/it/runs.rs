@@ -218,8 +218,9 @@ fn run_of_a_lost_process_is_claimed_by_the_next_one() {
     let next = crate::open(dir.path());
     next.join_replicas(ReplicaRole::Worker).unwrap();
     assert_eq!(states(&next), both);
+    assert_eq!(next.unfinished_run(run.number).unwrap().unwrap().request, run.request);
     assert!(next.finish_run(run.number, finished(RunStatus::Failed), &LIMITS, 200).unwrap().is_some());
-    assert_eq!(states(&next), both[1..]);
+    assert_eq!((states(&next), next.unfinished_run(run.number).unwrap()), (both[1..].to_vec(), None));
 }
 
 #[test]
