@@ -26,6 +26,9 @@ const MAX_KNOWN: usize = 50_000;
 /// The maximum number of URLs and hosts in the texts of the user.
 const MAX_NAMED: usize = 1_000;
 
+/// The maximum number of URLs in one word of a text.
+const MAX_IN_WORD: usize = 64;
+
 const NOT_A_URL: &str = "it is not an absolute http or https URL without a password";
 const OUTSIDE: &str = "it is not one of the URLs that the run may open";
 const UNKNOWN: &str = "no result and no page that was read has this URL, and the user does not name its host: choose a known \
@@ -205,17 +208,20 @@ impl StrictUrls {
     }
 }
 
-/// Returns the URLs in a text, without the punctuation that follows them.
+/// Returns the URLs in a text, without the punctuation that follows them. A URL may begin within another one, so each word is
+/// searched once: a page can consist of one long word with many beginnings.
 fn urls_in(text: &str) -> impl Iterator<Item = Url> {
-    let starts = text.match_indices("http").map(|(start, _)| &text[start..]);
-    let starts = starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
-    starts.filter_map(|rest| {
-        let is_end =
-            |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '|' | '\\' | '^' | '{' | '}');
-        let url = rest.split(is_end).next().unwrap_or_default();
-        let url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '*', '_']);
-        if url.len() > URL_MAX_CHARS as usize { None } else { Url::parse(url).ok() }
-    })
+    let is_end =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '|' | '\\' | '^' | '{' | '}');
+    text.split(is_end).flat_map(urls_in_word)
+}
+
+fn urls_in_word(word: &str) -> impl Iterator<Item = Url> {
+    let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '*', '_']);
+    let starts = word.match_indices("http").map(move |(start, _)| &word[start..]);
+    let urls = starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
+    let short = urls.filter(|rest| rest.len() <= URL_MAX_CHARS as usize);
+    short.take(MAX_IN_WORD).filter_map(|rest| Url::parse(rest).ok())
 }
 
 /// Returns a key that is equal for the spellings of a page that differ in scheme, `www.` and a trailing slash. Everything else
@@ -423,6 +429,22 @@ mod tests {
             let page = url("http://a.test/x");
             assert_eq!(run.boundary().is_some_and(|boundary| (boundary.page)(&page)), is_strict);
         }
+    }
+
+    #[test]
+    fn urls_within_a_word_are_found_up_to_a_limit() {
+        let found = |text: &str| urls_in(text).map(String::from).collect::<Vec<_>>();
+        assert_eq!(
+            found("(http://a.test/1),[https://b.test/2]."),
+            ["http://a.test/1),[https://b.test/2", "https://b.test/2"]
+        );
+        assert_eq!(found("http://a.test/http httpx://b.test/ http://"), ["http://a.test/http"]);
+        let longest = format!("http://a.test/{}", "x".repeat(URL_MAX_CHARS as usize - 14));
+        assert_eq!(found(&format!("{longest}... {longest}x")), [longest]);
+        let nested = "http://a.test/".repeat(30_000);
+        let urls = found(&nested);
+        assert_eq!(urls.len(), MAX_IN_WORD);
+        assert!(urls.iter().all(|url| url.len() <= URL_MAX_CHARS as usize));
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub struct RunEnvironment {
     setup: RunSetup,
     kinds: Vec<ToolKind>,
     budget: Budget,
-    destinations: Destinations,
+    destinations: Arc<Destinations>,
     private: PrivateTexts,
     memory: Mutex<PageMemory>,
 }
@@ -127,7 +127,7 @@ impl RunTools {
     /// Creates the environment of a run.
     #[must_use]
     pub fn environment(&self, setup: RunSetup) -> RunEnvironment {
-        let destinations = Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts);
+        let destinations = Arc::new(Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts));
         let instructions = INSTRUCTIONS.map(str::to_owned);
         let private = PrivateTexts::new(setup.private_texts.iter().chain(&instructions));
         let budget = Budget::new(setup.max_credits);
