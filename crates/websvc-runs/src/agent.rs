@@ -266,7 +266,7 @@ fn setup(
         is_strict: plan.is_strict,
         user_texts,
         private_texts: Vec::new(),
-        country: plan.country.clone(),
+        location: plan.location.clone(),
         threat_protection: plan.threat_protection.clone(),
         allows_interact: plan.allow_interact,
         max_credits,

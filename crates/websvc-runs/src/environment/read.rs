@@ -120,7 +120,7 @@ impl RunEnvironment {
     pub(super) fn scrape_options(&self) -> ScrapeOptions {
         ScrapeOptions {
             timeout: Some(self.timeout_ms(SCRAPE_TIMEOUT_MIN_MS, TIMEOUT_MS)),
-            location: self.location(),
+            location: self.setup.location.clone(),
             threat_protection: self.setup.threat_protection.clone(),
             ..ScrapeOptions::default()
         }
