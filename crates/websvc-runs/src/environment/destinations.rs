@@ -93,8 +93,8 @@ impl Destinations {
         for url in urls_in(text) {
             self.name(&url);
         }
-        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')));
-        for word in words.map(|word| word.trim_matches(['.', '-'])) {
+        let words = text.split(|c: char| !(is_of_name(c) || matches!(c, '.' | '-' | '_')));
+        for word in words.map(|word| word.trim_matches(['.', '-', '_'])) {
             // A file name such as `notes.txt` becomes a host that does not exist.
             if word.contains('.')
                 && word.parse::<f64>().is_err()
@@ -206,6 +206,12 @@ impl StrictUrls {
         };
         Self { urls: all, boundary }
     }
+}
+
+/// Returns whether a character can be part of a host name in a text of the user: a part of a name would name another host, as
+/// `cher.example` in `bücher.example`. Characters of scripts from Hebrew on end a name, because some have no spaces.
+fn is_of_name(c: char) -> bool {
+    c < '\u{590}' && (c.is_alphanumeric() || ('\u{300}'..'\u{370}').contains(&c))
 }
 
 /// Returns the URLs in a text, without the punctuation that follows them. A URL may begin within another one, so each word is
@@ -365,6 +371,24 @@ mod tests {
             "http://evil.test/",
         ] {
             check(&run, other, None);
+        }
+    }
+
+    #[test]
+    fn part_of_a_named_host_is_not_trusted() {
+        let prompt = "Compare bücher.example, mu\u{308}ller.test, my_shop.test, 请看shop.example的价格 and _tea.test_.";
+        let run = Destinations::new(&[], false, &[prompt.to_owned()]);
+        for (named, found) in [
+            ("http://bücher.example/x", "http://xn--bcher-kva.example/x"),
+            ("http://müller.test/x", "http://xn--mller-kva.test/x"),
+            ("http://my_shop.test/x", "http://my_shop.test/x"),
+            ("http://shop.example/x", "http://shop.example/x"),
+            ("http://tea.test/x", "http://tea.test/x"),
+        ] {
+            check(&run, named, Some(found));
+        }
+        for part in ["http://cher.example/x", "http://ller.test/x", "http://shop.test/x"] {
+            check(&run, part, None);
         }
     }
 
