@@ -16,6 +16,7 @@ use websvc_store::{
     AddRunEventsOutcome, CreditHold, DEFAULT_TEAM, HoldOutcome, JobEvent, RunRecord, RunStatus,
     RunWebhookEvent, Team, UsageRetention,
 };
+use websvc_transport::has_credentials;
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
@@ -165,7 +166,7 @@ async fn work(
         &trace,
     );
     let environment = runs.inner.tools.environment(setup);
-    let urls: Vec<String> = plan.urls.iter().map(|target| target.text().to_owned()).collect();
+    let urls: Vec<String> = plan.urls.iter().map(url_for_model).collect();
     let today = websvc_jobs::timestamp(now_ms());
     let task = AgentTask {
         prompt: &plan.prompt,
@@ -210,6 +211,14 @@ async fn work(
         ..record.clone()
     };
     end(runs, &record, &trace, ending, Some(charge)).await
+}
+
+/// Returns a URL of the request as the model gets it: without the user name and password, which the service adds to calls.
+fn url_for_model(target: &Target) -> String {
+    if has_credentials(&target.url_with_credentials()) {
+        return target.url().to_string();
+    }
+    target.text().to_owned()
 }
 
 /// Returns the target of a run for the usage log: its first URL without user name and password, or the beginning of its
@@ -257,7 +266,7 @@ fn setup(
         is_strict: plan.is_strict,
         user_texts,
         private_texts: Vec::new(),
-        country: plan.country.clone(),
+        location: plan.location.clone(),
         threat_protection: plan.threat_protection.clone(),
         allows_interact: plan.allow_interact,
         max_credits,
@@ -369,4 +378,21 @@ fn ending(report: RunReport) -> Ending {
     };
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     Ending { data, is_schema_valid: Some(is_schema_valid), message, sources, steps, tokens, ..end }
+}
+
+#[cfg(test)]
+mod tests {
+    use websvc_types::agent::AgentRequest;
+
+    use super::*;
+
+    #[test]
+    fn model_gets_no_password() {
+        let urls = ["https://user:hunter2@a.test/x", "token@b.test", "https://c.test"];
+        let urls = Some(urls.map(str::to_owned).to_vec());
+        let request = AgentRequest { urls, ..AgentRequest::new("x") };
+        let plan = check_agent(request, &Policy::default()).unwrap().plan;
+        let found: Vec<String> = plan.urls.iter().map(url_for_model).collect();
+        assert_eq!(found, ["https://a.test/x", "http://b.test/", "https://c.test"]);
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use url::Url;
 use websvc_jobs::timestamp;
 use websvc_store::{RunRecord, RunStatus};
+use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::agent::{
     AgentListItem, AgentListOptions, AgentListSettings, AgentRequest, AgentStatus, AgentStatusResponse,
     AgentThread, AgentThreadRun, AgentThreadRunStatus, AgentThreadStatus,
@@ -65,6 +67,7 @@ pub fn agent_list_item(record: &RunRecord) -> Option<AgentListItem> {
     let StoredRequest { request, warnings: _ } = StoredRequest::decode(&record.request)?;
     let target_hint = target_hint(&request);
     let AgentRequest { prompt, urls, schema, model, effort, origin, integration, .. } = request;
+    let urls = urls.map(|urls| urls.iter().map(|url| shown_url(url)).collect());
     let cut = |text: String| text.chars().take(AGENT_ORIGIN_MAX_CHARS).collect::<String>();
     Some(AgentListItem {
         id: record.id.clone(),
@@ -81,8 +84,15 @@ pub fn agent_list_item(record: &RunRecord) -> Option<AgentListItem> {
 /// Returns the first URL of a request, or the beginning of its prompt.
 pub(crate) fn target_hint(request: &AgentRequest) -> String {
     let urls = request.urls.as_deref().unwrap_or_default();
-    let text = urls.first().unwrap_or(&request.prompt);
+    let text = urls.first().map_or_else(|| request.prompt.clone(), |url| shown_url(url));
     text.chars().take(AGENT_HINT_MAX_CHARS).collect()
+}
+
+/// Returns a URL of a request without user name and password, which other keys of the team must not see.
+fn shown_url(text: &str) -> String {
+    let absolute = Url::parse(text).ok().filter(Url::has_host);
+    let url = absolute.or_else(|| Url::parse(&format!("http://{}", text.trim())).ok());
+    url.filter(has_credentials).map_or_else(|| text.to_owned(), |url| without_credentials(&url).into())
 }
 
 /// Returns a thread without its runs; `None` if it has no runs.
@@ -115,7 +125,7 @@ pub(crate) fn thread_run(
         turn: record.turn,
         mode: request.mode.unwrap_or_default(),
         prompt: request.prompt.clone(),
-        urls: request.urls.clone(),
+        urls: request.urls.as_ref().map(|urls| urls.iter().map(|url| shown_url(url)).collect()),
         schema: request.schema.clone(),
         effort: request.effort,
         status: match record.status {
@@ -131,5 +141,22 @@ pub(crate) fn thread_run(
         credits_used: record.status.is_finished().then_some(record.credits),
         message: result.message,
         data: result.data.filter(|_| includes_data),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn responses_repeat_urls_without_passwords() {
+        for (sent, shown) in [
+            ("https://user:hunter2@a.test/x", "https://a.test/x"),
+            ("token@a.test", "http://a.test/"),
+            ("a.test:8080/x@y", "a.test:8080/x@y"),
+            ("https://a.test", "https://a.test"),
+        ] {
+            assert_eq!(shown_url(sent), shown, "{sent}");
+        }
     }
 }

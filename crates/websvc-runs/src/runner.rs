@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
-use websvc_store::{RunKind, RunRecord, RunStatus};
+use websvc_store::{OpenRun, RunKind, RunRecord, RunStatus};
 
 use crate::agent;
 use crate::end::{Ending, end, end_interrupted};
@@ -66,10 +66,10 @@ impl Runner {
         self.sweep().await?;
         let owned = self.runs.with_store(|store, _| store.claim_runs()).await?;
         self.cancel_lost(&owned);
-        for record in owned {
-            let id = record.id.clone();
+        for run in owned {
+            let id = run.id.clone();
             // A run that cannot be ended must not delay the others.
-            if let Err(error) = self.sync(record).await {
+            if let Err(error) = self.sync(run).await {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     id,
@@ -86,24 +86,32 @@ impl Runner {
     }
 
     /// Cancels the work on runs that this process no longer owns. Their end is not stored.
-    fn cancel_lost(&self, owned: &[RunRecord]) {
-        let owned: HashSet<i64> = owned.iter().map(|record| record.number).collect();
+    fn cancel_lost(&self, owned: &[OpenRun]) {
+        let owned: HashSet<i64> = owned.iter().map(|run| run.number).collect();
         for (_, run) in self.active.iter().filter(|(number, _)| !owned.contains(number)) {
             run.cancel.send_replace(true);
         }
     }
 
     /// Brings the work on a run that this process owns in line with its row.
-    async fn sync(&mut self, record: RunRecord) -> Result<(), RunsError> {
-        let is_cancelled = record.cancel_requested_at_ms.is_some();
-        if let Some(active) = self.active.get(&record.number) {
+    async fn sync(&mut self, run: OpenRun) -> Result<(), RunsError> {
+        let OpenRun { number, id: _, team, status, cancel_requested_at_ms } = run;
+        let is_cancelled = cancel_requested_at_ms.is_some();
+        if let Some(active) = self.active.get(&number) {
             if is_cancelled {
                 active.cancel.send_replace(true);
             }
             return Ok(());
         }
+        let waits = status == RunStatus::Queued && !is_cancelled && !self.has_place(&team);
+        if waits {
+            return Ok(());
+        }
+        let Some(record) = self.runs.with_store(move |store, _| store.unfinished_run(number)).await? else {
+            return Ok(());
+        };
         match record.status {
-            RunStatus::Running if self.panicked.remove(&record.number) => {
+            RunStatus::Running if self.panicked.remove(&number) => {
                 let trace = Trace::new(&record.id, record.events);
                 let ending = Ending::failed("failed", "an internal error ended the run");
                 end(&self.runs, &record, &trace, ending, None).await
@@ -114,9 +122,7 @@ impl Runner {
                 end(&self.runs, &record, &trace, Ending::cancelled(), None).await
             }
             RunStatus::Queued => {
-                if self.has_place(&record.team) {
-                    self.begin(record);
-                }
+                self.begin(record);
                 Ok(())
             }
             RunStatus::Succeeded

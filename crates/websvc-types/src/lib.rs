@@ -122,6 +122,7 @@ pub mod search;
 mod sitemap_mode;
 pub mod status;
 mod tagged;
+mod url_or_options;
 pub mod usage;
 pub mod video;
 

@@ -12,7 +12,7 @@ use websvc_types::limits::{
     AGENT_CREDITS_DEFAULT, AGENT_CREDITS_MAX, AGENT_CREDITS_MIN, AGENT_MODEL_MAX_CHARS,
     AGENT_PROMPT_MAX_CHARS, AGENT_PROMPT_MIN_CHARS, AGENT_URLS_MAX,
 };
-use websvc_types::{Format, ScrapeOptions, ThreatProtection, Violation, ViolationCode};
+use websvc_types::{Format, Location, ScrapeOptions, ThreatProtection, Violation, ViolationCode};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
@@ -46,8 +46,8 @@ pub struct AgentPlan {
     pub allow_interact: bool,
     /// The thread to continue.
     pub thread: Option<String>,
-    /// The country from which pages and results are requested.
-    pub country: Option<String>,
+    /// The location from which pages and results are requested.
+    pub location: Option<Location>,
     /// The changes to the threat protection of the team.
     pub threat_protection: Option<ThreatProtection>,
     /// The plan for the pages that the run reads, as markdown: location, threat protection and audited user.
@@ -141,10 +141,9 @@ pub(crate) fn check(report: &mut Report, request: AgentRequest, policy: &Policy)
             format!("{name} is required with strictConstrainToURLs")
         });
     }
-    let country = location.as_ref().and_then(|location| location.country.clone());
     let options = ScrapeOptions {
         formats: Some(vec![Format::Markdown(Markdown {})]),
-        location,
+        location: location.clone(),
         threat_protection: threat_protection.clone(),
         audit_metadata,
         ..ScrapeOptions::default()
@@ -159,7 +158,7 @@ pub(crate) fn check(report: &mut Report, request: AgentRequest, policy: &Policy)
         mode: mode.unwrap_or_default(),
         allow_interact: allow_interact.unwrap_or(false),
         thread,
-        country,
+        location,
         threat_protection,
         scrape: scrape::check_single(report, options, policy),
         webhook: webhook.and_then(|webhook| check_webhook(report, webhook)),

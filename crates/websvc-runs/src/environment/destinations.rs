@@ -26,6 +26,9 @@ const MAX_KNOWN: usize = 50_000;
 /// The maximum number of URLs and hosts in the texts of the user.
 const MAX_NAMED: usize = 1_000;
 
+/// The maximum number of URLs in one word of a text.
+const MAX_IN_WORD: usize = 64;
+
 const NOT_A_URL: &str = "it is not an absolute http or https URL without a password";
 const OUTSIDE: &str = "it is not one of the URLs that the run may open";
 const UNKNOWN: &str = "no result and no page that was read has this URL, and the user does not name its host: choose a known \
@@ -90,8 +93,8 @@ impl Destinations {
         for url in urls_in(text) {
             self.name(&url);
         }
-        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')));
-        for word in words.map(|word| word.trim_matches(['.', '-'])) {
+        let words = text.split(|c: char| !(is_of_name(c) || matches!(c, '.' | '-' | '_')));
+        for word in words.map(|word| word.trim_matches(['.', '-', '_'])) {
             // A file name such as `notes.txt` becomes a host that does not exist.
             if word.contains('.')
                 && word.parse::<f64>().is_err()
@@ -205,17 +208,26 @@ impl StrictUrls {
     }
 }
 
-/// Returns the URLs in a text, without the punctuation that follows them.
+/// Returns whether a character can be part of a host name in a text of the user: a part of a name would name another host, as
+/// `cher.example` in `bücher.example`. Characters of scripts from Hebrew on end a name, because some have no spaces.
+fn is_of_name(c: char) -> bool {
+    c < '\u{590}' && (c.is_alphanumeric() || ('\u{300}'..'\u{370}').contains(&c))
+}
+
+/// Returns the URLs in a text, without the punctuation that follows them. A URL may begin within another one, so each word is
+/// searched once: a page can consist of one long word with many beginnings.
 fn urls_in(text: &str) -> impl Iterator<Item = Url> {
-    let starts = text.match_indices("http").map(|(start, _)| &text[start..]);
-    let starts = starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
-    starts.filter_map(|rest| {
-        let is_end =
-            |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '|' | '\\' | '^' | '{' | '}');
-        let url = rest.split(is_end).next().unwrap_or_default();
-        let url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '*', '_']);
-        if url.len() > URL_MAX_CHARS as usize { None } else { Url::parse(url).ok() }
-    })
+    let is_end =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '|' | '\\' | '^' | '{' | '}');
+    text.split(is_end).flat_map(urls_in_word)
+}
+
+fn urls_in_word(word: &str) -> impl Iterator<Item = Url> {
+    let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '*', '_']);
+    let starts = word.match_indices("http").map(move |(start, _)| &word[start..]);
+    let urls = starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
+    let short = urls.filter(|rest| rest.len() <= URL_MAX_CHARS as usize);
+    short.take(MAX_IN_WORD).filter_map(|rest| Url::parse(rest).ok())
 }
 
 /// Returns a key that is equal for the spellings of a page that differ in scheme, `www.` and a trailing slash. Everything else
@@ -362,6 +374,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn part_of_a_named_host_is_not_trusted() {
+        let prompt = "Compare bücher.example, mu\u{308}ller.test, my_shop.test, 请看shop.example的价格 and _tea.test_.";
+        let run = Destinations::new(&[], false, &[prompt.to_owned()]);
+        for (named, found) in [
+            ("http://bücher.example/x", "http://xn--bcher-kva.example/x"),
+            ("http://müller.test/x", "http://xn--mller-kva.test/x"),
+            ("http://my_shop.test/x", "http://my_shop.test/x"),
+            ("http://shop.example/x", "http://shop.example/x"),
+            ("http://tea.test/x", "http://tea.test/x"),
+        ] {
+            check(&run, named, Some(found));
+        }
+        for part in ["http://cher.example/x", "http://ller.test/x", "http://shop.test/x"] {
+            check(&run, part, None);
+        }
+    }
+
     /// A change of a known URL that is opened changes nothing that the host of the page learns: only spellings of the same
     /// page, and the root, are among the URLs that pass.
     #[test]
@@ -423,6 +453,22 @@ mod tests {
             let page = url("http://a.test/x");
             assert_eq!(run.boundary().is_some_and(|boundary| (boundary.page)(&page)), is_strict);
         }
+    }
+
+    #[test]
+    fn urls_within_a_word_are_found_up_to_a_limit() {
+        let found = |text: &str| urls_in(text).map(String::from).collect::<Vec<_>>();
+        assert_eq!(
+            found("(http://a.test/1),[https://b.test/2]."),
+            ["http://a.test/1),[https://b.test/2", "https://b.test/2"]
+        );
+        assert_eq!(found("http://a.test/http httpx://b.test/ http://"), ["http://a.test/http"]);
+        let longest = format!("http://a.test/{}", "x".repeat(URL_MAX_CHARS as usize - 14));
+        assert_eq!(found(&format!("{longest}... {longest}x")), [longest]);
+        let nested = "http://a.test/".repeat(30_000);
+        let urls = found(&nested);
+        assert_eq!(urls.len(), MAX_IN_WORD);
+        assert!(urls.iter().all(|url| url.len() <= URL_MAX_CHARS as usize));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Tasks on pages: a browser session in which the model acts, with the permission of the caller.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use uuid::Uuid;
 use websvc_agent::{Link, ReadPage, ToolFailure, ToolOutput};
-use websvc_engine::SessionUse;
+use websvc_engine::{SessionUse, run_blocking};
 use websvc_session::{
     NewSession, PromptExecution, SessionBilling, SessionCharge, SessionError, SessionView, Sessions,
 };
@@ -14,7 +15,7 @@ use websvc_types::interact::InteractLanguage;
 use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
-use super::read::{failure, refused};
+use super::read::{failure, known_page, refused};
 
 /// The maximum time of a session, which decides its maximum price.
 const TTL: Duration = Duration::from_secs(150);
@@ -104,7 +105,8 @@ impl RunEnvironment {
             _ => String::new(),
         };
         let page = ReadPage { url: take("url"), title: take("title"), markdown: take("text"), links };
-        Some(self.known_page(page))
+        let destinations = Arc::clone(&self.destinations);
+        run_blocking(self.call_deadline(), move || known_page(&destinations, page)).await.ok()
     }
 }
 

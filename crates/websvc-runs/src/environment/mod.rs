@@ -82,8 +82,8 @@ pub struct RunSetup {
     /// Texts that must not leave the service with a call, in addition to the instructions of the model: secrets, which the
     /// model never gets.
     pub private_texts: Vec<String>,
-    /// The country from which pages and results are requested.
-    pub country: Option<String>,
+    /// The location from which pages and results are requested.
+    pub location: Option<Location>,
     /// The changes to the threat protection of the team.
     pub threat_protection: Option<ThreatProtection>,
     /// True if the caller permits tasks on pages, and its key the use of browser sessions.
@@ -106,7 +106,7 @@ pub struct RunEnvironment {
     setup: RunSetup,
     kinds: Vec<ToolKind>,
     budget: Budget,
-    destinations: Destinations,
+    destinations: Arc<Destinations>,
     private: PrivateTexts,
     memory: Mutex<PageMemory>,
 }
@@ -127,7 +127,7 @@ impl RunTools {
     /// Creates the environment of a run.
     #[must_use]
     pub fn environment(&self, setup: RunSetup) -> RunEnvironment {
-        let destinations = Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts);
+        let destinations = Arc::new(Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts));
         let instructions = INSTRUCTIONS.map(str::to_owned);
         let private = PrivateTexts::new(setup.private_texts.iter().chain(&instructions));
         let budget = Budget::new(setup.max_credits);
@@ -188,11 +188,6 @@ impl RunEnvironment {
     /// Returns the end of a call that begins now.
     fn call_deadline(&self) -> Instant {
         self.setup.deadline.min(Instant::now() + CALL_TIMEOUT)
-    }
-
-    fn location(&self) -> Option<Location> {
-        let country = self.setup.country.clone()?;
-        Some(Location { country: Some(country), ..Location::default() })
     }
 
     /// Checks a call before anything is sent for it, and runs it.

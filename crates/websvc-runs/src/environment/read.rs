@@ -12,6 +12,7 @@ use websvc_types::{ErrorCode, Format, Parser, ParserKind, Proxy, ScrapeOptions, 
 use websvc_validate::{Checked, PagePlan, check_scrape};
 
 use super::RunEnvironment;
+use super::destinations::Destinations;
 use super::links::{page_links, whole_page};
 
 /// The maximum length of a page, in bytes. The rest is cut.
@@ -119,7 +120,7 @@ impl RunEnvironment {
     pub(super) fn scrape_options(&self) -> ScrapeOptions {
         ScrapeOptions {
             timeout: Some(self.timeout_ms(SCRAPE_TIMEOUT_MIN_MS, TIMEOUT_MS)),
-            location: self.location(),
+            location: self.setup.location.clone(),
             threat_protection: self.setup.threat_protection.clone(),
             ..ScrapeOptions::default()
         }
@@ -140,27 +141,27 @@ impl RunEnvironment {
         let url = page.metadata.url.unwrap_or_else(|| requested.to_string());
         let base = Url::parse(&url).unwrap_or_else(|_| requested.clone());
         let (html, urls) = (page.raw_html.unwrap_or_default(), page.links.unwrap_or_default());
-        let work = move || {
-            let whole = whole_page(&html, &base);
-            (page_links(&markdown, &whole, &urls), markdown)
-        };
-        let (links, markdown) = run_blocking(self.call_deadline(), work)
-            .await
-            .map_err(|error| ToolFailure::Failed(format!("the links of the page cannot be read: {error}")))?;
         let title = page.metadata.title.unwrap_or_default();
-        Ok(self.known_page(ReadPage { url, title, markdown, links }))
+        let destinations = Arc::clone(&self.destinations);
+        let work = move || {
+            let links = page_links(&markdown, &whole_page(&html, &base), &urls);
+            known_page(&destinations, ReadPage { url, title, markdown, links })
+        };
+        run_blocking(self.call_deadline(), work)
+            .await
+            .map_err(|error| ToolFailure::Failed(format!("the links of the page cannot be read: {error}")))
     }
+}
 
-    /// Cuts a page that was read, and makes its URLs known to the run.
-    pub(super) fn known_page(&self, mut page: ReadPage) -> ReadPage {
-        page.markdown.truncate(page.markdown.floor_char_boundary(MAX_MARKDOWN_BYTES));
-        let urls = page.links.iter().map(|link| &link.url).chain([&page.url]);
-        for url in urls.filter_map(|url| Url::parse(url).ok()) {
-            self.destinations.learn(&url);
-        }
-        self.destinations.learn_all(&page.markdown);
-        page
+/// Cuts a page that was read, and makes its URLs known to the run. Takes CPU time, because a page may be long.
+pub(super) fn known_page(destinations: &Destinations, mut page: ReadPage) -> ReadPage {
+    page.markdown.truncate(page.markdown.floor_char_boundary(MAX_MARKDOWN_BYTES));
+    let urls = page.links.iter().map(|link| &link.url).chain([&page.url]);
+    for url in urls.filter_map(|url| Url::parse(url).ok()) {
+        destinations.learn(&url);
     }
+    destinations.learn_all(&page.markdown);
+    page
 }
 
 /// Returns the failure of a call. A refusal has no text of a page; other reasons can name what a host responded with.

@@ -30,7 +30,7 @@ impl RunEnvironment {
     pub(super) async fn search(&self, query: &str) -> Result<ToolOutput, ToolFailure> {
         let request = SearchRequest {
             limit: Some(RESULTS),
-            country: self.setup.country.clone(),
+            country: self.setup.location.as_ref().and_then(|location| location.country.clone()),
             timeout: Some(self.timeout_ms(SEARCH_TIMEOUT_MIN_MS, TIMEOUT_MS)),
             ignore_invalid_urls: Some(true),
             threat_protection: self.setup.threat_protection.clone(),
@@ -67,7 +67,7 @@ impl RunEnvironment {
             search: (!query.trim().is_empty()).then(|| query.to_owned()),
             limit: Some(MAP_URLS),
             timeout: Some(self.timeout_ms(SEARCH_TIMEOUT_MIN_MS, TIMEOUT_MS)),
-            location: self.location(),
+            location: self.setup.location.clone(),
             threat_protection: self.setup.threat_protection.clone(),
             ..MapRequest::new(url)
         };

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use websvc_agent::{Environment, Event, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_testkit::{Canary, Page, TestWeb};
-use websvc_types::ThreatProtection;
+use websvc_types::{Location, ThreatProtection};
 use websvc_validate::{Policy, ThreatPolicy};
 
 use crate::support::{Fixture, Options, assert_refused, read, scrape};
@@ -57,6 +57,23 @@ async fn search_map_and_scrape_have_the_prices_of_the_service() {
     let items = run.bill().items();
     let items: Vec<_> = items.iter().map(|item| (item.item.as_str(), item.credits)).collect();
     assert_eq!(items, [("results", 2), ("page", 1), ("map", 1), ("agent-step", 1)]);
+}
+
+#[tokio::test]
+async fn pages_are_requested_in_the_languages_of_the_run() {
+    let web =
+        TestWeb::builder().page("http://a.test/", Page::html("<h1>Tee</h1><p>Sencha kostet 5 Euro.</p>"));
+    let fixture = Fixture::new(web).await;
+    let run = fixture.run(|setup| {
+        setup.urls = vec!["http://a.test/".parse().unwrap()];
+        let (country, languages) = (Some("CH".to_owned()), Some(vec!["rm".to_owned()]));
+        setup.location = Some(Location { country, languages, city: None });
+    });
+    read(&run, "http://a.test/").await;
+    let requests = fixture.web.requests();
+    let page = requests.iter().find(|request| request.url == "http://a.test/").unwrap();
+    let languages = page.headers["accept-language"].to_str().unwrap();
+    assert!(languages.starts_with("rm"), "{languages}");
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ impl Fixture {
             is_strict: false,
             user_texts: Vec::new(),
             private_texts: Vec::new(),
-            country: None,
+            location: None,
             threat_protection: None,
             allows_interact: false,
             max_credits: 1_000,

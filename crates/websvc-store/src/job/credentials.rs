@@ -1,6 +1,6 @@
-//! Removal of secrets from a job that has ended: users and passwords in URLs, and request headers of the client.
+//! Removal of secrets from a job or a run that has ended: users and passwords in URLs, and request headers of the client.
 //!
-//! While the job runs they are in the database, because the job continues after a restart.
+//! While it works they are in the database, because a job continues after a restart, and a run may have to wait.
 
 use serde_json::Value;
 
@@ -8,6 +8,10 @@ use crate::sql::{self, Transaction, params};
 
 /// The field of a request that contains headers for the host.
 const HEADERS: &str = "headers";
+
+/// The fields of the request of a run that may contain headers and URLs with credentials. Its prompt and its schema stay as
+/// they are, because later runs of the thread repeat them.
+const RUN_FIELDS: [&str; 2] = ["urls", "scrapeOptions"];
 
 /// Removes the credentials of a job that has ended.
 pub(super) fn remove(transaction: &Transaction<'_>, job: i64) -> sql::Result<()> {
@@ -41,6 +45,30 @@ fn without_secrets(request: &str) -> Option<String> {
     clean(&mut value).then(|| value.to_string())
 }
 
+/// Returns the stored request of a run without headers and credentials; `None` if it has none.
+pub(crate) fn run_without_secrets(stored: &str) -> Option<String> {
+    if !stored.contains('@') && !stored.contains("\"headers\"") {
+        return None;
+    }
+    let mut value: Value = serde_json::from_str(stored).ok()?;
+    let request = value.get_mut("request")?;
+    let mut is_changed = false;
+    for url in request.get_mut("urls").and_then(Value::as_array_mut).into_iter().flatten() {
+        // The URLs are as sent: without a scheme, they are of http.
+        if let Value::String(text) = url
+            && !has_http_scheme(text)
+            && let Some(cleaned) = without_credentials(&format!("http://{}", text.trim()))
+        {
+            *text = cleaned;
+            is_changed = true;
+        }
+    }
+    for name in RUN_FIELDS {
+        is_changed |= request.get_mut(name).is_some_and(clean);
+    }
+    is_changed.then(|| value.to_string())
+}
+
 /// Removes headers and credentials from a value. Returns whether there were any.
 fn clean(value: &mut Value) -> bool {
     match value {
@@ -66,13 +94,15 @@ fn clean(value: &mut Value) -> bool {
 /// Returns an HTTP URL without its user and password (RFC 3986, section 3.2.1); `None` for other texts, and for URLs
 /// without them.
 fn without_credentials(text: &str) -> Option<String> {
-    let (scheme, rest) = text.split_once("://")?;
-    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
-        return None;
-    }
+    let (scheme, rest) = text.trim_start().split_once("://").filter(|_| has_http_scheme(text))?;
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let at = rest[..end].rfind('@')?;
     Some(format!("{scheme}://{}", &rest[at + 1..]))
+}
+
+fn has_http_scheme(text: &str) -> bool {
+    let scheme = text.trim_start().split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
 }
 
 #[cfg(test)]
@@ -99,5 +129,22 @@ mod tests {
         let expected = r#"{"crawl":{"scrapeOptions":{},"url":"http://a.test/"}}"#;
         assert_eq!(without_secrets(request).as_deref(), Some(expected));
         assert_eq!(without_secrets(r#"{"warnings":["a@b"]}"#), None);
+    }
+    #[test]
+    fn run_keeps_its_prompt_and_its_schema() {
+        let schema = r#"{"properties":{"headers":{"type":"object"}}}"#;
+        let stored = |urls: &str, options: &str| {
+            format!(
+                r#"{{"request":{{"prompt":"http://u:p@a.test/","schema":{schema},"scrapeOptions":{options},"urls":{urls}}}}}"#
+            )
+        };
+        let found = run_without_secrets(&stored(
+            r#"[" http://u:p@a.test/x","u:p@b.test/?to=http://x","http://c.test/@"]"#,
+            r#"{"headers":{"cookie":"x"}}"#,
+        ));
+        let expected = stored(r#"["http://a.test/x","http://b.test/?to=http://x","http://c.test/@"]"#, "{}");
+        let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(found.as_deref().map(parse), Some(parse(&expected)));
+        assert_eq!(run_without_secrets(&expected), None);
     }
 }

@@ -18,6 +18,7 @@ mod sweep;
 use std::time::Duration;
 
 pub use completion::CompressedCompletion;
+pub(crate) use credentials::run_without_secrets;
 pub use overview::JobOverview;
 pub use owner::OwnedJobs;
 pub(crate) use owner::even_share;

@@ -1,25 +1,28 @@
 //! The owners of unfinished runs: one replica at a time works on a run.
 
-use super::row::{is_workable, runs};
-use super::types::RunRecord;
+use super::row::{is_workable, run_by_number};
+use super::types::{OpenRun, RunRecord};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::even_share;
-use crate::sql::params;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
 impl Store {
     /// Takes over unfinished runs without an owner, up to the share of this replica, and returns all that it owns, the
     /// oldest first. For a process that has not [joined](Self::join_replicas), returns all unfinished ones.
     ///
+    /// It is called often, so it does not read the requests, which may be large; [`unfinished_run`](Self::unfinished_run)
+    /// does.
+    ///
     /// A run with the status [`Running`](super::RunStatus::Running) that this process does not work on was interrupted.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn claim_runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+    pub fn claim_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         let Some(replica) = self.membership().id() else {
             let condition = "finished_at IS NULL ORDER BY number";
-            return self.database().read(|connection| runs(connection, condition, params![]));
+            return self.database().read(|connection| open_runs(connection, condition, params![]));
         };
         let count = "SELECT count(*), count(*) FILTER (WHERE replica IS NULL), \
                      count(*) FILTER (WHERE replica = ?1) FROM agent_runs WHERE finished_at IS NULL";
@@ -35,7 +38,16 @@ impl Store {
             })?;
         }
         let condition = "replica = ?1 AND finished_at IS NULL ORDER BY number";
-        self.database().read(|connection| runs(connection, condition, params![replica]))
+        self.database().read(|connection| open_runs(connection, condition, params![replica]))
+    }
+
+    /// Returns a run that is unfinished.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn unfinished_run(&self, run: i64) -> Result<Option<RunRecord>, StoreError> {
+        let record = self.database().read(|connection| run_by_number(connection, run))?;
+        Ok(record.filter(|record| !record.status.is_finished()))
     }
 
     /// Begins the work on a queued run at `now_ms` (milliseconds since the Unix epoch). Returns false if it has begun
@@ -54,4 +66,19 @@ impl Store {
             Ok(transaction.execute(sql, params![run, now_ms])? == 1)
         })
     }
+}
+
+/// Returns the unfinished runs for which `condition` holds.
+fn open_runs(connection: &Connection, condition: &str, values: sql::Params<'_>) -> sql::Result<Vec<OpenRun>> {
+    let sql =
+        format!("SELECT number, id, team, status, cancel_requested_at FROM agent_runs WHERE {condition}");
+    connection.query(&sql, values, |row| {
+        Ok(OpenRun {
+            number: row.get(0)?,
+            id: row.get(1)?,
+            team: row.get(2)?,
+            status: row.get(3)?,
+            cancel_requested_at_ms: row.get(4)?,
+        })
+    })
 }

@@ -7,7 +7,8 @@ use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
-use crate::sql::params;
+use crate::job::run_without_secrets;
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// The events of an end are few and small.
@@ -59,6 +60,7 @@ impl Store {
                 expires_at_ms
             ];
             transaction.execute(sql, values)?;
+            remove_secrets(transaction, run)?;
             write_events(transaction, run, &events, NO_LIMITS)?;
             if let Some(event) = &webhook {
                 let is_success = status == RunStatus::Succeeded;
@@ -73,4 +75,14 @@ impl Store {
         }
         Ok(charged)
     }
+}
+
+/// Removes headers and credentials from the request of a run that has ended.
+fn remove_secrets(transaction: &Transaction<'_>, run: i64) -> sql::Result<()> {
+    let sql = "SELECT request FROM agent_runs WHERE number = ?1";
+    let request: String = transaction.query_row(sql, params![run], |row| row.get(0))?;
+    if let Some(request) = run_without_secrets(&request) {
+        transaction.execute("UPDATE agent_runs SET request = ?2 WHERE number = ?1", params![run, request])?;
+    }
+    Ok(())
 }

@@ -18,5 +18,6 @@ mod types;
 
 pub use types::{
     AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
-    NewRunSnapshot, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus, RunWebhookEvent,
+    NewRunSnapshot, OpenRun, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus,
+    RunWebhookEvent,
 };

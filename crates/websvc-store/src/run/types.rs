@@ -194,6 +194,21 @@ pub struct RunRecord {
     pub expires_at_ms: Option<u64>,
 }
 
+/// An unfinished run, as far as its owner needs it to decide what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRun {
+    /// Number in the store.
+    pub number: i64,
+    /// Identifier on the wire.
+    pub id: String,
+    /// Team that owns it.
+    pub team: String,
+    /// Status of the run.
+    pub status: RunStatus,
+    /// Request to cancel it, in milliseconds since the Unix epoch.
+    pub cancel_requested_at_ms: Option<u64>,
+}
+
 /// An event of a run, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRunEvent {

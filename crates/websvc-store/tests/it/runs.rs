@@ -83,6 +83,19 @@ fn run_waits_works_and_ends_once() {
 }
 
 #[test]
+fn ended_run_contains_no_credentials_and_headers() {
+    let (_dir, store) = fresh();
+    let request = r#"{"request":{"prompt":"x","urls":["http://user:hunter2@a.test/x"],
+        "scrapeOptions":{"headers":{"authorization":"hunter2"}}}}"#;
+    let run = create(&store, &NewRun { request: request.to_owned(), ..new("a") }, 100);
+    assert_eq!(store.unfinished_run(run.number).unwrap().unwrap().request, request, "the work needs them");
+    store.finish_run(run.number, finished(RunStatus::Failed), &LIMITS, 200).unwrap();
+    let ended = store.run("tea", RunKind::Agent, "a", 300).unwrap().unwrap();
+    assert!(!ended.request.contains("hunter2"), "{}", ended.request);
+    assert!(ended.request.contains("http://a.test/x"), "{}", ended.request);
+}
+
+#[test]
 fn end_of_a_run_charges_its_team_once() {
     let (_dir, store) = fresh();
     let team =
@@ -218,8 +231,9 @@ fn run_of_a_lost_process_is_claimed_by_the_next_one() {
     let next = crate::open(dir.path());
     next.join_replicas(ReplicaRole::Worker).unwrap();
     assert_eq!(states(&next), both);
+    assert_eq!(next.unfinished_run(run.number).unwrap().unwrap().request, run.request);
     assert!(next.finish_run(run.number, finished(RunStatus::Failed), &LIMITS, 200).unwrap().is_some());
-    assert_eq!(states(&next), both[1..]);
+    assert_eq!((states(&next), next.unfinished_run(run.number).unwrap()), (both[1..].to_vec(), None));
 }
 
 #[test]

@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
+use crate::url_or_options::{self, UrlOrOptions};
 
 /// Webhook of an agent run or an extraction: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum AgentWebhook {
     /// URL that receives all events.
     Url(String),
@@ -98,36 +97,12 @@ pub struct AgentEndEvent {
     pub credits_used: u64,
 }
 
-impl Serialize for AgentWebhook {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Url(url) => serializer.serialize_str(url),
-            Self::Options(options) => options.serialize(serializer),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for AgentWebhook {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AgentWebhookVisitor)
-    }
-}
-
-struct AgentWebhookVisitor;
-
-impl<'de> Visitor<'de> for AgentWebhookVisitor {
-    type Value = AgentWebhook;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL or an object with `url`")
-    }
-
-    fn visit_str<E: Error>(self, url: &str) -> Result<AgentWebhook, E> {
-        Ok(AgentWebhook::Url(url.to_owned()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AgentWebhook, A::Error> {
-        AgentWebhookOptions::deserialize(MapAccessDeserializer::new(map)).map(AgentWebhook::Options)
+        Ok(match UrlOrOptions::deserialize(deserializer)? {
+            UrlOrOptions::Url(url) => Self::Url(url),
+            UrlOrOptions::Options(options) => Self::Options(options),
+        })
     }
 }
 
@@ -137,10 +112,6 @@ impl JsonSchema for AgentWebhook {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let options = generator.subschema_for::<AgentWebhookOptions>();
-        json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": URL_MAX_CHARS, "pattern": NOT_BLANK },
-            options,
-        ] })
+        url_or_options::schema::<AgentWebhookOptions>(generator)
     }
 }

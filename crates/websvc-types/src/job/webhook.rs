@@ -2,17 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
+use crate::url_or_options::{self, UrlOrOptions};
 
 /// Webhook of a job: a URL, or an object with options.
 ///
@@ -32,7 +30,8 @@ use crate::scrape::add_header_patterns;
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Webhook {
     /// URL that receives all events.
     Url(String),
@@ -179,36 +178,12 @@ impl WebhookEvent {
     }
 }
 
-impl Serialize for Webhook {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Url(url) => serializer.serialize_str(url),
-            Self::Options(options) => options.serialize(serializer),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for Webhook {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WebhookVisitor)
-    }
-}
-
-struct WebhookVisitor;
-
-impl<'de> Visitor<'de> for WebhookVisitor {
-    type Value = Webhook;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL or an object with `url`")
-    }
-
-    fn visit_str<E: Error>(self, url: &str) -> Result<Webhook, E> {
-        Ok(Webhook::Url(url.to_owned()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Webhook, A::Error> {
-        WebhookOptions::deserialize(MapAccessDeserializer::new(map)).map(Webhook::Options)
+        Ok(match UrlOrOptions::deserialize(deserializer)? {
+            UrlOrOptions::Url(url) => Self::Url(url),
+            UrlOrOptions::Options(options) => Self::Options(options),
+        })
     }
 }
 
@@ -218,11 +193,7 @@ impl JsonSchema for Webhook {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let options = generator.subschema_for::<WebhookOptions>();
-        json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": URL_MAX_CHARS, "pattern": NOT_BLANK },
-            options,
-        ] })
+        url_or_options::schema::<WebhookOptions>(generator)
     }
 }
 

@@ -2,19 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
+use crate::url_or_options::{self, UrlOrOptions};
 
 /// Webhook of a monitor: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum MonitorWebhook {
     /// URL that receives all events.
     Url(String),
@@ -69,36 +68,12 @@ impl MonitorEventKind {
     }
 }
 
-impl Serialize for MonitorWebhook {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Url(url) => serializer.serialize_str(url),
-            Self::Options(options) => options.serialize(serializer),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for MonitorWebhook {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MonitorWebhookVisitor)
-    }
-}
-
-struct MonitorWebhookVisitor;
-
-impl<'de> Visitor<'de> for MonitorWebhookVisitor {
-    type Value = MonitorWebhook;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL or an object with `url`")
-    }
-
-    fn visit_str<E: Error>(self, url: &str) -> Result<MonitorWebhook, E> {
-        Ok(MonitorWebhook::Url(url.to_owned()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MonitorWebhook, A::Error> {
-        MonitorWebhookOptions::deserialize(MapAccessDeserializer::new(map)).map(MonitorWebhook::Options)
+        Ok(match UrlOrOptions::deserialize(deserializer)? {
+            UrlOrOptions::Url(url) => Self::Url(url),
+            UrlOrOptions::Options(options) => Self::Options(options),
+        })
     }
 }
 
@@ -108,10 +83,6 @@ impl JsonSchema for MonitorWebhook {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let options = generator.subschema_for::<MonitorWebhookOptions>();
-        json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": URL_MAX_CHARS, "pattern": NOT_BLANK },
-            options,
-        ] })
+        url_or_options::schema::<MonitorWebhookOptions>(generator)
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of requests for agent runs.
 
 use serde_json::{Value, json};
+use websvc_types::Location;
 use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall,
 };
@@ -43,14 +44,16 @@ fn official_clients_are_understood() {
         "prompt": "x", "urls": ["https://a.test", "a.test/b", "https://a.test"], "maxCredits": 5,
         "strictConstrainToURLs": true, "model": "spark-2", "effort": "high", "mode": "chat",
         "webhook": { "url": "https://hook.test", "events": ["failed", "started", "failed"] },
-        "location": { "country": "DE" }, "origin": "python-sdk@4.55.0", "integration": "_e2e-test",
+        "location": { "country": "DE", "languages": ["de"] }, "origin": "python-sdk@4.55.0", "integration": "_e2e-test",
         "zeroDataRetention": false,
     });
     let Checked { plan, warnings } = accept(&python);
     assert_eq!(warnings, Vec::<String>::new());
     let urls: Vec<&str> = plan.urls.iter().map(Target::text).collect();
     assert_eq!(urls, ["https://a.test", "http://a.test/b"], "each once");
-    assert_eq!((plan.is_strict, plan.country.as_deref(), plan.mode), (true, Some("DE"), AgentMode::Chat));
+    assert_eq!((plan.is_strict, plan.mode), (true, AgentMode::Chat));
+    let (country, languages) = (Some("DE".to_owned()), Some(vec!["de".to_owned()]));
+    assert_eq!(plan.location, Some(Location { country, languages, city: None }));
     let events = plan.webhook.unwrap().events;
     assert_eq!(events, [AgentWebhookEvent::Started, AgentWebhookEvent::Failed]);
     let rust = json!({ "prompt": "x", "urls": ["https://a.test"], "strictConstrainToUrls": true });
