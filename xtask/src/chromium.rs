@@ -25,7 +25,7 @@ pub(crate) fn prepare() -> Result<PathBuf> {
     if !Path::new(tool).is_file()
         && let Err(error) = install(package)
     {
-        println!(
+        eprintln!(
             "warning: cannot install {package}, tests of certificate authorities will be skipped: {error}"
         );
     }
@@ -38,7 +38,7 @@ fn prepare_program() -> Result<PathBuf> {
     }
     let mut failures = Vec::new();
     for package in PACKAGES {
-        println!("chromium: installing the Debian package {package}");
+        eprintln!("chromium: installing the Debian package {package}");
         if let Err(error) = install(package) {
             failures.push(error.to_string());
         } else if let Some(program) = find_installed() {

@@ -76,7 +76,7 @@ fn check(metadata: &Value) -> Vec<String> {
 
 fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut Vec<String>) {
     let Some(layer) = LAYERS.iter().find(|layer| layer.name == package.name) else {
-        violations.push(format!("{}: not in the table of layers in xtask/src/layers.rs", package.name));
+        violations.push(format!("{}: not in the table of layers in xtask/src/layers/table.rs", package.name));
         return;
     };
     for dependency in package.dependencies.iter().filter(|dependency| members.contains(dependency.name)) {
@@ -251,7 +251,7 @@ mod tests {
     fn crate_without_row_is_reported() {
         assert_eq!(
             violations(&[("websvc-novelty", &[])]),
-            ["websvc-novelty: not in the table of layers in xtask/src/layers.rs"]
+            ["websvc-novelty: not in the table of layers in xtask/src/layers/table.rs"]
         );
     }
 

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
+use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
 
 use crate::instructions::COLLECT;
 use crate::merge::Draft;
 use crate::page::Page;
 use crate::prompt::{Content, passage_text, task_sections};
-use crate::requests::content_chars;
+use crate::requests::{complete, content_chars};
 use crate::schema::optional_schema;
 use crate::tool::ReadPage;
 
@@ -64,14 +64,9 @@ pub async fn collect_page(
             max_tokens: MAX_TOKENS,
             deadline,
         };
-        let chars = COLLECT.len() + prompt.len() + content.len();
-        let (data, reported) = match model.complete(&request).await {
-            Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
-            Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),
-            Err(error) => return Err(error),
-        };
-        usage.add(reported.or_estimate(chars, data.to_string().len()));
-        draft.add(&page.url, data);
+        let (data, of_request) = complete(model, &request).await?;
+        usage.add(of_request);
+        draft.add(&page.url, data.unwrap_or_default());
     }
     let is_cut = page.is_cut || first < page.passages.len();
     Ok(Collected { data: draft.into_parts().0, usage, is_cut })

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
+use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
 
 use crate::instructions::COMPOSE;
 use crate::prompt::{Content, task_sections};
-use crate::requests::content_chars;
+use crate::requests::{complete, content_chars};
 
 /// The maximum length of an answer, in tokens.
 const MAX_TOKENS: u32 = 4_096;
@@ -53,12 +53,6 @@ pub async fn correct_data(
         max_tokens: MAX_TOKENS,
         deadline,
     };
-    let chars = COMPOSE.len() + prompt.len() + content.len();
-    let (data, usage) = match model.complete(&request).await {
-        Ok(Completion { content, usage, is_content_truncated: _ }) => (content.into_json(), usage),
-        Err(ModelError::InvalidResponse { .. }) => (Value::Null, Usage::default()),
-        Err(error) => return Err(error),
-    };
-    let usage = usage.or_estimate(chars, data.to_string().len());
-    Ok(Corrected { data, usage })
+    let (data, usage) = complete(model, &request).await?;
+    Ok(Corrected { data: data.unwrap_or_default(), usage })
 }

@@ -25,6 +25,7 @@ mod evidence;
 mod fill;
 mod instructions;
 mod merge;
+mod needle;
 mod numbers;
 mod page;
 mod pages;
@@ -38,6 +39,7 @@ mod steps;
 mod targets;
 mod task;
 mod tool;
+mod word_index;
 
 pub use collect::{Collected, collect_page};
 pub use correct::{Corrected, correct_data};

@@ -1,5 +1,7 @@
 //! A page that was read: its passages, and the words and numbers that they state.
 
+use std::collections::HashSet;
+
 use websvc_extract::passages::{Passages, SplitPolicy};
 
 use crate::numbers::numbers;
@@ -29,6 +31,8 @@ pub(crate) struct Page {
     pub(crate) url: String,
     pub(crate) passages: Vec<Passage>,
     pub(crate) links: Vec<Link>,
+    /// The keys of its URL and of its links.
+    pub(crate) addresses: HashSet<String>,
     /// True if its end is not kept.
     pub(crate) is_cut: bool,
     pub(crate) bytes: usize,
@@ -61,8 +65,11 @@ impl Page {
         links.retain(|link| link.url.len() <= MAX_URL_BYTES);
         links.truncate(MAX_LINKS);
         let link_bytes: usize = links.iter().map(|link| link.url.len() + link.text.len()).sum();
-        let bytes = link_bytes + passages.iter().map(Passage::bytes).sum::<usize>();
-        Self { url, passages, links, is_cut, bytes }
+        let addresses: HashSet<String> =
+            links.iter().map(|link| &link.url).chain([&url]).map(|url| url_key(url)).collect();
+        let address_bytes: usize = addresses.iter().map(String::len).sum();
+        let bytes = link_bytes + address_bytes + passages.iter().map(Passage::bytes).sum::<usize>();
+        Self { url, passages, links, addresses, is_cut, bytes }
     }
 }
 

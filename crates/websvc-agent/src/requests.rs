@@ -45,6 +45,30 @@ pub(crate) fn content_chars(
     model.max_input_chars().min(MAX_INPUT_CHARS.max(used * 2)).saturating_sub(used).max(MIN_CONTENT_CHARS)
 }
 
+/// Asks a model for a value; `None` if its answer is not one. The tokens are estimated where the model does not report them.
+///
+/// # Errors
+/// The failure of the model.
+pub(crate) async fn complete(
+    model: &dyn Model,
+    request: &CompletionRequest<'_>,
+) -> Result<(Option<Value>, Usage), ModelError> {
+    let request_bytes = request_bytes(request);
+    match model.complete(request).await {
+        Ok(Completion { content, usage, is_content_truncated: _ }) => {
+            let value = content.into_json();
+            let usage = usage.or_estimate(request_bytes, value.to_string().len());
+            Ok((Some(value), usage))
+        }
+        Err(ModelError::InvalidResponse { .. }) => Ok((None, Usage::default().or_estimate(request_bytes, 0))),
+        Err(error) => Err(error),
+    }
+}
+
+fn request_bytes(request: &CompletionRequest<'_>) -> usize {
+    request.instructions.len() + request.user_prompt.len() + request.content.map_or(0, str::len)
+}
+
 /// The model of a run.
 pub(crate) struct Requests<'a> {
     pub(crate) model: &'a dyn Model,
@@ -87,24 +111,16 @@ impl<'a> Requests<'a> {
             max_tokens,
             deadline: self.deadline.into_std(),
         };
-        let result = self.model.complete(&completion).await;
+        let result = complete(self.model, &completion).await;
         self.longest = self.longest.max(started.elapsed());
-        let request_chars = instructions.len() + prompt.len() + content.len();
         match result {
-            Ok(Completion { content, usage, is_content_truncated: _ }) => {
-                let value = content.into_json();
-                self.count(usage.or_estimate(request_chars, value.to_string().len()));
-                Ok(Some(value))
-            }
-            Err(ModelError::InvalidResponse { .. }) => {
-                self.count(Usage::default().or_estimate(request_chars, 0));
-                Ok(None)
+            Ok((value, usage)) => {
+                self.count(usage);
+                Ok(value)
             }
             Err(ModelError::TooLarge { subject: "the response" }) => {
-                self.count(
-                    Usage { output_tokens: max_tokens.into(), ..Usage::default() }
-                        .or_estimate(request_chars, 0),
-                );
+                let usage = Usage { output_tokens: max_tokens.into(), ..Usage::default() };
+                self.count(usage.or_estimate(request_bytes(&completion), 0));
                 Ok(None)
             }
             Err(ModelError::Timeout { .. }) if Instant::now() >= self.deadline => Err(RunOutcome::Timeout),

@@ -1,56 +1,25 @@
 //! Finds the passages that state the values of the data.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 use websvc_model::{cut, one_line};
 
-use crate::merge::is_empty;
-use crate::numbers::{number_readings, states};
-use crate::page::{Page, Passage, url_key, words};
+use crate::needle::{MAX_CANDIDATES, Needle};
+use crate::page::Page;
 use crate::report::ValueSource;
+use crate::word_index::{Place, WordIndex};
 
 /// The maximum number of values that are looked up.
 const MAX_VALUES: usize = 500;
 
-/// The maximum number of passages that are compared for one value.
-const MAX_CANDIDATES: usize = 40;
-
 /// The maximum length of the passage of a source.
 const MAX_EXCERPT_CHARS: usize = 400;
 
-/// The number of words from which a text is a summary, and the part of its longer words that a passage must contain.
-const SUMMARY_WORDS: usize = 8;
-const SUMMARY_RATIO: f64 = 0.7;
-
-/// The maximum number of numbers of a text that are compared apart from their order.
-const MAX_NUMBERS: usize = 2;
-
 /// The maximum number of other values that are compared to choose a line.
 const MAX_NEIGHBORS: usize = 20;
-
-/// The minimum length of a word of a summary that is compared.
-const SUMMARY_WORD_CHARS: usize = 4;
-
-/// Names of currencies. A page states them as signs.
-const CURRENCIES: &[&str] =
-    &["usd", "eur", "gbp", "chf", "jpy", "euro", "euros", "dollars", "dollar", "pounds"];
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// The sources of values, and the values without one.
 #[derive(Debug, Default)]
@@ -71,7 +40,8 @@ pub(crate) struct Unsourced {
 /// Looks up the values of the data in pages. Texts are compared without case and punctuation, numbers in the notations of
 /// several languages, and long texts by their words. Booleans and empty values have no source.
 pub(crate) fn find_sources(data: &Value, pages: &[Arc<Page>]) -> Sources {
-    let mut lookup = Lookup { pages, sources: Sources::default(), remaining: MAX_VALUES };
+    let index = OnceCell::new();
+    let mut lookup = Lookup { pages, index, sources: Sources::default(), remaining: MAX_VALUES };
     lookup.visit(data, &mut String::new());
     lookup.sources
 }
@@ -85,12 +55,11 @@ pub(crate) fn is_stated(value: &Value, page: &Page) -> bool {
 
 struct Lookup<'a> {
     pages: &'a [Arc<Page>],
+    /// The words of the pages, once a text is looked up.
+    index: OnceCell<WordIndex<'a>>,
     sources: Sources,
     remaining: usize,
 }
-
-/// A passage by the indexes of its page and of itself.
-type Place = (usize, usize);
 
 impl Lookup<'_> {
     fn visit(&mut self, value: &Value, pointer: &mut String) {
@@ -156,6 +125,9 @@ impl Lookup<'_> {
     }
 
     fn places(&self, needle: &Needle) -> Vec<Place> {
+        if let Needle::Text(text) = needle {
+            return text.places(self.index.get_or_init(|| WordIndex::new(self.pages)));
+        }
         let mut places = Vec::new();
         for (page_index, page) in self.pages.iter().enumerate() {
             let before = places.len();
@@ -170,141 +142,6 @@ impl Lookup<'_> {
         }
         places
     }
-}
-
-/// A value in the form in which it is looked up.
-#[derive(Debug)]
-enum Needle {
-    Number(f64),
-    Url(String),
-    Text(TextNeedle),
-}
-
-#[derive(Debug)]
-struct TextNeedle {
-    /// The words of the text, and of other spellings.
-    spellings: Vec<String>,
-    /// The readings of its numbers if it has few, and the words that must occur with them.
-    numbers: Vec<Vec<f64>>,
-    numbered_words: Vec<String>,
-    /// The longer words of a summary.
-    summary: Vec<String>,
-}
-
-impl Needle {
-    /// Returns the form of a value; `None` if it cannot have a source.
-    fn new(value: &Value) -> Option<Self> {
-        match value {
-            value if is_empty(value) => None,
-            Value::Number(number) => number.as_f64().map(Self::Number),
-            Value::String(text) if is_url(text) => Some(Self::Url(text.trim().to_owned())),
-            Value::String(text) => TextNeedle::new(text).map(Self::Text),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        }
-    }
-
-    fn is_in(&self, passage: &Passage) -> bool {
-        match self {
-            Self::Number(value) => states(&passage.numbers, *value),
-            Self::Url(url) => passage.text.contains(url.as_str()),
-            Self::Text(text) => text.is_in(passage),
-        }
-    }
-
-    fn is_address_of(&self, page: &Page) -> bool {
-        let Self::Url(url) = self else { return false };
-        let key = url_key(url);
-        url_key(&page.url) == key || page.links.iter().any(|link| url_key(&link.url) == key)
-    }
-
-    /// Returns the line of a passage that states the value and the most of its neighbors, or else all of it.
-    fn excerpt<'a>(&self, passage: &'a Passage, neighbors: &[&Self]) -> &'a str {
-        let mut best = (0, passage.text.as_str());
-        for line in passage.text.lines() {
-            let part = Passage::new(line.to_owned());
-            let count = 1 + neighbors.iter().filter(|needle| needle.is_in(&part)).count();
-            if count > best.0 && self.is_in(&part) {
-                best = (count, line);
-            }
-        }
-        best.1
-    }
-}
-
-impl TextNeedle {
-    fn new(text: &str) -> Option<Self> {
-        let words_of_text = words(text);
-        let all: Vec<&str> = words_of_text.split_whitespace().collect();
-        if all.is_empty() {
-            return None;
-        }
-        let mut spellings = vec![words_of_text.clone()];
-        let dates = date_spellings(text);
-        let mut numbers = number_readings(text);
-        if !dates.is_empty() || numbers.len() > MAX_NUMBERS {
-            numbers.clear();
-        }
-        spellings.extend(dates);
-        let is_word =
-            |word: &&&str| !word.contains(|c: char| c.is_ascii_digit()) && !CURRENCIES.contains(*word);
-        let numbered_words = match numbers.is_empty() {
-            true => Vec::new(),
-            false => all.iter().filter(is_word).map(|word| format!(" {word} ")).collect(),
-        };
-        let mut summary: Vec<String> = Vec::new();
-        if all.len() >= SUMMARY_WORDS {
-            let long = all.iter().filter(|word| word.chars().count() >= SUMMARY_WORD_CHARS);
-            summary = long.map(|word| format!(" {word} ")).collect();
-            summary.sort_unstable();
-            summary.dedup();
-        }
-        Some(Self { spellings, numbers, numbered_words, summary })
-    }
-
-    fn is_in(&self, passage: &Passage) -> bool {
-        let Self { spellings, numbers, numbered_words, summary } = self;
-        let contains = |word: &String| passage.words.contains(word.as_str());
-        if spellings.iter().any(contains) {
-            return true;
-        }
-        let is_stated = |readings: &Vec<f64>| readings.iter().any(|value| states(&passage.numbers, *value));
-        let has_numbers = !numbers.is_empty() && numbers.iter().all(is_stated);
-        if has_numbers && numbered_words.iter().all(contains) {
-            return true;
-        }
-        let found = summary.iter().filter(|word| contains(word)).count();
-        !summary.is_empty() && found as f64 >= summary.len() as f64 * SUMMARY_RATIO
-    }
-}
-
-fn is_url(text: &str) -> bool {
-    let text = text.trim();
-    (text.starts_with("http://") || text.starts_with("https://")) && !text.contains(char::is_whitespace)
-}
-
-/// Returns the words of a date of the form `2026-03-05` in the spellings of pages.
-fn date_spellings(text: &str) -> Vec<String> {
-    let text = text.trim();
-    let date = text.get(..10).filter(|_| text.len() == 10 || text[10..].starts_with('T'));
-    let Some(date) = date else { return Vec::new() };
-    let mut parts = date.splitn(3, '-').map(|part| part.parse::<usize>().ok());
-    let (Some(Some(year)), Some(Some(month)), Some(Some(day))) = (parts.next(), parts.next(), parts.next())
-    else {
-        return Vec::new();
-    };
-    let Some(name) = month.checked_sub(1).and_then(|index| MONTHS.get(index)) else { return Vec::new() };
-    let short = &name[..3];
-    let mut spellings = vec![words(date)];
-    for name in [name, short] {
-        spellings.push(format!(" {day} {name} {year} "));
-        spellings.push(format!(" {name} {day} {year} "));
-        spellings.push(format!(" {day:02} {name} {year} "));
-    }
-    spellings.push(format!(" {day:02} {month:02} {year} "));
-    spellings.push(format!(" {month:02} {day:02} {year} "));
-    spellings.push(format!(" {day} {month} {year} "));
-    spellings.push(format!(" {month} {day} {year} "));
-    spellings
 }
 
 #[cfg(test)]

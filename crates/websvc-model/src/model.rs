@@ -123,13 +123,13 @@ impl Usage {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// Returns the usage with an estimate, from numbers of characters, in place of what the model does not report.
+    /// Returns the usage with an estimate, from lengths in bytes, in place of what the model does not report.
     #[must_use]
-    pub const fn or_estimate(self, request_chars: usize, response_chars: usize) -> Self {
+    pub const fn or_estimate(self, request_bytes: usize, response_bytes: usize) -> Self {
         let Self { input_tokens, output_tokens } = self;
         Self {
-            input_tokens: if input_tokens == 0 { estimate(request_chars) } else { input_tokens },
-            output_tokens: if output_tokens == 0 { estimate(response_chars) } else { output_tokens },
+            input_tokens: if input_tokens == 0 { estimate(request_bytes) } else { input_tokens },
+            output_tokens: if output_tokens == 0 { estimate(response_bytes) } else { output_tokens },
         }
     }
 
@@ -141,9 +141,9 @@ impl Usage {
 }
 
 /// Returns the number of tokens of a text, as a rule of thumb.
-const fn estimate(chars: usize) -> u64 {
-    const CHARS_PER_TOKEN: usize = 4;
-    (chars / CHARS_PER_TOKEN) as u64
+const fn estimate(bytes: usize) -> u64 {
+    const BYTES_PER_TOKEN: usize = 4;
+    (bytes / BYTES_PER_TOKEN) as u64
 }
 
 /// The ranking of texts.

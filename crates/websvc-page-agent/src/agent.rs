@@ -145,15 +145,15 @@ impl<'a> Run<'a> {
             max_tokens: STEP_TOKENS,
             deadline: self.task.deadline.into_std(),
         };
-        let request_chars = INSTRUCTIONS.len() + prompt.len() + content.len();
+        let request_bytes = INSTRUCTIONS.len() + prompt.len() + content.len();
         let decision = match model.complete(&request).await {
             Ok(Completion { content, usage, is_content_truncated: _ }) => {
                 let answer = content.into_json();
-                self.count(request_chars, &answer, usage);
+                self.count(request_bytes, &answer, usage);
                 Decision::read(&answer)
             }
             Err(ModelError::InvalidResponse { .. }) => {
-                self.count(request_chars, &Value::Null, Usage::default());
+                self.count(request_bytes, &Value::Null, Usage::default());
                 None
             }
             Err(ModelError::Timeout { .. }) if Instant::now() >= self.task.deadline => {
@@ -166,8 +166,8 @@ impl<'a> Run<'a> {
     }
 
     /// Counts the tokens of a step.
-    fn count(&mut self, request_chars: usize, answer: &Value, reported: Usage) {
-        let step = reported.or_estimate(request_chars, answer.to_string().len());
+    fn count(&mut self, request_bytes: usize, answer: &Value, reported: Usage) {
+        let step = reported.or_estimate(request_bytes, answer.to_string().len());
         self.usage.add(step);
         self.max_step_tokens = self.max_step_tokens.max(step.total());
     }
