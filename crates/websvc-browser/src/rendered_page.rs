@@ -56,6 +56,8 @@ pub struct SetCookie {
     pub domain: String,
     /// The path prefix.
     pub path: String,
+    /// It is sent over https only.
+    pub is_secure: bool,
 }
 
 /// A download that a page started and the browser refused.

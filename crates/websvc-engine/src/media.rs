@@ -11,7 +11,7 @@ use websvc_artifacts::ArtifactKind;
 use websvc_media::{
     Container, Cookie, Downloader, HostRule, MediaError, MediaFile, MediaKind, MediaRequest, TlsCheck,
 };
-use websvc_scrape::{FilePublisher, Page, ScrapeError, Scraper};
+use websvc_scrape::{FilePublisher, Page, ScrapeError, Scraper, SetCookie};
 use websvc_stage::Stage;
 use websvc_transport::without_credentials;
 use websvc_types::Format;
@@ -134,21 +134,19 @@ fn kind_of(format: &Format) -> Option<MediaKind> {
 /// Returns the cookies of the rendered page and those of the request, which take precedence.
 fn cookies(plan: &ScrapePlan, page: &Page, url: &Url) -> Vec<Cookie> {
     let rendered = page.artifacts.iter().flat_map(|artifacts| &artifacts.cookies);
-    let mut cookies: Vec<Cookie> = rendered
-        .map(|cookie| Cookie {
-            name: cookie.name.clone(),
-            value: cookie.value.clone(),
-            domain: cookie.domain.clone(),
-            path: cookie.path.clone(),
-            // The browser does not tell which of them are for https only.
-            is_secure: url.scheme() == "https",
-        })
-        .collect();
+    let mut cookies: Vec<Cookie> = rendered.map(|cookie| rendered_cookie(cookie, url)).collect();
     // The tool reads a later cookie of the same name over an earlier one.
     if let Some(header) = plan.headers().get("cookie") {
         cookies.extend(Cookie::of_header(header, url));
     }
     cookies
+}
+
+/// Returns a cookie of a rendered page. A profile has cookies of other sites, too, which may be for https only on a page that
+/// is not; those of an https page are for https in any case.
+fn rendered_cookie(cookie: &SetCookie, url: &Url) -> Cookie {
+    let SetCookie { name, value, domain, path, is_secure } = cookie.clone();
+    Cookie { name, value, domain, path, is_secure: is_secure || url.scheme() == "https" }
 }
 
 /// Returns the rule of threat protection for the hosts of a download: its lists. The scanner has checked the page, and would
@@ -195,6 +193,33 @@ fn handle(error: MediaError, kind: MediaKind, url: &Url, page: &mut Page) -> Res
         (error @ (MediaError::TooLarge(_) | MediaError::Failed(_)), MediaKind::Audio | MediaKind::Video) => {
             page.warnings.push(format!("format {name}: {error}"));
             Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secure_cookies_stay_secure_on_every_page() {
+        for (is_secure, page, expected) in [
+            (true, "http://a.test/", true),
+            (false, "http://a.test/", false),
+            (true, "https://a.test/", true),
+            (false, "https://a.test/", true),
+        ] {
+            let cookie = SetCookie {
+                name: "n".to_owned(),
+                value: "v".to_owned(),
+                domain: "b.test".to_owned(),
+                path: "/p".to_owned(),
+                is_secure,
+            };
+            let Cookie { name, value, domain, path, is_secure: found } =
+                rendered_cookie(&cookie, &page.parse().unwrap());
+            assert_eq!([name, value, domain, path], ["n", "v", "b.test", "/p"]);
+            assert_eq!(found, expected, "{is_secure} {page}");
         }
     }
 }

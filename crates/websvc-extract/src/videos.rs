@@ -56,13 +56,13 @@ pub(crate) fn read(document: &Document) -> Vec<PageVideo> {
             _ => {}
         }
     }
-    let data = StructuredData::read(document);
+    let data = document.structured_data();
     for graph in [&data.json_ld, &data.microdata, &data.rdfa] {
         for entity in graph.entities().filter(|entity| entity.is(&["VideoObject"])) {
             videos.add_entity(entity);
         }
     }
-    videos.add_meta(&data);
+    videos.add_meta(data);
     videos.list
 }
 

@@ -1,6 +1,10 @@
-//! Properties of the reader of structured data for any page: of the metadata and the brand that it declares.
+//! Properties of the reader of structured data for any page: of the metadata, the brand and the videos that it declares.
 
 use websvc_extract::{DeclaredBrand, Document, MetaValue, PageMetadata, Source};
+use websvc_types::limits::{
+    VIDEO_DESCRIPTION_MAX_CHARS, VIDEO_TITLE_MAX_CHARS, VIDEO_URL_MAX_BYTES, VIDEOS_MAX,
+};
+use websvc_types::video::PageVideo;
 
 /// Maximum size of all texts that are read, per byte of the page, and the size that every page may reach.
 const MAX_TEXT_PER_BYTE: usize = 40;
@@ -21,6 +25,25 @@ pub(crate) fn check(data: &[u8]) {
     }
     assert_eq!(format!("{metadata:?}"), format!("{:?}", page.metadata()));
     assert_eq!(format!("{brand:?}"), format!("{:?}", page.declared_brand()));
+    check_videos(&page.videos());
+    assert_eq!(format!("{:?}", page.videos()), format!("{:?}", page.videos()));
+}
+
+/// Checks that each video is listed once, with public web addresses and texts within their limits.
+fn check_videos(videos: &[PageVideo]) {
+    assert!(videos.len() <= VIDEOS_MAX, "{} videos", videos.len());
+    for (index, video) in videos.iter().enumerate() {
+        assert!(videos[..index].iter().all(|other| other.url != video.url), "{video:?} is listed twice");
+        for url in [Some(&video.url), video.thumbnail.as_ref()].into_iter().flatten() {
+            let is_web = url.starts_with("http://") || url.starts_with("https://");
+            assert!(is_web && url.len() <= VIDEO_URL_MAX_BYTES, "{url:?}");
+        }
+        let texts =
+            [(&video.title, VIDEO_TITLE_MAX_CHARS), (&video.description, VIDEO_DESCRIPTION_MAX_CHARS)];
+        for (text, max_chars) in texts {
+            assert!(text.as_ref().is_none_or(|text| text.chars().count() <= max_chars), "{text:?}");
+        }
+    }
 }
 
 fn metadata_size(metadata: &PageMetadata) -> usize {

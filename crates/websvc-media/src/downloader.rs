@@ -1,18 +1,17 @@
 //! The downloader: one run of yt-dlp for each medium, within its limits.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use url::Url;
 use websvc_sandbox::{InterpreterError, SandboxConfig, Tool, ToolRun};
 use websvc_transport::{Client, Proxy};
 
 use crate::arguments::{ArgumentValues, COOKIES, MediaKind, TlsCheck, arguments};
 use crate::cookies::{self, Cookie};
+use crate::directory::DownloadDirectory;
 use crate::failure::{MediaError, classify, clean};
 use crate::file::{self, FileError, MediaFile};
 use crate::metrics::{Counters, MediaMetrics};
@@ -23,8 +22,7 @@ use crate::slots::Slots;
 const YT_DLP: usize = 0;
 const FFMPEG: usize = 1;
 
-/// The directory of the output, and the socket of the proxy, in the directory of a download.
-const OUTPUT_DIRECTORY: &str = "output";
+/// The socket of the proxy, in the directory of a download.
 const SOCKET: &str = "proxy";
 /// The maximum time in which a program prints its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
@@ -124,10 +122,7 @@ impl Downloader {
     /// # Errors
     /// The directory cannot be removed.
     pub fn remove_abandoned(&self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.0.config.directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Err(_) | Ok(()) => Ok(()),
-        }
+        websvc_sandbox::remove_output(&self.0.config.directory)
     }
 
     /// Downloads a medium. Waits while the team has another download. Dropping the future ends the programs.
@@ -149,8 +144,8 @@ impl Downloader {
         if timeout.is_zero() {
             return Err(MediaError::Timeout);
         }
-        let directory = new_directory(&config.directory).map_err(|error| internal(&error))?;
-        let output = directory.path().join(OUTPUT_DIRECTORY);
+        let directory = DownloadDirectory::new(&config.directory).map_err(|error| internal(&error))?;
+        let output = directory.output();
         let traffic_bytes = config.max_bytes.saturating_mul(TRAFFIC_FACTOR).saturating_add(TRAFFIC_OF_PAGES);
         let route = Route { client, proxy, rule, traffic_bytes };
         let proxy =
@@ -180,7 +175,7 @@ impl Downloader {
         let reading = tokio::task::spawn_blocking(move || {
             let read = file::read(&output, kind, max_bytes);
             // Before the answer, so that nothing is left then.
-            drop(directory);
+            directory.remove();
             read
         });
         let read = reading.await.map_err(|error| internal(&io::Error::other(error)))?;
@@ -213,14 +208,6 @@ fn stopped(error: &str, max_bytes: u64) -> MediaError {
 
 fn too_large(max_bytes: u64) -> String {
     format!("the file is larger than {} MiB", max_bytes / (1024 * 1024))
-}
-
-/// Creates the directory of a download, which only this user can open.
-fn new_directory(parent: &Path) -> io::Result<TempDir> {
-    fs::create_dir_all(parent)?;
-    let directory = TempDir::new_in(parent)?;
-    fs::create_dir(directory.path().join(OUTPUT_DIRECTORY))?;
-    Ok(directory)
 }
 
 /// Logs a failure of this machine. The caller learns no paths.

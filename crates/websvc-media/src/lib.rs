@@ -8,6 +8,7 @@
 
 mod arguments;
 mod cookies;
+mod directory;
 mod downloader;
 mod failure;
 mod file;

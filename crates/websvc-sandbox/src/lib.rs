@@ -42,5 +42,5 @@ pub use program::{
     WorkerConfig,
 };
 pub use run::run;
-pub use tool::{TOOL_OUTPUT_DIRECTORY, TOOL_PROXY_PORT, Tool, ToolRun};
+pub use tool::{TOOL_OUTPUT_DIRECTORY, TOOL_PROXY_PORT, Tool, ToolRun, remove_output};
 pub use worker::run_worker;

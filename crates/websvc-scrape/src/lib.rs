@@ -78,3 +78,4 @@ pub use robots::RobotsRules;
 pub use scraper::Scraper;
 pub use upload::FileUpload;
 pub use url_boundary::UrlBoundary;
+pub use websvc_browser::SetCookie;

@@ -27,6 +27,7 @@ impl Page<'_> {
                 value: text(cookie, "value"),
                 domain: text(cookie, "domain"),
                 path: text(cookie, "path"),
+                is_secure: cookie["secure"] == true,
             })
             .collect())
     }

@@ -5,6 +5,8 @@
 //! interface and passes each connection to the socket. A program that ignores the proxy finds no other way out.
 
 mod disk;
+#[cfg(target_os = "linux")]
+mod removal;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +24,9 @@ use crate::interpreter::{
 use crate::process::{Pipes, Worker};
 use crate::program::Outcome;
 use crate::run::{failure, supervise};
+
+#[cfg(target_os = "linux")]
+pub use removal::remove_output;
 
 /// The port of the SOCKS proxy on the loopback interface of the sandbox.
 pub const TOOL_PROXY_PORT: u16 = 1080;
@@ -180,6 +185,19 @@ impl Tool {
         }
         let settings = GuestSettings::Tool(settings.clone());
         crate::interpreter::command::finish(command, &self.sandbox, &settings)
+    }
+}
+
+/// Removes a directory and everything in it; it is not an error if it does not exist. Blocks.
+///
+/// # Errors
+/// Something cannot be removed.
+#[cfg(not(target_os = "linux"))]
+pub fn remove_output(directory: &Path) -> std::io::Result<()> {
+    // Other systems have no sandbox for tools, so no tool has written here.
+    match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Err(_) | Ok(()) => Ok(()),
     }
 }
 
