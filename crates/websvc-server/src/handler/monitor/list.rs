@@ -34,6 +34,9 @@ const PAGE_STATUSES: [CheckPageStatus; 5] = [
     CheckPageStatus::Error,
 ];
 
+/// Rule of the number of items to skip, for messages.
+const SKIP_RULE: &str = "a whole number of at least 0";
+
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
     context: &RequestContext<'_>,
@@ -109,9 +112,7 @@ impl PageRequest {
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
                 "limit" => page.limit = number(&name, &value, 1, MONITOR_LIST_LIMIT_MAX)?,
-                "offset" | "skip" => {
-                    page.skip = query::position(&name, &value, "a whole number of at least 0")?
-                }
+                "offset" | "skip" => page.skip = query::position(&name, &value, SKIP_RULE)?,
                 "status" if !statuses.is_empty() => {
                     if !statuses.contains(&&*value) {
                         let text = format!("status must be one of {}, not {value:?}", statuses.join(", "));
