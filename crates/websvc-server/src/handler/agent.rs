@@ -11,7 +11,7 @@ use websvc_types::agent::{
     AgentList, AgentRequest, AgentSnapshotResponse, AgentStarted, AgentThreadResponse, AgentTraceResponse,
     AgentWebhookEvent, CancelAgentResponse,
 };
-use websvc_types::limits::AGENT_LIST_LIMIT;
+use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
 use super::search::policy;
@@ -174,8 +174,8 @@ async fn inherit(
     policy: &Policy,
 ) -> Result<(AgentRequest, AgentPlan), ApiError> {
     let Some(thread) = plan.thread.clone() else { return Ok((request, plan)) };
-    let runs = context.state.runs.thread(context.team_name(), &thread).await?;
-    let last = runs.last().ok_or_else(thread_not_found)?;
+    let last = context.state.runs.thread(context.team_name(), &thread, 1, JOB_PAGE_BYTES).await?;
+    let last = last.last().ok_or_else(thread_not_found)?;
     let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
     let request = AgentRequest {
         mode: request.mode.or(last.mode),
@@ -302,7 +302,7 @@ async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRe
     let id = parse_thread_id(&call.id)?;
     context.trail.set_target(|| format!("agent thread {id}"));
     let includes_data = flag(call.query.as_deref(), "includeData")?;
-    let records = context.state.runs.thread(context.team_name(), &id).await?;
+    let records = context.state.runs.thread(context.team_name(), &id, u64::MAX, JOB_PAGE_BYTES).await?;
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
         runs.push(context.state.runs.thread_run(record, includes_data).await?);
