@@ -129,7 +129,9 @@ fn earlier_turns(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Vec<E
     if record.turn == 1 {
         return Ok(Vec::new());
     }
-    let earlier = inner.store.thread_runs(&record.team, &record.thread, now_ms())?;
+    // The last one is the run itself.
+    let max = AGENT_TURNS_MAX as u64 + 1;
+    let earlier = inner.store.thread_runs(&record.team, &record.thread, max, u64::MAX, now_ms())?;
     let earlier: Vec<RunRecord> = earlier.into_iter().filter(|run| run.turn < record.turn).collect();
     let first = earlier.len().saturating_sub(AGENT_TURNS_MAX);
     let mut turns = Vec::new();

@@ -219,13 +219,20 @@ impl Runs {
         Ok(RunPage { runs, has_more })
     }
 
-    /// Returns the runs of a thread of a team, the oldest first; empty if there is no such thread.
+    /// Returns the last runs of a thread of a team, the oldest first; empty if there is no such thread. Returns at most `max`
+    /// runs whose requests and results have at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
     /// [`RunsError`]
-    pub async fn thread(&self, team: &str, thread: &str) -> Result<Vec<RunRecord>, RunsError> {
+    pub async fn thread(
+        &self,
+        team: &str,
+        thread: &str,
+        max: u64,
+        max_bytes: u64,
+    ) -> Result<Vec<RunRecord>, RunsError> {
         let (team, thread) = (team.to_owned(), thread.to_owned());
-        self.with_store(move |store, _| store.thread_runs(&team, &thread, now_ms())).await
+        self.with_store(move |store, _| store.thread_runs(&team, &thread, max, max_bytes, now_ms())).await
     }
 
     /// Returns a run of a thread for its client, with its data if that is wanted.

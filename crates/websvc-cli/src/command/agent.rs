@@ -26,9 +26,7 @@ pub(crate) async fn agent(arguments: Agent) -> Result<()> {
         let (request, output) = start_request(start)?;
         return follow::run(&remote, &request, output.as_deref(), json).await;
     };
-    if let Some(prompt) = start.prompt {
-        bail!("{prompt:?} and a command cannot be combined: leave out one of them");
-    }
+    ensure_no_start(&start)?;
     let client = client(&remote)?;
     match command {
         AgentCommand::List { limit } => list(&client, limit, json).await,
@@ -37,6 +35,31 @@ pub(crate) async fn agent(arguments: Agent) -> Result<()> {
         AgentCommand::Cancel { id } => {
             let response = client.cancel_agent(&id).await?;
             if json { output::json(&response) } else { output::line(&format!("cancelled run {id}")) }
+        }
+    }
+}
+
+/// Checks that a command comes without a task and without options of a run to start, which it would ignore.
+fn ensure_no_start(start: &StartAgent) -> Result<()> {
+    let StartAgent { prompt, schema, urls, strict, max_credits, effort, allow_interact, thread, output } =
+        start;
+    if let Some(prompt) = prompt {
+        bail!("{prompt:?} and a command cannot be combined: leave out one of them");
+    }
+    let options = [
+        ("--schema", schema.is_some()),
+        ("--url", !urls.is_empty()),
+        ("--strict", *strict),
+        ("--max-credits", max_credits.is_some()),
+        ("--effort", effort.is_some()),
+        ("--allow-interact", *allow_interact),
+        ("--thread", thread.is_some()),
+        ("--output", output.is_some()),
+    ];
+    match options.into_iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((name, _)) => {
+            bail!("{name} and a command cannot be combined: only a run to start has this option")
         }
     }
 }
@@ -165,6 +188,24 @@ mod tests {
         assert!(
             matches!(parse(&["status", "7"]).unwrap().command, Some(AgentCommand::Status { id }) if id == "7")
         );
+    }
+
+    #[test]
+    fn command_has_no_options_of_a_run_to_start() {
+        for (arguments, expected) in [
+            (["x", "list"].as_slice(), "\"x\" and a command"),
+            (&["--schema", "s", "list"], "--schema and a command"),
+            (&["--url", "http://a.test/", "--strict", "list"], "--url and a command"),
+            (&["--max-credits", "7", "list"], "--max-credits and a command"),
+            (&["--effort", "low", "list"], "--effort and a command"),
+            (&["--allow-interact", "list"], "--allow-interact and a command"),
+            (&["--thread", "t", "list"], "--thread and a command"),
+            (&["--output", "o", "status", "7"], "--output and a command"),
+        ] {
+            let error = ensure_no_start(&parse(arguments).unwrap().start).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        ensure_no_start(&parse(&["--json", "list"]).unwrap().start).unwrap();
     }
 
     #[test]

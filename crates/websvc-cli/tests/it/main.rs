@@ -66,6 +66,7 @@ mod parsing;
 mod path_patterns;
 mod product_and_menu;
 mod profiles;
+mod recipe;
 mod redaction;
 mod reference;
 mod refused_address;

@@ -1,24 +1,22 @@
 //! `/v2/agent`: agent runs (operations.md, section 4).
 
-use std::num::{IntErrorKind, ParseIntError};
-
 use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
 use websvc_stage::Stage;
 use websvc_store::{CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord};
 use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
 use websvc_types::agent::{
     AgentList, AgentRequest, AgentSnapshotResponse, AgentStarted, AgentThreadResponse, AgentTraceResponse,
     AgentWebhookEvent, CancelAgentResponse,
 };
-use websvc_types::limits::AGENT_LIST_LIMIT;
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
 use super::search::policy;
 use super::usage::flag;
-use super::{job, webhook};
+use super::{job, query, webhook};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize;
 use crate::charge;
@@ -27,6 +25,9 @@ use crate::service::RequestContext;
 
 /// `Retry-After` of a request above a limit of runs, in seconds.
 const RETRY_AFTER_S: u64 = 10;
+
+/// Rule of the time before which the listed runs were started, for messages.
+const BEFORE_RULE: &str = "a time in milliseconds since the Unix epoch";
 
 /// Maximum length of the ID of a snapshot.
 const SNAPSHOT_ID_MAX_CHARS: usize = 64;
@@ -173,8 +174,8 @@ async fn inherit(
     policy: &Policy,
 ) -> Result<(AgentRequest, AgentPlan), ApiError> {
     let Some(thread) = plan.thread.clone() else { return Ok((request, plan)) };
-    let runs = context.state.runs.thread(context.team_name(), &thread).await?;
-    let last = runs.last().ok_or_else(thread_not_found)?;
+    let last = context.state.runs.thread(context.team_name(), &thread, 1, JOB_PAGE_BYTES).await?;
+    let last = last.last().ok_or_else(thread_not_found)?;
     let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
     let request = AgentRequest {
         mode: request.mode.or(last.mode),
@@ -283,23 +284,10 @@ async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, 
     }
 }
 
-/// Parses a time of a list.
-fn parse_before(text: &str) -> Result<u64, ApiError> {
-    text.parse().or_else(|error: ParseIntError| match error.kind() {
-        // All runs are before such a time.
-        IntErrorKind::PosOverflow => Ok(u64::MAX),
-        _ => {
-            let message = format!("before must be a time in milliseconds since the Unix epoch, not {text:?}");
-            let (path, code) = ("/before".to_owned(), ViolationCode::InvalidType);
-            Err(ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }]))
-        }
-    })
-}
-
 async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let before_ms = match parameter(call.query.as_deref(), "before") {
         None => u64::MAX,
-        Some(text) => parse_before(&text)?,
+        Some(text) => query::position("before", &text, BEFORE_RULE)?,
     };
     let team = context.team_name();
     let page = context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT).await?;
@@ -314,7 +302,7 @@ async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRe
     let id = parse_thread_id(&call.id)?;
     context.trail.set_target(|| format!("agent thread {id}"));
     let includes_data = flag(call.query.as_deref(), "includeData")?;
-    let records = context.state.runs.thread(context.team_name(), &id).await?;
+    let records = context.state.runs.thread(context.team_name(), &id, u64::MAX, JOB_PAGE_BYTES).await?;
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
         runs.push(context.state.runs.thread_run(record, includes_data).await?);

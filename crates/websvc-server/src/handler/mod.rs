@@ -18,6 +18,7 @@ mod map;
 mod metrics;
 mod monitor;
 mod parse;
+mod query;
 mod scrape;
 mod search;
 mod status;

@@ -1,11 +1,17 @@
 //! Reads of runs.
 
+use std::ops::ControlFlow;
+
 use super::row::runs;
 use super::types::{RunKind, RunMetrics, RunRecord, RunResult};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
-use crate::sql::params;
+use crate::sql::{self, Connection, params};
 use crate::store::Store;
+
+/// The condition for the runs of a thread: its identifier, its team, and a time at which they have not expired.
+const IN_THREAD: &str =
+    "thread = ?1 AND team = ?2 AND kind = 'agent' AND (expires_at > ?3 OR expires_at IS NULL)";
 
 impl Store {
     /// Returns a run of a team that has not expired at `now_ms` (milliseconds since the Unix epoch).
@@ -44,16 +50,27 @@ impl Store {
         self.database().read(|connection| runs(connection, condition, values))
     }
 
-    /// Returns the runs of a thread of a team that have not expired at `now_ms` (milliseconds since the Unix epoch), the
-    /// oldest first.
+    /// Returns the last runs of a thread of a team that have not expired at `now_ms` (milliseconds since the Unix epoch),
+    /// the oldest first. Returns at most `max` runs whose requests and results have at most `max_bytes` together, but
+    /// always one if there is one.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn thread_runs(&self, team: &str, thread: &str, now_ms: u64) -> Result<Vec<RunRecord>, StoreError> {
-        let condition = "thread = ?1 AND team = ?2 AND kind = 'agent' \
-                         AND (expires_at > ?3 OR expires_at IS NULL) ORDER BY turn";
-        let values = params![thread, team, now_ms];
-        self.database().read(|connection| runs(connection, condition, values))
+    pub fn thread_runs(
+        &self,
+        team: &str,
+        thread: &str,
+        max: u64,
+        max_bytes: u64,
+        now_ms: u64,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        self.database().read(|connection| {
+            let max = max.min(i64::MAX as u64);
+            let values = params![thread, team, now_ms, max];
+            let Some(first) = first_of_last(connection, values, max_bytes)? else { return Ok(Vec::new()) };
+            let condition = format!("{IN_THREAD} AND turn >= ?4 ORDER BY turn");
+            runs(connection, &condition, params![thread, team, now_ms, first])
+        })
     }
 
     /// Returns the result of a run.
@@ -84,4 +101,27 @@ impl Store {
             })
         })
     }
+}
+
+/// Returns the turn with which the last runs of a thread begin that have at most `max_bytes` together; the last one always
+/// counts. Reads the sizes only, because a server sends all rows of a query.
+fn first_of_last(
+    connection: &Connection,
+    values: sql::Params<'_>,
+    max_bytes: u64,
+) -> sql::Result<Option<u64>> {
+    let sql = format!(
+        "SELECT turn, octet_length(request) + coalesce(result_bytes, 0) FROM agent_runs WHERE {IN_THREAD} \
+         ORDER BY turn DESC LIMIT ?4"
+    );
+    let (mut first, mut bytes) = (None, 0_u64);
+    connection.for_each(&sql, values, |row| {
+        bytes = bytes.saturating_add(row.get(1)?);
+        if first.is_some() && bytes > max_bytes {
+            return Ok(ControlFlow::Break(()));
+        }
+        first = Some(row.get(0)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(first)
 }

@@ -142,9 +142,19 @@ fn turns_of_a_thread_follow_each_other() {
     assert_eq!(store.create_run(&unknown, &LIMITS, 130).unwrap(), CreateRunOutcome::ThreadNotFound);
     let foreign = NewRun { team: "coffee".to_owned(), ..second };
     assert_eq!(store.create_run(&foreign, &LIMITS, 130).unwrap(), CreateRunOutcome::ThreadNotFound);
-    let turns = store.thread_runs("tea", &first.thread, 130).unwrap();
-    assert_eq!(turns.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(store.thread_runs("coffee", &first.thread, 130).unwrap(), []);
+    let turns = |team: &str, max: u64, max_bytes: u64| -> Vec<String> {
+        let runs = store.thread_runs(team, &first.thread, max, max_bytes, 130).unwrap();
+        runs.into_iter().map(|run| run.id).collect()
+    };
+    assert_eq!(turns("tea", u64::MAX, u64::MAX), ["a", "b"]);
+    assert_eq!(turns("coffee", u64::MAX, u64::MAX), [""; 0]);
+    assert_eq!(turns("tea", 1, u64::MAX), ["b"], "the last one");
+    let size = |run: &RunRecord| run.request.len() as u64;
+    let result = store.run_result(first.number).unwrap().map_or(0, |result| result.0.len() as u64);
+    let both = 2 * size(&first) + result;
+    assert_eq!(turns("tea", 2, both), ["a", "b"]);
+    assert_eq!(turns("tea", 2, both - 1), ["b"], "the requests and results are too large together");
+    assert_eq!(turns("tea", 2, 0), ["b"], "the last one alone, of any size");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use websvc_validate::{
     AgentPlan, Checked, FeaturePolicy, Policy, Rejection, Target, check_agent, read_agent,
 };
 
+use crate::support::check_rejected;
+
 fn read(body: &Value) -> Result<Checked<AgentPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
         read_agent(body.to_string().as_bytes(), &Policy::default())?;
@@ -25,10 +27,7 @@ fn accept(body: &Value) -> Checked<AgentPlan> {
 
 #[track_caller]
 fn check_violation(body: &Value, path: &str, code: ViolationCode) {
-    let Err(Rejection::Invalid(violations)) = read(body) else { panic!("{body} is accepted") };
-    let found: Vec<_> =
-        violations.iter().map(|violation| (violation.path.as_str(), violation.code)).collect();
-    assert!(found.contains(&(path, code)), "{body}: {found:?}");
+    check_rejected(body, read(body), path, code);
 }
 
 #[test]

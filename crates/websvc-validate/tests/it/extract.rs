@@ -10,6 +10,8 @@ use websvc_validate::{
     Checked, ExtractPlan, ExtractTarget, FeaturePolicy, Policy, Rejection, check_extract, read_extract,
 };
 
+use crate::support::check_rejected;
+
 fn read(body: &Value) -> Result<Checked<ExtractPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
         read_extract(body.to_string().as_bytes(), &Policy::default())?;
@@ -25,10 +27,7 @@ fn accept(body: &Value) -> Checked<ExtractPlan> {
 
 #[track_caller]
 fn check_violation(body: &Value, path: &str, code: ViolationCode) {
-    let Err(Rejection::Invalid(violations)) = read(body) else { panic!("{body} is accepted") };
-    let found: Vec<_> =
-        violations.iter().map(|violation| (violation.path.as_str(), violation.code)).collect();
-    assert!(found.contains(&(path, code)), "{body}: {found:?}");
+    check_rejected(body, read(body), path, code);
 }
 
 #[test]

@@ -45,6 +45,22 @@ pub(crate) fn check_item(field: &str, item: &Value, expected: Expected<'_>) {
     check_option(field, &list, &expected);
 }
 
+/// Checks that a body was rejected with this violation, and maybe with others.
+#[track_caller]
+pub(crate) fn check_rejected<T>(
+    body: &Value,
+    outcome: Result<T, Rejection>,
+    path: &str,
+    code: ViolationCode,
+) {
+    let Err(Rejection::Invalid(violations)) = outcome else {
+        panic!("{body} is not rejected with violations")
+    };
+    let found: Vec<_> =
+        violations.iter().map(|violation| (violation.path.as_str(), violation.code)).collect();
+    assert!(found.contains(&(path, code)), "{body}: {found:?}");
+}
+
 #[track_caller]
 pub(crate) fn violations(body: &Value) -> Vec<Violation> {
     let read = outcome(read_search(body.to_string().as_bytes(), &Policy::default()));

@@ -142,7 +142,7 @@ async fn finish(
         }
         if let Some(partial) = &run.partial {
             output::note("collected before the end, not a result:");
-            output::note(&serde_json::to_string_pretty(partial)?);
+            text::json_lines(partial)?.iter().for_each(|line| output::note(line));
         }
         for text in [run.message.as_deref(), run.warning.as_deref()].into_iter().flatten() {
             output::note(&text::one_line(text));

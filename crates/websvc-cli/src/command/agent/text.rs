@@ -181,6 +181,12 @@ pub(super) fn source_line(source: &Source) -> String {
     cut(&format!("{pointer} {url} \"{passage}\""), MAX_LINE_CHARS)
 }
 
+/// Returns a value as the lines of indented JSON for a terminal: its texts are those of pages, and JSON does not escape
+/// all characters with which they could control it.
+pub(super) fn json_lines(value: &Value) -> serde_json::Result<Vec<String>> {
+    Ok(serde_json::to_string_pretty(value)?.lines().map(printable).collect())
+}
+
 /// Returns a time without fractions of a second.
 pub(super) fn time(text: &str) -> String {
     match text.parse::<Timestamp>() {
@@ -265,6 +271,12 @@ mod tests {
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected:?} is not in {lines:?}");
         }
+    }
+
+    #[test]
+    fn json_of_pages_cannot_control_a_terminal() {
+        let lines = json_lines(&json!({ "tea": "a\u{1b}[31m\u{9b}31m\u{202e}b\nc" })).unwrap();
+        assert_eq!(lines, ["{", r#"  "tea": "a\u001b[31m31mb\nc""#, "}"]);
     }
 
     #[test]

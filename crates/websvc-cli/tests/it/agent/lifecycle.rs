@@ -1,6 +1,6 @@
 //! Budgets, cancellation, failures and restarts of agent runs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -19,9 +19,8 @@ async fn cancelled_run_is_a_failed_one_within_seconds() {
     wait_for_data(&test.service, &path).await;
     let cancelled = test.cancel(&path).await;
     assert_eq!((cancelled.status, &cancelled.body), (StatusCode::OK, &json!({ "success": true })));
-    let started = Instant::now();
+    // The model would respond only after the time limit of the wait.
     let status = wait_for_end(&test.service, &path).await;
-    assert!(started.elapsed() < Duration::from_secs(60), "the model would respond after minutes");
     assert_eq!(
         (&status["status"], &status["stopReason"]),
         (&json!("failed"), &json!("cancelled")),

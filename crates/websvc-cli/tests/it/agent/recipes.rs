@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::{Value, json};
-use tokio::process::Command;
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{MODEL, decision, serve, step};
-use crate::harness::{KEY, Service, Site, skip};
+use crate::harness::{Service, Site};
+use crate::recipe;
 
 /// The pages of `shop.example` in the manual.
 fn shop() -> websvc_testkit::TestWebBuilder {
@@ -67,29 +67,6 @@ fn prices(text: &str) -> Vec<Value> {
     sentences.collect()
 }
 
-/// Returns the commands of a recipe of the page `agent.md`, with the addresses of the test.
-fn recipe(title: &str, service: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agent.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let (_, recipes) = page.split_once("\n## Recipes\n").unwrap();
-    let recipes = recipes.split("\n## ").next().unwrap();
-    let mut sections = recipes.split("\n### ");
-    let functions = code(sections.next().unwrap());
-    let section = sections.find(|section| section.lines().next() == Some(title));
-    let commands = code(section.unwrap_or_else(|| panic!("the page has no recipe {title:?}")));
-    let script = format!("set -euo pipefail\n{functions}{commands}");
-    assert!(script.contains("http://127.0.0.1:3002") && script.contains("https://shop.example"));
-    script.replace("http://127.0.0.1:3002", service).replace("https://shop.example", "http://shop.test")
-}
-
-/// Returns the lines in the shell blocks of a section.
-fn code(section: &str) -> String {
-    let blocks = section.split("```sh\n").skip(1);
-    let code: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
-    assert!(!code.is_empty(), "no commands in {section}");
-    code
-}
-
 struct Recipe {
     world: TestWeb,
     lines: Vec<String>,
@@ -97,24 +74,12 @@ struct Recipe {
 
 /// Runs a recipe, and returns the lines that it prints on stdout.
 async fn run(test: &str, title: &str) -> Option<Recipe> {
-    for program in ["bash", "curl", "jq"] {
-        if std::process::Command::new(program).arg("--version").output().is_err() {
-            skip(test, &format!("{program} is not installed"));
-            return None;
-        }
-    }
     let world = FakeModel::with_responder(model).serve(shop(), MODEL).start().await;
     let site = Site::new(&world);
     let service: Service = serve(&site, &[]);
-    let directory = tempfile::tempdir().unwrap();
+    let (mut bash, _directory) = recipe::shell(test, "agent.md", title, &service.address)?;
     let programs = Path::new(env!("CARGO_BIN_EXE_websvc")).parent().unwrap();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
-    let mut bash = Command::new("bash");
-    bash.args(["-c", &recipe(title, &service.address)])
-        .current_dir(directory.path())
-        .env("KEY", KEY)
-        .env("PATH", path)
-        .kill_on_drop(true);
+    bash.env("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default()));
     let Output { status, stdout, stderr } = bash.output().await.unwrap();
     let (stdout, stderr) =
         (String::from_utf8(stdout).unwrap(), String::from_utf8_lossy(&stderr).into_owned());

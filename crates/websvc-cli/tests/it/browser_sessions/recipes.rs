@@ -1,17 +1,16 @@
 //! The recipes of the manual page: each test runs the text of the page against the program and a shop.
 
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
 use super::SessionTest;
 use super::live::Viewer;
-use crate::harness::{KEY, skip};
+use crate::recipe;
 
 /// The form that the person of a recipe fills in.
 const CHECK: &str = "<!DOCTYPE html><title>Check</title><form method=post action=/welcome><label>Answer <input name=answer></label></form>";
@@ -62,29 +61,6 @@ pub(super) fn shop(world: TestWebBuilder, orders: &Arc<Mutex<Vec<String>>>) -> T
         })
 }
 
-/// Returns the commands of a recipe of the page `browser-sessions.md`, with the addresses of the test.
-fn recipe(title: &str, service: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/browser-sessions.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let (_, recipes) = page.split_once("\n## Recipes\n").unwrap();
-    let recipes = recipes.split("\n## ").next().unwrap();
-    let mut sections = recipes.split("\n### ");
-    let function = code(sections.next().unwrap());
-    let section = sections.find(|section| section.lines().next() == Some(title));
-    let commands = code(section.unwrap_or_else(|| panic!("the page has no recipe {title:?}")));
-    let script = format!("set -euo pipefail\n{function}{commands}");
-    assert!(script.contains("http://127.0.0.1:3002") && script.contains("https://shop.example"));
-    script.replace("http://127.0.0.1:3002", service).replace("https://shop.example", "http://shop.test")
-}
-
-/// Returns the lines in the shell blocks of a section.
-fn code(section: &str) -> String {
-    let blocks = section.split("```sh\n").skip(1);
-    let code: String = blocks.map(|block| block.split("```").next().unwrap()).collect();
-    assert!(!code.is_empty(), "no commands in {section}");
-    code
-}
-
 /// A running recipe.
 struct Recipe {
     test: SessionTest,
@@ -94,21 +70,11 @@ struct Recipe {
 }
 
 impl Recipe {
-    async fn start(test: &str, title: &str) -> Option<Self> {
-        for program in ["bash", "curl", "jq"] {
-            if std::process::Command::new(program).arg("--version").output().is_err() {
-                skip(test, &format!("{program} is not installed"));
-                return None;
-            }
-        }
+    async fn start(name: &str, title: &str) -> Option<Self> {
         let orders = Arc::default();
-        let test = SessionTest::start_with(test, shop(TestWeb::builder(), &orders)).await?;
-        let directory = tempfile::tempdir().unwrap();
-        let mut bash = Command::new("bash");
-        bash.args(["-c", &recipe(title, &test.service.address)])
-            .current_dir(directory.path())
-            .env("KEY", KEY);
-        bash.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let test = SessionTest::start_with(name, shop(TestWeb::builder(), &orders)).await?;
+        let (mut bash, directory) = recipe::shell(name, "browser-sessions.md", title, &test.service.address)?;
+        bash.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = bash.spawn().unwrap();
         Some(Self { test, orders, process, _directory: directory })
     }

@@ -8,9 +8,10 @@ use websvc_types::extract::{DEPRECATION, REPLACEMENT};
 
 use crate::response::HttpResponse;
 
-/// Marks a response about extractions, also an error.
+/// Marks a response about extractions, also an error. The bodies of other responses have the fields already.
 pub(crate) fn mark_deprecated(response: &mut HttpResponse) {
-    let bytes = response.body().bytes();
+    // A body with data may be megabytes of JSON.
+    let bytes = response.body().bytes().filter(|_| !response.status().is_success());
     let fields: Option<Map<String, Value>> = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok());
     if let Some(mut fields) = fields {
         fields.insert("warnings".to_owned(), json!([DEPRECATION]));
@@ -54,9 +55,11 @@ mod tests {
 
     #[test]
     fn other_bodies_stay_as_they_are() {
-        let mut response = with_type(StatusCode::OK, "text/plain", Body::from("[1]"));
-        mark_deprecated(&mut response);
-        assert_eq!(response.body().bytes().unwrap(), "[1]");
-        assert_eq!(response.headers()["deprecation"], "true");
+        for (status, body) in [(StatusCode::BAD_REQUEST, "[1]"), (StatusCode::OK, r#"{ "success": true }"#)] {
+            let mut response = with_type(status, "text/plain", Body::from(body));
+            mark_deprecated(&mut response);
+            assert_eq!(response.body().bytes().unwrap(), body);
+            assert_eq!(response.headers()["deprecation"], "true");
+        }
     }
 }

@@ -10,6 +10,7 @@ use websvc_types::{ErrorCode, Violation, ViolationCode};
 
 use super::{MonitorRequest, find, wire};
 use crate::blocking::run_blocking;
+use crate::handler::query;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -32,6 +33,9 @@ const PAGE_STATUSES: [CheckPageStatus; 5] = [
     CheckPageStatus::Removed,
     CheckPageStatus::Error,
 ];
+
+/// Rule of the number of items to skip, for messages.
+const SKIP_RULE: &str = "a whole number of at least 0";
 
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
@@ -73,7 +77,7 @@ pub(super) async fn check(
     let check = check.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "Check not found"))?;
     let status = PAGE_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let found = monitors.check_pages(check.number, status, page.skip, page.limit, JOB_PAGE_BYTES).await?;
-    let skip = page.skip + found.pages.len() as u64;
+    let skip = page.skip.saturating_add(found.pages.len() as u64);
     let next = found.has_more.then(|| {
         let base_url = request.base_url.as_deref().unwrap_or_default();
         let status = page.status.as_deref().map(|status| format!("&status={status}")).unwrap_or_default();
@@ -108,7 +112,7 @@ impl PageRequest {
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
                 "limit" => page.limit = number(&name, &value, 1, MONITOR_LIST_LIMIT_MAX)?,
-                "offset" | "skip" => page.skip = number(&name, &value, 0, i64::MAX as u64)?,
+                "offset" | "skip" => page.skip = query::position(&name, &value, SKIP_RULE)?,
                 "status" if !statuses.is_empty() => {
                     if !statuses.contains(&&*value) {
                         let text = format!("status must be one of {}, not {value:?}", statuses.join(", "));
@@ -155,6 +159,7 @@ mod tests {
         check(None, Some((0, 25, None)));
         check(Some("limit=1&offset=2&x=y"), Some((2, 1, None)));
         check(Some("skip=3&limit=100&status=new"), Some((3, 100, Some("new"))));
+        check(Some("offset=18446744073709551616"), Some((u64::MAX, 25, None)));
         check(Some("limit=0"), None);
         check(Some("limit=101"), None);
         check(Some("offset=-1"), None);
