@@ -14,7 +14,7 @@ pub trait Environment: Send + Sync {
     ///
     /// # Errors
     /// The reason why the run must end.
-    fn begin_step(&self) -> Result<(), Stop>;
+    fn begin_step(&self) -> BoxFuture<'_, Result<(), Stop>>;
 
     /// Calls a tool.
     fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>>;
@@ -36,6 +36,15 @@ pub enum Stop {
     Cancelled,
     /// The next work may cost more than its credits.
     CreditLimit,
+    /// The team has not enough credits left for the next work.
+    TeamCredits {
+        /// The credits that the run needs in addition to those that it holds.
+        missing: u64,
+        /// The credits of the team that nothing holds.
+        remaining: u64,
+    },
+    /// An internal error, which is logged.
+    Failed,
 }
 
 /// An event of a run, in the order of the loop.

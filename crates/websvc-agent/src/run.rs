@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         self.progress("planning", "The run has started.");
         self.read_given_urls().await?;
         while self.steps < self.task.limits.max_steps {
-            self.environment.begin_step().map_err(RunOutcome::Stopped)?;
+            self.environment.begin_step().await.map_err(RunOutcome::Stopped)?;
             self.steps += 1;
             let is_last =
                 self.steps >= self.task.limits.max_steps || self.requests.is_scarce(LAST_REQUESTS + 1);

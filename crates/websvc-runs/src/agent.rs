@@ -13,26 +13,25 @@ use websvc_agent::{
 };
 use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
-    AddRunEventsOutcome, CreditHold, DEFAULT_TEAM, HoldOutcome, JobEvent, RunRecord, RunStatus,
-    RunWebhookEvent, Team, UsageRetention,
+    AddRunEventsOutcome, CreditHold, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
+    UsageRetention,
 };
 use websvc_transport::has_credentials;
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
 
+use crate::config::RunsConfig;
+use crate::credits::hold_first;
 use crate::end::{Ending, RunCharge, end};
 use crate::environment::{RunEnvironment, RunSetup};
 use crate::error::RunsError;
-use crate::runs::{Runs, now_ms};
+use crate::runs::{Inner, Runs, now_ms};
 use crate::stored::StoredRequest;
 use crate::trace::{Pending, Trace, action_event};
 
 /// Time in which a cancelled or late run ends by itself. Then its requests are dropped.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Number of attempts to hold what a team has left, while other requests use it.
-const HOLD_ATTEMPTS: u32 = 3;
 
 /// The parts that a run needs to begin.
 struct Preparation {
@@ -40,8 +39,6 @@ struct Preparation {
     policy: Policy,
     team: Option<Team>,
     hold: CreditHold,
-    /// The credits that it may use.
-    max_credits: u64,
     turns: Vec<EarlierTurn>,
 }
 
@@ -71,8 +68,8 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
     Box::pin(work(runs, record, trace, preparation, cancelled)).await
 }
 
-/// Checks a run again by the present rules of its team, and holds its credits. Blocks.
-fn prepare(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Result<Preparation, Ending>, RunsError> {
+/// Checks a run again by the present rules of its team, and holds its first credits. Blocks.
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Ending>, RunsError> {
     let failed = |error: String| Ok(Err(Ending::failed("failed", error)));
     let Some(StoredRequest { request, warnings: _ }) = StoredRequest::decode(&record.request) else {
         return failed("the run was stored by another version of websvc".to_owned());
@@ -90,42 +87,24 @@ fn prepare(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Result<Prep
     if inner.engine.completion_model().is_none() {
         return failed("the run needs a language model, and none is configured in [llm]".to_owned());
     }
-    let Some((hold, max_credits)) = hold(inner, record, team.as_ref(), plan.max_credits)? else {
-        let ending = Ending::failed("credit_limit_reached", "the team has no credits left");
-        return Ok(Err(Ending {
-            status: RunStatus::CreditLimitReached,
-            source: AgentErrorSource::Billing,
-            ..ending
-        }));
+    let least = least_credits(&inner.config, &plan);
+    let hold = match hold_first(&inner.store, record, least)? {
+        HoldOutcome::Granted(hold) => hold,
+        HoldOutcome::Insufficient { remaining } => {
+            return Ok(Err(Ending::stopped(Stop::TeamCredits { missing: least, remaining })));
+        }
     };
     let turns = earlier_turns(inner, record)?;
-    Ok(Ok(Preparation { plan, policy, team, hold, max_credits, turns }))
+    Ok(Ok(Preparation { plan, policy, team, hold, turns }))
 }
 
-/// Holds the maximum of credits, or what the team has left. Returns the hold with the credits that the run may use.
-pub(crate) fn hold(
-    inner: &crate::runs::Inner,
-    record: &RunRecord,
-    team: Option<&Team>,
-    max_credits: u64,
-) -> Result<Option<(CreditHold, u64)>, RunsError> {
-    if record.key.is_none() && record.team == DEFAULT_TEAM {
-        return Ok(Some((inner.store.hold_unlimited(&record.team), max_credits)));
-    }
-    let Some(team) = team else { return Ok(None) };
-    let mut wanted = max_credits;
-    for _ in 0..HOLD_ATTEMPTS {
-        match inner.store.hold(team, wanted)? {
-            HoldOutcome::Granted(hold) => return Ok(Some((hold, wanted))),
-            HoldOutcome::Insufficient { remaining: 0 } => return Ok(None),
-            HoldOutcome::Insufficient { remaining } => wanted = wanted.min(remaining),
-        }
-    }
-    Ok(None)
+/// Returns the credits without which a run cannot do anything: those of a step.
+pub(crate) fn least_credits(config: &RunsConfig, plan: &AgentPlan) -> u64 {
+    config.credits_per_step.clamp(1, plan.max_credits)
 }
 
 /// Returns the last turns of the thread before a run, the oldest first.
-fn earlier_turns(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, RunsError> {
+fn earlier_turns(inner: &Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, RunsError> {
     if record.turn == 1 {
         return Ok(Vec::new());
     }
@@ -156,18 +135,18 @@ async fn work(
         let ending = Ending::failed("failed", "no language model is configured in [llm]");
         return end(runs, record, &trace, ending, None).await;
     };
-    let Preparation { plan, policy, team, hold, max_credits, turns } = preparation;
+    let Preparation { plan, policy, team, hold, turns } = preparation;
     let started = Instant::now();
     let deadline = started + runs.config().max_time;
     let setup = setup(
         runs,
         record,
-        SetupParts { plan: &plan, policy, team, turns: &turns, max_credits },
+        SetupParts { plan: &plan, policy, team, turns: &turns },
         deadline,
         cancelled.clone(),
         &trace,
     );
-    let environment = runs.inner.tools.environment(setup);
+    let environment = runs.inner.tools.environment(setup, hold);
     let urls: Vec<String> = plan.urls.iter().map(url_for_model).collect();
     let today = websvc_jobs::timestamp(now_ms());
     let task = AgentTask {
@@ -197,8 +176,8 @@ async fn work(
     // The run was deleted, or belongs to another process.
     let Some(ending) = ending else { return Ok(()) };
     write(runs, record.number, &trace, Vec::new(), environment.credits()).await?;
-    let charge =
-        RunCharge { hold, bill: environment.bill(), elapsed: started.elapsed(), target: target(&plan) };
+    let (bill, hold) = environment.into_charge();
+    let charge = RunCharge { hold, bill, elapsed: started.elapsed(), target: target(&plan) };
     let is_cancelled = *cancelled.borrow();
     // The response has promised that the run is cancelled, also if it has its data a moment later.
     let ending = match ending.status {
@@ -241,7 +220,6 @@ struct SetupParts<'a> {
     policy: Policy,
     team: Option<Team>,
     turns: &'a [EarlierTurn],
-    max_credits: u64,
 }
 
 fn setup(
@@ -252,7 +230,7 @@ fn setup(
     cancelled: watch::Receiver<bool>,
     trace: &Arc<Trace>,
 ) -> RunSetup {
-    let SetupParts { plan, policy, team, turns, max_credits } = parts;
+    let SetupParts { plan, policy, team, turns } = parts;
     let mut user_texts: Vec<String> = turns.iter().map(|turn| turn.prompt.clone()).collect();
     user_texts.push(plan.prompt.clone());
     user_texts.extend(plan.schema.as_ref().map(Value::to_string));
@@ -271,7 +249,7 @@ fn setup(
         location: plan.location.clone(),
         threat_protection: plan.threat_protection.clone(),
         allows_interact: plan.allow_interact,
-        max_credits,
+        max_credits: plan.max_credits,
         step_credits: runs.config().credits_per_step,
         deadline: deadline.into_std(),
         cancelled,
@@ -353,15 +331,7 @@ fn ending(report: RunReport) -> Ending {
             Ending { status: RunStatus::Succeeded, error: None, ..Ending::failed("succeeded", "") }
         }
         RunOutcome::Refused(reason) => Ending { status: RunStatus::Refused, ..failed("refused", reason) },
-        RunOutcome::Stopped(Stop::Cancelled) => Ending::cancelled(),
-        RunOutcome::Stopped(Stop::CreditLimit) => Ending {
-            status: RunStatus::CreditLimitReached,
-            source: AgentErrorSource::Billing,
-            ..Ending::failed(
-                "credit_limit_reached",
-                "the next step may exceed the credits of the run; set maxCredits to a larger number",
-            )
-        },
+        RunOutcome::Stopped(stop) => Ending::stopped(stop),
         RunOutcome::StepLimit => {
             failed("step_limit_reached", format!("the run was not done after {steps} steps, the maximum"))
         }

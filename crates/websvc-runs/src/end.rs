@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use websvc_agent::ValueSource;
+use websvc_agent::{Stop, ValueSource};
 use websvc_engine::Bill;
 use websvc_store::{
     CreditHold, FinishedRun, JobEvent, RunKind, RunRecord, RunStatus, RunWebhookEvent, Usage, UsageRetention,
@@ -78,6 +78,28 @@ impl Ending {
             ..Self::failed("cancelled", "the run was cancelled by a request")
         }
     }
+
+    /// Returns the end of a run whose work must stop.
+    pub(crate) fn stopped(stop: Stop) -> Self {
+        let out_of_credits = |error: String| Self {
+            status: RunStatus::CreditLimitReached,
+            source: AgentErrorSource::Billing,
+            ..Self::failed("credit_limit_reached", error)
+        };
+        match stop {
+            Stop::Cancelled => Self::cancelled(),
+            Stop::CreditLimit => out_of_credits(
+                "the next step may exceed the credits of the run; set maxCredits to a larger number"
+                    .to_owned(),
+            ),
+            Stop::TeamCredits { missing, remaining } => out_of_credits(format!(
+                "the credits of the team ran out: the next work needs {missing} more, and the team has {remaining} \
+                 left; ask the operator for more, or wait until other requests of the team have ended, and start it \
+                 again"
+            )),
+            Stop::Failed => Self::failed("failed", "the credits of the team could not be read"),
+        }
+    }
 }
 
 /// Ends a run. Nothing changes if it had ended or was deleted, or another replica owns it.
@@ -115,14 +137,7 @@ pub(crate) async fn end(
         events: trace.take().events,
         webhook: Some(webhook),
     };
-    let number = record.number;
-    let charged = runs
-        .with_store(move |store, config| store.finish_run(number, finished, &config.limits, now_ms()))
-        .await?;
-    if charged.is_some() {
-        runs.inner.counters.record_end(status, steps, tokens);
-        runs.inner.jobs.notify_webhooks();
-    }
+    let charged = finish(runs, record.number, finished, Counts { steps, tokens }).await?;
     // Neither the task nor what the model wrote is logged.
     tracing::info!(
         id = record.id,
@@ -134,6 +149,44 @@ pub(crate) async fn end(
         "run ended"
     );
     Ok(())
+}
+
+/// The numbers of the work of a run, for the metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) steps: u32,
+    pub(crate) tokens: u64,
+}
+
+/// Stores the end of a run with its charge. Returns the charged credits; `None` if it had ended or was deleted, or another
+/// replica owns it.
+pub(crate) async fn finish(
+    runs: &Runs,
+    run: i64,
+    finished: FinishedRun,
+    counts: Counts,
+) -> Result<Option<u64>, RunsError> {
+    let status = finished.status;
+    let charged = runs
+        .with_store(move |store, config| {
+            if let Some((hold, usage)) = &finished.charge
+                && !hold.covers(usage.price())
+                && let Err(error) = hold.extend(usage.price())
+            {
+                // The run is charged up to the credits that are held.
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "credit lease could not be extended"
+                );
+            }
+            store.finish_run(run, finished, &config.limits, now_ms())
+        })
+        .await?;
+    if charged.is_some() {
+        runs.inner.counters.record_end(status, counts.steps, counts.tokens);
+        runs.inner.jobs.notify_webhooks();
+    }
+    Ok(charged)
 }
 
 /// Ends a run that this process does not work on, although it had begun: its process was restarted.

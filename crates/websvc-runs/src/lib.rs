@@ -7,7 +7,9 @@
 #![deny(missing_docs)]
 
 mod agent;
+mod budget;
 mod config;
+mod credits;
 mod end;
 mod environment;
 mod error;

@@ -15,12 +15,13 @@ use websvc_store::{
 use websvc_transport::BoxFuture;
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
 use websvc_types::extract::ExtractStatusResponse;
-use websvc_validate::{ExtractPlan, Policy};
+use websvc_validate::{AgentPlan, ExtractPlan, Policy};
 
+use crate::agent::least_credits;
 use crate::config::RunsConfig;
 use crate::environment::RunTools;
 use crate::error::RunsError;
-use crate::extract::{StoredExtraction, extract_status, max_credits};
+use crate::extract::{StoredExtraction, extract_status, least_extract_credits, max_credits};
 use crate::metrics::{Counters, RunCounts};
 use crate::responses;
 use crate::stored::{StoredRequest, StoredResult};
@@ -168,6 +169,18 @@ impl Runs {
             None => None,
         };
         Ok(extract_status(&record, result, self.inner.config.limits.retention))
+    }
+
+    /// Returns the credits that a team must have for the start of a run.
+    #[must_use]
+    pub fn least_agent_credits(&self, plan: &AgentPlan) -> u64 {
+        least_credits(&self.inner.config, plan)
+    }
+
+    /// Returns the credits that a team must have for the start of an extraction.
+    #[must_use]
+    pub fn least_extract_credits(&self, plan: &ExtractPlan) -> u64 {
+        least_extract_credits(&self.inner.engine, plan)
     }
 
     /// Returns the maximum credits of an extraction.

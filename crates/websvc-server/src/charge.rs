@@ -19,35 +19,48 @@ use crate::service::RequestContext;
 /// # Errors
 /// 402 if the team has fewer credits.
 pub(crate) async fn hold(context: &RequestContext<'_>, max_credits: u64) -> Result<CreditHold, ApiError> {
-    context.state.engine.stages().run(Stage::Hold, try_hold(context, max_credits)).await
+    let holding = try_hold(context, max_credits, "it may cost up to");
+    context.state.engine.stages().run(Stage::Hold, holding).await
 }
 
-async fn try_hold(context: &RequestContext<'_>, max_credits: u64) -> Result<CreditHold, ApiError> {
+/// Checks that the team has the least number of credits with which work can begin that holds its credits itself.
+///
+/// # Errors
+/// 402 if the team has fewer credits.
+pub(crate) async fn require(context: &RequestContext<'_>, least_credits: u64) -> Result<(), ApiError> {
+    let holding = try_hold(context, least_credits, "it needs at least");
+    context.state.engine.stages().run(Stage::Hold, holding).await.map(drop)
+}
+
+async fn try_hold(
+    context: &RequestContext<'_>,
+    credits: u64,
+    rule: &'static str,
+) -> Result<CreditHold, ApiError> {
     let store = &context.state.store;
     let Some(Caller { team, .. }) = &context.caller else {
         return Ok(store.hold_unlimited(DEFAULT_TEAM));
     };
     let failed = |error: StoreError| ApiError::internal(&error, "the credits could not be held");
-    let outcome = match store.try_hold(team, max_credits).map_err(failed)? {
+    let outcome = match store.try_hold(team, credits).map_err(failed)? {
         Some(outcome) => outcome,
         None => {
             let (store, team) = (store.clone(), team.clone());
-            run_blocking(move || store.hold(&team, max_credits)).await?.map_err(failed)?
+            run_blocking(move || store.hold(&team, credits)).await?.map_err(failed)?
         }
     };
     match outcome {
         HoldOutcome::Granted(hold) => Ok(hold),
         HoldOutcome::Insufficient { remaining } => {
             context.state.metrics.record_insufficient_credits();
-            Err(insufficient(max_credits, remaining))
+            Err(insufficient(credits, rule, remaining))
         }
     }
 }
 
-fn insufficient(max_credits: u64, remaining: u64) -> ApiError {
+fn insufficient(credits: u64, rule: &str, remaining: u64) -> ApiError {
     let text = format!(
-        "Insufficient credits to perform this request: it may cost up to {max_credits} credits, and the team has \
-         {remaining} left"
+        "Insufficient credits to perform this request: {rule} {credits} credits, and the team has {remaining} left"
     );
     ApiError::new(ErrorCode::InsufficientCredits, text)
 }

@@ -135,7 +135,8 @@ async fn tokens_are_estimated_if_the_model_does_not_report_them() {
 
 #[tokio::test(start_paused = true)]
 async fn environment_ends_the_run() {
-    for stop in [Stop::Cancelled, Stop::CreditLimit] {
+    let shortage = Stop::TeamCredits { missing: 3, remaining: 2 };
+    for stop in [Stop::Cancelled, Stop::CreditLimit, shortage, Stop::Failed] {
         let web = FakeWeb { stop: Some((2, stop)), ..web() };
         let model = endless();
         let report = run(&web, &model, "Price?", &schema(), &[URL]).await;

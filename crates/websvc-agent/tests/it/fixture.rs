@@ -128,13 +128,14 @@ impl Environment for FakeWeb {
         &self.tools
     }
 
-    fn begin_step(&self) -> Result<(), Stop> {
+    fn begin_step(&self) -> BoxFuture<'_, Result<(), Stop>> {
         let mut steps = self.steps.lock();
         *steps += 1;
-        match self.stop {
+        let outcome = match self.stop {
             Some((max_steps, stop)) if *steps > max_steps => Err(stop),
             Some(_) | None => Ok(()),
-        }
+        };
+        Box::pin(async move { outcome })
     }
 
     fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {

@@ -16,6 +16,7 @@ use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::read::{failure, known_page, refused};
+use crate::budget::Price;
 
 /// The maximum time of a session, which decides its maximum price.
 const TTL: Duration = Duration::from_secs(150);
@@ -52,8 +53,8 @@ impl RunEnvironment {
         let Checked { plan, warnings: _ } =
             check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
-        let max_credits = engine.session_bill(TTL, SessionUse::Prompt).total();
-        let reservation = self.budget.reserve(max_credits).map_err(ToolFailure::Stopped)?;
+        let price = Price::of(engine.session_bill(TTL, SessionUse::Prompt).total());
+        let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
         let view = sessions.create(self.new_session(&plan)).await.map_err(session_failure)?;
         let session = TaskSession { sessions: sessions.clone(), view: Some(view.clone()) };
         let executed = sessions.prompt(&view, task, Some(TASK_TIMEOUT)).await;

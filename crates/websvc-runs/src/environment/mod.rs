@@ -4,7 +4,6 @@
 //! that the run may open ([`Destinations`]), its texts must not quote what the model must keep to itself ([`PrivateTexts`]),
 //! and the budget must cover its maximum price ([`Budget`]).
 
-pub(crate) mod budget;
 mod crawl;
 mod destinations;
 mod interact;
@@ -26,12 +25,13 @@ use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure
 use websvc_engine::{Bill, ChargeKind, Engine};
 use websvc_scrape::BackgroundLimits;
 use websvc_session::Sessions;
-use websvc_store::{KeyId, UsageRetention};
+use websvc_store::{CreditHold, KeyId, UsageRetention};
 use websvc_transport::BoxFuture;
 use websvc_types::{Location, ThreatProtection};
 use websvc_validate::Policy;
 
-use budget::Budget;
+use crate::budget::Budget;
+use crate::credits::TeamCredits;
 use destinations::Destinations;
 use page_memory::PageMemory;
 use private_texts::PrivateTexts;
@@ -124,13 +124,15 @@ impl RunTools {
         self.reads.acquire().await.ok()
     }
 
-    /// Creates the environment of a run.
+    /// Creates the environment of a run that holds these credits at its start. It holds more as its work goes on.
     #[must_use]
-    pub fn environment(&self, setup: RunSetup) -> RunEnvironment {
+    pub fn environment(&self, setup: RunSetup, hold: CreditHold) -> RunEnvironment {
         let destinations = Arc::new(Destinations::new(&setup.urls, setup.is_strict, &setup.user_texts));
         let instructions = INSTRUCTIONS.map(str::to_owned);
         let private = PrivateTexts::new(setup.private_texts.iter().chain(&instructions));
-        let budget = Budget::new(setup.max_credits);
+        let store = self.engine.scraper().store().clone();
+        let team = TeamCredits::new(store, setup.team.clone(), setup.max_credits);
+        let budget = Budget::new(setup.max_credits, team, hold);
         let kinds = self.kinds(&setup);
         let memory = Mutex::default();
         RunEnvironment { tools: self.clone(), setup, kinds, budget, destinations, private, memory }
@@ -170,6 +172,11 @@ impl RunEnvironment {
     #[must_use]
     pub fn bill(&self) -> Bill {
         self.budget.bill()
+    }
+
+    /// Returns the charges of the work, and the credits that are held for them.
+    pub(crate) fn into_charge(self) -> (Bill, CreditHold) {
+        self.budget.into_parts()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -246,11 +253,13 @@ impl Environment for RunEnvironment {
         &self.kinds
     }
 
-    fn begin_step(&self) -> Result<(), Stop> {
-        if self.is_cancelled() {
-            return Err(Stop::Cancelled);
-        }
-        self.budget.charge(ChargeKind::AgentStep, self.setup.step_credits)
+    fn begin_step(&self) -> BoxFuture<'_, Result<(), Stop>> {
+        Box::pin(async move {
+            if self.is_cancelled() {
+                return Err(Stop::Cancelled);
+            }
+            self.budget.charge(ChargeKind::AgentStep, self.setup.step_credits).await
+        })
     }
 
     fn call<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {

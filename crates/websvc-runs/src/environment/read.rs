@@ -14,6 +14,7 @@ use websvc_validate::{Checked, PagePlan, check_scrape};
 use super::RunEnvironment;
 use super::destinations::Destinations;
 use super::links::{page_links, whole_page};
+use crate::budget::{Price, Reservation};
 
 /// The maximum length of a page, in bytes. The rest is cut.
 const MAX_MARKDOWN_BYTES: usize = 400_000;
@@ -33,12 +34,6 @@ const EXCLUDED_TAGS: [&str; 2] = ["nav", "footer"];
 /// The name that the boundaries of strict runs share. Each run checks the final URL of a fetch that it shares with another.
 const BOUNDARY: &str = "the URLs of a run";
 
-/// A plan for a page, and its maximum price.
-struct PricedPlan {
-    plan: PagePlan,
-    max_credits: u64,
-}
-
 impl RunEnvironment {
     /// Reads one page.
     pub(super) async fn scrape(&self, url: &str) -> Result<ToolOutput, ToolFailure> {
@@ -54,9 +49,8 @@ impl RunEnvironment {
         }
         let permit = self.tools.reads.acquire().await;
         let _permit = permit.map_err(|_closed| ToolFailure::Failed("the service is stopping".to_owned()))?;
-        let PricedPlan { plan, max_credits } = self.page_plan(url, share)?;
+        let (plan, reservation) = self.reserve_page(url, share).await?;
         let (target, scrape) = (plan.target(), plan.scrape());
-        let reservation = self.budget.reserve(max_credits).map_err(ToolFailure::Stopped)?;
         let (engine, files) = (self.page_engine(), FilePublisher::inline());
         let deadline = self.call_deadline().min(std::time::Instant::now() + scrape.timeout());
         let outcome = engine.scrape(target.url(), scrape, &self.setup.team, &files, deadline).await;
@@ -75,23 +69,26 @@ impl RunEnvironment {
         }
     }
 
-    /// Returns the plan for a page that costs at most `share` credits: without an enhanced proxy if that would be too
-    /// expensive, and with as many pages of a document as the credits suffice for.
-    fn page_plan(&self, url: &Url, share: u64) -> Result<PricedPlan, ToolFailure> {
+    /// Returns the plan for a page that costs at most `share` credits, which are reserved: without an enhanced proxy if that
+    /// would be too expensive, and with as many pages of a document as the credits suffice for.
+    async fn reserve_page(&self, url: &Url, share: u64) -> Result<(PagePlan, Reservation<'_>), ToolFailure> {
         let engine = &self.tools.engine;
+        let mut stop = Stop::CreditLimit;
         for proxy in [Proxy::Auto, Proxy::Basic] {
-            let max_credits = engine.max_page_credits(self.plan_with(url, proxy, 1)?.scrape());
-            if max_credits > share {
+            let held = engine.max_page_credits(self.plan_with(url, proxy, 1)?.scrape());
+            if held > share {
                 continue;
             }
             let price = engine.document_page_price();
-            let further = (share - max_credits).checked_div(price).unwrap_or(u64::MAX);
+            let further = (share - held).checked_div(price).unwrap_or(u64::MAX);
             let further = further.min(MAX_DOCUMENT_PAGES - 1);
-            let max_pages = u32::try_from(1 + further).unwrap_or(1);
-            let max_credits = max_credits + further * price;
-            return Ok(PricedPlan { plan: self.plan_with(url, proxy, max_pages)?, max_credits });
+            let plan = self.plan_with(url, proxy, u32::try_from(1 + further).unwrap_or(1))?;
+            match self.budget.reserve(Price { held, max: held + further * price }).await {
+                Ok(reservation) => return Ok((plan, reservation)),
+                Err(reason) => stop = reason,
+            }
         }
-        Err(ToolFailure::Stopped(Stop::CreditLimit))
+        Err(ToolFailure::Stopped(stop))
     }
 
     fn plan_with(&self, url: &Url, proxy: Proxy, max_pages: u32) -> Result<PagePlan, ToolFailure> {

@@ -12,6 +12,7 @@ use websvc_validate::{Checked, check_map, check_search};
 
 use super::RunEnvironment;
 use super::read::{failure, refused};
+use crate::budget::Price;
 
 /// The number of results of a search.
 const RESULTS: u32 = 10;
@@ -39,8 +40,8 @@ impl RunEnvironment {
         let Checked { plan, warnings: _ } =
             check_search(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
-        let reservation =
-            self.budget.reserve(engine.max_search_credits(&plan)).map_err(ToolFailure::Stopped)?;
+        let price = Price::of(engine.max_search_credits(&plan));
+        let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
         let files = FilePublisher::inline();
         match engine.search(&plan, &self.setup.team, &files, Instant::now()).await {
             Ok(outcome) => {
@@ -74,7 +75,8 @@ impl RunEnvironment {
         let Checked { plan, warnings: _ } =
             check_map(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
-        let reservation = self.budget.reserve(engine.max_map_credits(&plan)).map_err(ToolFailure::Stopped)?;
+        let price = Price::of(engine.max_map_credits(&plan));
+        let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
         let MapOutcome { result, bill } = engine.map(&plan, &self.setup.team, Instant::now()).await;
         reservation.settle(&bill);
         let links = result.map_err(|error| failure(&error))?.links;

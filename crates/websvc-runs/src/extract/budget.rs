@@ -1,4 +1,4 @@
-//! The maximum price of an extraction.
+//! The prices of an extraction.
 
 use websvc_engine::Engine;
 use websvc_validate::{ExtractPlan, ExtractTarget, Policy};
@@ -16,6 +16,11 @@ pub(crate) fn max_credits(engine: &Engine, plan: &ExtractPlan, policy: &Policy) 
     let search = search.map_or(0, |search| engine.max_search_credits(&search));
     let pages = u64::try_from(plan.max_pages()).unwrap_or(u64::MAX);
     pages.saturating_mul(page_credits(engine, plan)).saturating_add(maps).saturating_add(search)
+}
+
+/// Returns the credits without which an extraction cannot have data: those of a page.
+pub(crate) fn least_extract_credits(engine: &Engine, plan: &ExtractPlan) -> u64 {
+    page_credits(engine, plan).max(1)
 }
 
 /// Returns the maximum credits of a page with its data.

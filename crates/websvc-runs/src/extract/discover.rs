@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use url::Url;
+use websvc_agent::Stop;
 use websvc_engine::MapOutcome;
 use websvc_scrape::FilePublisher;
 use websvc_types::limits::{
@@ -16,6 +17,7 @@ use websvc_validate::{
 };
 
 use super::Extraction;
+use crate::budget::Price;
 
 /// The pages of an extraction in their order, each once.
 #[derive(Debug, Default)]
@@ -23,8 +25,8 @@ pub(super) struct Discovered {
     pub(super) urls: Vec<Url>,
     /// Problems, such as a site whose pages could not be found.
     pub(super) warnings: Vec<String>,
-    /// True if the credits did not suffice for a map or a search.
-    pub(super) is_over_budget: bool,
+    /// The reason why a map or a search could not be paid.
+    pub(super) stop: Option<Stop>,
 }
 
 impl Discovered {
@@ -63,9 +65,12 @@ impl Extraction<'_> {
             Ok(plan) => plan,
             Err(rejection) => return failed(rejection.to_string()),
         };
-        let Ok(reservation) = self.budget.reserve(engine.max_map_credits(&plan)) else {
-            discovered.is_over_budget = true;
-            return;
+        let reservation = match self.budget.reserve(Price::of(engine.max_map_credits(&plan))).await {
+            Ok(reservation) => reservation,
+            Err(stop) => {
+                discovered.stop = Some(stop);
+                return;
+            }
         };
         let mapping = engine.map(&plan, self.team, Instant::now());
         let Ok(outcome) = tokio::time::timeout_at(self.deadline.into(), mapping).await else {
@@ -93,9 +98,12 @@ impl Extraction<'_> {
             Some(Err(rejection)) => return failed(rejection.to_string()),
             None => return failed("there is no prompt".to_owned()),
         };
-        let Ok(reservation) = self.budget.reserve(engine.max_search_credits(&plan)) else {
-            discovered.is_over_budget = true;
-            return;
+        let reservation = match self.budget.reserve(Price::of(engine.max_search_credits(&plan))).await {
+            Ok(reservation) => reservation,
+            Err(stop) => {
+                discovered.stop = Some(stop);
+                return;
+            }
         };
         let files = FilePublisher::inline();
         let searching = engine.search(&plan, self.team, &files, Instant::now());

@@ -11,18 +11,19 @@ use std::future::pending;
 use std::time::Instant;
 
 use tokio::sync::watch;
+use websvc_agent::Stop;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_store::{CreditHold, FinishedRun, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team};
+use websvc_store::{CreditHold, FinishedRun, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent};
 use websvc_types::extract::ExtractCompletedEvent;
 use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
 
-use crate::agent::hold;
-use crate::end::{Ending, RunCharge, end, settlement};
-use crate::environment::budget::Budget;
+use crate::budget::Budget;
+use crate::credits::{TeamCredits, hold_first};
+use crate::end::{Counts, Ending, RunCharge, end, finish as finish_run, settlement};
 use crate::error::RunsError;
 use crate::runs::{Inner, Runs, now_ms};
 use crate::trace::Trace;
-pub(crate) use budget::max_credits;
+pub(crate) use budget::{least_extract_credits, max_credits};
 pub(crate) use result::StoredExtraction;
 pub use status::StoredExtractRequest;
 pub(crate) use status::extract_status;
@@ -32,8 +33,6 @@ struct Preparation {
     plan: ExtractPlan,
     policy: Policy,
     hold: CreditHold,
-    /// The credits that it may use.
-    max_credits: u64,
     warnings: Vec<String>,
 }
 
@@ -64,6 +63,12 @@ impl Outcome {
         let extraction = StoredExtraction::default();
         Self::Failed { status: RunStatus::Failed, error: error.into(), extraction }
     }
+
+    /// Returns the outcome of an extraction whose work must stop.
+    fn stopped(stop: Stop, extraction: StoredExtraction) -> Self {
+        let Ending { status, error, .. } = Ending::stopped(stop);
+        Self::Failed { status, error: error.unwrap_or_default(), extraction }
+    }
 }
 
 /// Works on an extraction until it has ended.
@@ -88,10 +93,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
     let owned = record.clone();
     let preparation = match runs.run_blocking(move |inner| prepare(inner, &owned)).await? {
         Ok(preparation) => preparation,
-        Err((status, error)) => {
-            let outcome = Outcome::Failed { status, error, extraction: StoredExtraction::default() };
-            return finish(runs, record, outcome, None).await;
-        }
+        Err(outcome) => return finish(runs, record, outcome, None).await,
     };
     tokio::select! {
         result = Box::pin(work(runs, record, preparation)) => result,
@@ -110,14 +112,14 @@ async fn wait_cancelled(mut cancelled: watch::Receiver<bool>) {
     }
 }
 
-/// Checks an extraction again by the present rules of its team, and holds its credits. Blocks.
-fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, (RunStatus, String)>, RunsError> {
-    let failed = |error: String| Ok(Err((RunStatus::Failed, error)));
+/// Checks an extraction again by the present rules of its team, and holds its first credits. Blocks.
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Outcome>, RunsError> {
+    let failed = |error: String| Ok(Err(Outcome::failed(error)));
     let Some(StoredExtractRequest { request, mut warnings }) = StoredExtractRequest::decode(&record.request)
     else {
         return failed("the extraction was stored by another version of websvc".to_owned());
     };
-    let team: Option<Team> = inner.store.team(&record.team)?;
+    let team = inner.store.team(&record.team)?;
     let policy = match team_policy(&inner.store, team.as_ref()) {
         Ok(policy) => policy,
         Err(PolicyError::Store(error)) => return Err(error.into()),
@@ -130,32 +132,39 @@ fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, (Run
     if inner.engine.completion_model().is_none() {
         return failed("the extraction needs a language model, and none is configured in [llm]".to_owned());
     }
-    let wanted = max_credits(&inner.engine, &plan, &policy);
-    let Some((hold, max_credits)) = hold(inner, record, team.as_ref(), wanted)? else {
-        return Ok(Err((RunStatus::CreditLimitReached, "the team has no credits left".to_owned())));
+    let least = least_extract_credits(&inner.engine, &plan);
+    let hold = match hold_first(&inner.store, record, least)? {
+        HoldOutcome::Granted(hold) => hold,
+        HoldOutcome::Insufficient { remaining } => {
+            let stop = Stop::TeamCredits { missing: least, remaining };
+            return Ok(Err(Outcome::stopped(stop, StoredExtraction::default())));
+        }
     };
     match inner.engine.check_scrape(&plan.scrape) {
         Ok(more) => warnings.extend(more),
         Err(error) => return failed(error.to_string()),
     }
-    Ok(Ok(Preparation { plan, policy, hold, max_credits, warnings }))
+    Ok(Ok(Preparation { plan, policy, hold, warnings }))
 }
 
 async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Result<(), RunsError> {
-    let Preparation { plan, policy, hold, max_credits, warnings } = preparation;
+    let Preparation { plan, policy, hold, warnings } = preparation;
     let started = Instant::now();
     let max_time = runs.config().max_time;
+    let team = TeamCredits::new(runs.inner.store.clone(), record.team.clone(), record.max_credits);
     let extraction = Extraction {
         runs,
         team: &record.team,
         plan: &plan,
         policy: &policy,
-        budget: Budget::new(max_credits),
+        // Only the number of its pages limits it.
+        budget: Budget::new(u64::MAX, team, hold),
         deadline: started + plan.timeout.map_or(max_time, |timeout| timeout.min(max_time)),
     };
     let outcome = extraction.extract(warnings).await;
     let target = target(&plan);
-    let charge = RunCharge { hold, bill: extraction.budget.bill(), elapsed: started.elapsed(), target };
+    let (bill, hold) = extraction.budget.into_parts();
+    let charge = RunCharge { hold, bill, elapsed: started.elapsed(), target };
     finish(runs, record, outcome, Some(charge)).await
 }
 
@@ -194,14 +203,7 @@ async fn finish(
         events: Vec::new(),
         webhook: Some(webhook),
     };
-    let number = record.number;
-    let charged = runs
-        .with_store(move |store, config| store.finish_run(number, finished, &config.limits, now_ms()))
-        .await?;
-    if charged.is_some() {
-        runs.inner.counters.record_end(status, 0, tokens);
-        runs.inner.jobs.notify_webhooks();
-    }
+    let charged = finish_run(runs, record.number, finished, Counts { steps: 0, tokens }).await?;
     // Neither the prompt nor what the model wrote is logged.
     let credits = charged.unwrap_or_default();
     tracing::info!(id = record.id, status = status.as_str(), tokens, credits, "extraction ended");

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::Value;
 use url::Url;
-use websvc_agent::{Collected, Draft, ReadPage, collect_page, correct_data, optional_schema};
+use websvc_agent::{Collected, Draft, ReadPage, Stop, collect_page, correct_data, optional_schema};
 use websvc_engine::ChargeKind;
 use websvc_model::{Model, Usage};
 use websvc_scrape::{FilePublisher, Page};
@@ -17,6 +17,7 @@ use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
 use super::budget::page_credits;
 use super::discover::Discovered;
 use super::{Extraction, Outcome, StoredExtraction};
+use crate::budget::Price;
 use crate::environment::rank::violation;
 
 /// The maximum number of pages of an extraction that are read concurrently.
@@ -31,9 +32,6 @@ const MAX_REASON_CHARS: usize = 300;
 /// The maximum number of pages that a warning names.
 const MAX_NAMED: usize = 5;
 
-/// The error of an extraction whose credits do not suffice.
-const NO_CREDITS: &str = "the credits of the team do not suffice for the pages of the extraction";
-
 /// The data of one page.
 struct PageData {
     url: String,
@@ -42,8 +40,8 @@ struct PageData {
 
 /// The reason why a page has no data.
 enum PageFailure {
-    /// The credits do not suffice.
-    NoCredits,
+    /// It could not be paid.
+    Stopped(Stop),
     /// Another reason.
     Failed(String),
 }
@@ -66,9 +64,9 @@ impl Extraction<'_> {
         let Some(model) = self.runs.inner.engine.completion_model() else {
             return Outcome::failed("no language model is configured in [llm]");
         };
-        let Discovered { urls, warnings: more, is_over_budget } = self.discover().await;
-        if is_over_budget {
-            return self.over_budget(Pages::default());
+        let Discovered { urls, warnings: more, stop } = self.discover().await;
+        if let Some(stop) = stop {
+            return self.stopped(stop, Pages::default());
         }
         if urls.is_empty() {
             let reason = if more.is_empty() { "no page was found".to_owned() } else { more.join("; ") };
@@ -86,17 +84,15 @@ impl Extraction<'_> {
             let url = without_credentials(url).to_string();
             match result {
                 Ok(page) => pages.add(url, page),
-                Err(PageFailure::NoCredits) => return self.over_budget(pages),
+                Err(PageFailure::Stopped(stop)) => return self.stopped(stop, pages),
                 Err(PageFailure::Failed(reason)) => pages.add_failure(url, reason),
             }
         }
         self.finish_data(model, pages).await
     }
 
-    fn over_budget(&self, pages: Pages) -> Outcome {
-        let extraction = pages.into_extraction(self, None);
-        let status = RunStatus::CreditLimitReached;
-        Outcome::Failed { status, error: NO_CREDITS.to_owned(), extraction }
+    fn stopped(&self, stop: Stop, pages: Pages) -> Outcome {
+        Outcome::stopped(stop, pages.into_extraction(self, None))
     }
 
     /// Reads a page and extracts its data, within the time of the extraction.
@@ -114,8 +110,8 @@ impl Extraction<'_> {
         let Some(_permit) = self.runs.inner.tools.read_permit().await else {
             return Err(PageFailure::Failed("the service is stopping".to_owned()));
         };
-        let reserved = self.budget.reserve(page_credits(engine, self.plan));
-        let reservation = reserved.map_err(|_stop| PageFailure::NoCredits)?;
+        let reserved = self.budget.reserve(Price::of(page_credits(engine, self.plan))).await;
+        let reservation = reserved.map_err(PageFailure::Stopped)?;
         let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
         let files = FilePublisher::inline();
         let outcome = engine.scrape(url, &self.plan.scrape, self.team, &files, deadline).await;

@@ -53,7 +53,7 @@ async fn search_map_and_scrape_have_the_prices_of_the_service() {
     let Ok(ToolOutput::Found(found)) = run.call(&call).await else { panic!("the map has URLs") };
     assert!(found.iter().any(|page| page.url == "http://shop.test/teas"), "{found:?}");
     assert_eq!(run.credits(), 4);
-    run.begin_step().unwrap();
+    run.begin_step().await.unwrap();
     let items = run.bill().items();
     let items: Vec<_> = items.iter().map(|item| (item.item.as_str(), item.credits)).collect();
     assert_eq!(items, [("results", 2), ("page", 1), ("map", 1), ("agent-step", 1)]);
@@ -161,12 +161,12 @@ async fn call_that_may_exceed_the_budget_is_not_made() {
     let stopped = |outcome: Result<ToolOutput, ToolFailure>| {
         assert_eq!(outcome, Err(ToolFailure::Stopped(Stop::CreditLimit)));
     };
-    run.begin_step().unwrap();
+    run.begin_step().await.unwrap();
     read(&run, "http://a.test/1").await;
     stopped(run.call(&ToolCall::Search { query: "tea".to_owned() }).await);
-    run.begin_step().unwrap();
+    run.begin_step().await.unwrap();
     stopped(scrape(&run, "http://a.test/2").await);
-    assert_eq!(run.begin_step(), Err(Stop::CreditLimit));
+    assert_eq!(run.begin_step().await, Err(Stop::CreditLimit));
     // What the run has read remains available.
     read(&run, "http://a.test/1").await;
     assert_eq!((run.credits(), fixture.web.requests().len()), (3, 1));
@@ -186,7 +186,7 @@ async fn cancelled_run_ends_its_call() {
         cancel.send_replace(true);
     });
     assert_eq!(outcome, Err(ToolFailure::Stopped(Stop::Cancelled)));
-    assert_eq!(run.begin_step(), Err(Stop::Cancelled));
+    assert_eq!(run.begin_step().await, Err(Stop::Cancelled));
 }
 
 #[tokio::test]

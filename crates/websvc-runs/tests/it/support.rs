@@ -10,7 +10,7 @@ use websvc_browser::{Browser, BrowserConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing, Searxng, SearxngConfig};
 use websvc_runs::{RunEnvironment, RunSetup, RunTools};
 use websvc_scrape::{BackgroundLimits, ScrapeConfig, Scraper};
-use websvc_store::{SnapshotLimits, Store, UsageRetention};
+use websvc_store::{CreditHold, SnapshotLimits, Store, UsageRetention};
 use websvc_testkit::{FakeSearxng, TestWeb, TestWebBuilder};
 use websvc_threat::Classifier;
 use websvc_transport::{Client, ClientConfig};
@@ -19,6 +19,7 @@ use websvc_validate::Policy;
 /// The tools of a process, and the web that they read.
 pub(crate) struct Fixture {
     pub(crate) web: TestWeb,
+    pub(crate) store: Store,
     tools: RunTools,
     _directory: TempDir,
 }
@@ -58,7 +59,7 @@ impl Fixture {
         };
         let engine = Engine::new(EngineConfig {
             sources: vec![Arc::new(Searxng::new(config, client.clone()))],
-            scraper: Scraper::new(client, store, ScrapeConfig { browser, ..ScrapeConfig::default() }),
+            scraper: Scraper::new(client, store.clone(), ScrapeConfig { browser, ..ScrapeConfig::default() }),
             index: None,
             index_mode: IndexMode::Write,
             team_indexes: None,
@@ -70,11 +71,16 @@ impl Fixture {
             media: websvc_engine::MediaTools::Off,
         });
         let tools = RunTools::new(&engine, BackgroundLimits::default(), None);
-        Some(Self { web, tools, _directory: directory })
+        Some(Self { web, store, tools, _directory: directory })
     }
 
     /// Creates the environment of a run with settings that `change` makes from the default ones.
     pub(crate) fn run(&self, change: impl FnOnce(&mut RunSetup)) -> RunEnvironment {
+        self.run_with(self.store.hold_unlimited("default"), change)
+    }
+
+    /// Creates the environment of a run of a team that holds these credits.
+    pub(crate) fn run_with(&self, hold: CreditHold, change: impl FnOnce(&mut RunSetup)) -> RunEnvironment {
         let mut setup = RunSetup {
             id: "run".to_owned(),
             team: "default".to_owned(),
@@ -96,7 +102,7 @@ impl Fixture {
             on_event: Box::new(|_| {}),
         };
         change(&mut setup);
-        self.tools.environment(setup)
+        self.tools.environment(setup, hold)
     }
 
     /// Returns the URLs of the received requests in alphabetical order, except those to the search engine.

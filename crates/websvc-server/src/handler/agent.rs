@@ -138,8 +138,8 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
     }
     let (request, plan) = inherit(context, request, plan, &policy).await?;
     check(context, &plan, &mut warnings)?;
-    // The run holds its credits when it begins to work.
-    drop(charge::hold(context, 1).await?);
+    // The run holds its credits as it works.
+    charge::require(context, context.state.runs.least_agent_credits(&plan)).await?;
     let stored = StoredRequest { request: AgentRequest { webhook: None, ..request }, warnings };
     let run = StartRun {
         team: context.team_name().to_owned(),

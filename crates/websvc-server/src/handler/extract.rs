@@ -81,8 +81,8 @@ async fn start(
     // The extraction adds the warnings about its pages itself.
     let stored_warnings = warnings.clone();
     warnings.extend(context.state.engine.check_scrape(&plan.scrape)?);
-    // The extraction holds its credits when it begins to work.
-    drop(charge::hold(context, 1).await?);
+    // The extraction holds its credits as it works.
+    charge::require(context, context.state.runs.least_extract_credits(&plan)).await?;
     let request = ExtractRequest { webhook: None, ..request };
     let run = StartRun {
         team: context.team_name().to_owned(),

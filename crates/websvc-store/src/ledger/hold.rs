@@ -151,6 +151,12 @@ impl Store {
 }
 
 impl CreditHold {
+    /// Returns the held credits; `None` for a team without a budget.
+    #[must_use]
+    pub fn credits(&self) -> Option<u64> {
+        self.lease.as_ref().map(|_lease| self.credits)
+    }
+
     /// Returns whether a request of this price can be settled without access to the database: the held credits and the
     /// free ones of this process suffice, or the team has no budget.
     #[must_use]

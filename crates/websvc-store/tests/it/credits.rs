@@ -119,6 +119,7 @@ fn absorbed_hold_is_spent_by_one_charge() {
     let other = hold_credits(&store, &team, 10);
     expect_insufficient(&store, &team, 1, 0);
     assert!(hold.covers(70) && !hold.covers(71));
+    assert_eq!((hold.credits(), store.hold_unlimited("tea").credits()), (Some(70), None));
     assert_eq!(store.requests_in_flight("tea"), 2, "two holds are one request now");
     assert_eq!(hold.settle(usage(65)), 65);
     drop(other);

@@ -59,7 +59,7 @@ pub(super) async fn obey(run: &RunEnvironment, article: &str, sources: &[String]
             continue;
         }
         seen.push(call.clone());
-        let outcome = match run.begin_step() {
+        let outcome = match run.begin_step().await {
             Ok(()) => run.call(&call).await,
             Err(stop) => Err(ToolFailure::Stopped(stop)),
         };
