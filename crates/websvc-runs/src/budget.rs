@@ -169,3 +169,205 @@ impl Drop for Reservation<'_> {
         self.budget.state.lock().release(self.price);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use tempfile::TempDir;
+    use websvc_store::{ApiVersion, HoldOutcome, Store, Team, TeamChange, Usage, UsageRetention};
+
+    use super::*;
+
+    const TEAM: &str = "tea";
+
+    /// A team with a budget.
+    struct Fixture {
+        store: Store,
+        team: Team,
+        _directory: TempDir,
+    }
+
+    impl Fixture {
+        fn new(credits: Option<u64>) -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let store = Store::open(directory.path()).unwrap();
+            let team = give(&store, credits);
+            Self { store, team, _directory: directory }
+        }
+
+        /// Begins a run that holds these credits.
+        fn run(&self, limit: u64, held: u64) -> Budget {
+            let HoldOutcome::Granted(hold) = self.store.hold(&self.team, held).unwrap() else {
+                panic!("the team has {held} credits");
+            };
+            Budget::new(limit, TeamCredits::new(self.store.clone(), TEAM.to_owned(), limit), hold)
+        }
+
+        /// Returns the credits that nothing holds.
+        fn free(&self) -> u64 {
+            match self.store.hold(&self.team, 1_000_000).unwrap() {
+                HoldOutcome::Granted(hold) => panic!("{hold:?}"),
+                HoldOutcome::Insufficient { remaining } => remaining,
+            }
+        }
+    }
+
+    fn give(store: &Store, credits: Option<u64>) -> Team {
+        store.set_team(TEAM, &TeamChange { credits: Some(credits), ..TeamChange::default() }).unwrap()
+    }
+
+    fn bill(credits: u64) -> Bill {
+        let mut bill = Bill::default();
+        bill.add_line(ChargeKind::Page, 1, credits);
+        bill
+    }
+
+    /// Charges for a run as its end does. Returns the charged credits.
+    fn settle(budget: Budget) -> u64 {
+        let (bill, hold) = budget.into_parts();
+        hold.settle(Usage {
+            key: None,
+            request: "r".to_owned(),
+            result: None,
+            operation: "agent",
+            api_version: ApiVersion::V2,
+            status: 200,
+            elapsed: std::time::Duration::ZERO,
+            items: bill.items(),
+            stages: Vec::new(),
+            query: None,
+            retention: UsageRetention::Whole,
+        })
+    }
+
+    #[tokio::test]
+    async fn reserved_credits_are_not_available_until_they_are_released() {
+        let fixture = Fixture::new(None);
+        let budget = fixture.run(10, 0);
+        let first = budget.reserve(Price::of(6)).await.unwrap();
+        assert_eq!(budget.reserve(Price::of(5)).await.unwrap_err(), Stop::CreditLimit);
+        let second = budget.reserve(Price::of(4)).await.unwrap();
+        assert_eq!(budget.remaining(), 0);
+        first.settle(&bill(1));
+        assert_eq!(budget.remaining(), 5);
+        drop(second);
+        assert_eq!((budget.remaining(), budget.bill().total()), (9, 1));
+    }
+
+    #[tokio::test]
+    async fn steps_end_at_the_limit() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(2, 1);
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 1).await, Ok(()));
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 1).await, Ok(()));
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 1).await, Err(Stop::CreditLimit));
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 0).await, Ok(()));
+        assert!(!budget.is_exceeded());
+        assert_eq!((fixture.free(), settle(budget), fixture.free()), (98, 2, 98));
+    }
+
+    #[tokio::test]
+    async fn price_above_its_reservation_exceeds_the_limit() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(2, 2);
+        budget.reserve(Price::of(2)).await.unwrap().settle(&bill(3));
+        assert!(budget.is_exceeded());
+        assert_eq!(budget.remaining(), 0);
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 0).await, Ok(()));
+        assert_eq!(fixture.free(), 98, "no more than the limit is held");
+    }
+
+    #[tokio::test]
+    async fn run_holds_more_as_its_work_goes_on() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(2_500, 20);
+        assert_eq!(fixture.free(), 80);
+        let first = budget.reserve(Price::of(20)).await.unwrap();
+        assert_eq!(fixture.free(), 80);
+        let second = budget.reserve(Price::of(1)).await.unwrap();
+        assert_eq!(fixture.free(), 60, "some are held in advance");
+        let third = budget.reserve(Price::of(50)).await.unwrap();
+        assert_eq!(fixture.free(), 29);
+        first.settle(&bill(15));
+        drop((second, third));
+        let fourth = budget.reserve(Price::of(75)).await.unwrap();
+        assert_eq!(fixture.free(), 9, "with few left, it holds only what it needs");
+        let shortage = Stop::TeamCredits { missing: 10, remaining: 9 };
+        assert_eq!(budget.reserve(Price::of(10)).await.unwrap_err(), shortage);
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 9).await, Ok(()));
+        drop(fourth);
+        assert_eq!((fixture.free(), settle(budget), fixture.free()), (0, 24, 76));
+    }
+
+    #[tokio::test]
+    async fn end_without_a_charge_releases_all() {
+        let fixture = Fixture::new(Some(50));
+        let budget = fixture.run(2_500, 20);
+        let call = budget.reserve(Price::of(45)).await.unwrap();
+        assert_eq!(fixture.free(), 5);
+        call.settle(&bill(45));
+        drop(budget);
+        assert_eq!(fixture.free(), 50);
+    }
+
+    #[tokio::test]
+    async fn no_more_than_the_limit_is_held() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(30, 20);
+        budget.charge(ChargeKind::AgentStep, 21).await.unwrap();
+        assert_eq!(fixture.free(), 70);
+        let calls = join_all((0..10).map(|_| budget.reserve(Price::of(2)))).await;
+        assert_eq!(calls.iter().filter(|call| call.is_ok()).count(), 4);
+        assert_eq!(fixture.free(), 70);
+    }
+
+    #[tokio::test]
+    async fn further_pages_of_a_document_are_held_after_they_were_read() {
+        let fixture = Fixture::new(Some(10));
+        let budget = fixture.run(100, 1);
+        let price = Price { held: 1, max: 50 };
+        let call = budget.reserve(price).await.unwrap();
+        assert_eq!((fixture.free(), budget.remaining()), (9, 50));
+        call.settle(&bill(8));
+        budget.charge(ChargeKind::AgentStep, 1).await.unwrap();
+        assert_eq!(fixture.free(), 1);
+        budget.reserve(price).await.unwrap().settle(&bill(4));
+        let shortage = Stop::TeamCredits { missing: 4, remaining: 0 };
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 1).await, Err(shortage));
+    }
+
+    #[tokio::test]
+    async fn new_budget_of_the_team_pays_for_the_whole_run() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(2_500, 20);
+        budget.charge(ChargeKind::AgentStep, 20).await.unwrap();
+        give(&fixture.store, Some(50));
+        budget.charge(ChargeKind::AgentStep, 10).await.unwrap();
+        assert_eq!(fixture.free(), 20);
+        give(&fixture.store, Some(40));
+        let shortage = Stop::TeamCredits { missing: 41, remaining: 40 };
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 11).await, Err(shortage));
+        give(&fixture.store, None);
+        budget.charge(ChargeKind::AgentStep, 500).await.unwrap();
+        assert_eq!(settle(budget), 530);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn concurrent_runs_share_what_the_team_has() {
+        let fixture = Fixture::new(Some(50));
+        let runs = [fixture.run(2_500, 20), fixture.run(2_500, 20)];
+        let work = async |budget: Budget| {
+            let mut steps = 0;
+            while budget.charge(ChargeKind::AgentStep, 1).await.is_ok() {
+                steps += 1;
+            }
+            (budget, steps)
+        };
+        let runs = join_all(runs.map(|budget| tokio::spawn(work(budget)))).await;
+        let runs: Vec<(Budget, u64)> = runs.into_iter().map(Result::unwrap).collect();
+        assert_eq!(runs.iter().map(|(_, steps)| steps).sum::<u64>(), 50);
+        let charged: u64 = runs.into_iter().map(|(budget, _)| settle(budget)).sum();
+        assert_eq!((charged, fixture.free()), (50, 0));
+        assert_eq!(fixture.store.requests_in_flight(TEAM), 0);
+    }
+}

@@ -1,6 +1,7 @@
 //! Tests of agent runs: the wire format, threads, traces, budgets, cancellation and restarts, with a scripted model.
 
 mod command;
+mod credits;
 mod events;
 mod lifecycle;
 mod recipes;
@@ -41,6 +42,15 @@ impl AgentTest {
     }
 
     async fn with(model: impl Fn(&Value) -> Page + Send + Sync + 'static, settings: &[(&str, &str)]) -> Self {
+        Self::with_credits(model, settings, None).await
+    }
+
+    /// With a budget of the team.
+    async fn with_credits(
+        model: impl Fn(&Value) -> Page + Send + Sync + 'static,
+        settings: &[(&str, &str)],
+        credits: Option<&str>,
+    ) -> Self {
         let page = |name: &str, price: u32| {
             Page::html(format!(
                 "<title>{name}</title><main><h1>{name}</h1><p>A tin of {name} costs {price} euros in this shop.</p>\
@@ -53,6 +63,9 @@ impl AgentTest {
             .page_with(HOOK, |_| Page::text(""));
         let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
         let site = Site::new(&world);
+        if let Some(credits) = credits {
+            site.succeed(&["teams", "set", "default", "--credits", credits]);
+        }
         let service = serve(&site, settings);
         Self { world, site, service }
     }
@@ -82,6 +95,11 @@ impl AgentTest {
         (path, status)
     }
 
+    async fn remaining_credits(&self) -> u64 {
+        let usage = self.service.get("/v2/team/credit-usage").await;
+        usage.body["data"]["remainingCredits"].as_u64().unwrap()
+    }
+
     async fn cancel(&self, path: &str) -> Response {
         self.service.send(Method::DELETE, path, &[], "").await
     }
@@ -96,6 +114,28 @@ impl AgentTest {
         let urls = self.world.requests().into_iter().map(|request| request.url);
         urls.filter(|url| url.starts_with(host) && !url.ends_with("/robots.txt")).collect()
     }
+}
+
+/// Checks that the team has exactly as many free credits as a search that reads `limit` pages may cost.
+pub(crate) async fn check_free_credits(service: &Service, limit: u32) {
+    let search = async |limit: u32| {
+        let options = json!({ "formats": ["markdown"] });
+        service.search(json!({ "query": "zzyzx", "limit": limit, "scrapeOptions": options })).await
+    };
+    let granted = async {
+        loop {
+            let Response { status, body, .. } = search(limit).await;
+            if status != StatusCode::PAYMENT_REQUIRED {
+                return (status, body);
+            }
+            // A hold ends a moment after the end of its run is visible.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (status, body) = tokio::time::timeout(TIMEOUT, granted).await.expect("the credits are free");
+    assert_eq!(status, StatusCode::OK, "{body}");
+    let refused = search(limit + 1).await;
+    assert_eq!(refused.status, StatusCode::PAYMENT_REQUIRED, "{}", refused.body);
 }
 
 fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {

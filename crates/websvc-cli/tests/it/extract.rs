@@ -1,5 +1,6 @@
 //! Tests of extractions: the wire format, merged data, sources, sites, searches, budgets and restarts, with a scripted model.
 
+mod credits;
 mod requests;
 mod sdk;
 mod work;
@@ -34,6 +35,11 @@ impl ExtractTest {
     }
 
     async fn with(model: impl Fn(&Value) -> Page + Send + Sync + 'static) -> Self {
+        Self::with_credits(model, None).await
+    }
+
+    /// With a budget of the team.
+    async fn with_credits(model: impl Fn(&Value) -> Page + Send + Sync + 'static, credits: Option<&str>) -> Self {
         let page = |name: &str, price: u32| {
             Page::html(format!(
                 "<title>{name}</title><main><h1>{name}</h1><p>A tin of {name} costs {price} euros in this shop, \
@@ -52,6 +58,9 @@ impl ExtractTest {
             .page_with(HOOK, |_| Page::text(""));
         let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
         let site = Site::new(&world);
+        if let Some(credits) = credits {
+            site.succeed(&["teams", "set", "default", "--credits", credits]);
+        }
         let service = serve(&site);
         Self { world, site, service }
     }

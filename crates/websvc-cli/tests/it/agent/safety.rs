@@ -48,13 +48,6 @@ async fn shop(name: &str) -> Option<AgentTest> {
     Some(AgentTest { world, site, service })
 }
 
-impl AgentTest {
-    async fn remaining_credits(&self) -> u64 {
-        let usage = self.service.get("/v2/team/credit-usage").await;
-        usage.body["data"]["remainingCredits"].as_u64().unwrap()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn permitted_run_acts_on_a_page_and_pays_for_its_session_once() {
     let name = "permitted_run_acts_on_a_page_and_pays_for_its_session_once";

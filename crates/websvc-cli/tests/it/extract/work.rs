@@ -106,22 +106,6 @@ async fn prompts_of_the_caller_reach_the_model_next_to_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn team_without_enough_credits_is_refused_or_not_charged() {
-    let test = ExtractTest::new().await;
-    test.site.succeed(&["teams", "set", "default", "--credits", "6"]);
-    let (_, status) = test.run(json!({})).await;
-    assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)), "{status}");
-    assert!(status["error"].as_str().unwrap().contains("credits"), "{status}");
-    let (_, status) = test.run(json!({ "urls": [TEA] })).await;
-    assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("completed"), &json!(5)), "{status}");
-    // A service learns of changed credits later, so the last case has a service of its own.
-    let test = ExtractTest::new().await;
-    test.site.succeed(&["teams", "set", "default", "--credits", "0"]);
-    let refused = test.try_start(EXTRACT, json!({})).await;
-    assert_eq!(refused.status.as_u16(), 402, "{}", refused.body);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn webhook_gets_the_events_in_order() {
     let test = ExtractTest::new().await;
     let webhook = json!({ "url": HOOK, "metadata": { "for": "tea" } });
