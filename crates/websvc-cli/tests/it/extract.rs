@@ -39,7 +39,10 @@ impl ExtractTest {
     }
 
     /// With a budget of the team.
-    async fn with_credits(model: impl Fn(&Value) -> Page + Send + Sync + 'static, credits: Option<&str>) -> Self {
+    async fn with_credits(
+        model: impl Fn(&Value) -> Page + Send + Sync + 'static,
+        credits: Option<&str>,
+    ) -> Self {
         let page = |name: &str, price: u32| {
             Page::html(format!(
                 "<title>{name}</title><main><h1>{name}</h1><p>A tin of {name} costs {price} euros in this shop, \

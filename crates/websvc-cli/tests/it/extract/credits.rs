@@ -44,6 +44,7 @@ async fn small_team_works_while_its_extraction_does() {
     let (_, second) = test.run(json!({ "urls": [COFFEE] })).await;
     assert_eq!((&second["status"], &second["creditsUsed"]), (&json!("completed"), &json!(5)), "{second}");
     test.service.kill();
+    test.service.end();
     test.service = serve(&test.site);
     let status = test.wait_for_end(EXTRACT, &started).await;
     assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)), "{status}");
