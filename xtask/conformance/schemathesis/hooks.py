@@ -3,12 +3,10 @@
 `schemathesis.toml` turns the general checks off for the operations named here, and for no others.
 """
 
-import os
 import re
-import time
 
-import requests
 import schemathesis
+from resources import HAS_MODEL, SITE_PAGE, email_tokens, start, start_interaction, start_run
 
 # Violations that are possible in the options of a page even though the options match the schema: the path in the
 # options and the code, as regular expressions.
@@ -122,9 +120,6 @@ MONITOR = [
 
 # Operations that need a model.
 MODEL = {"startAgent", "startExtract", "startExtractV1"}
-
-# Whether the service has one, the one of `model.py`.
-HAS_MODEL = os.environ.get("WEBSVC_MODEL") == "1"
 
 # The rules that a body can violate even though it matches the schema, by operation. The tests of websvc-validate that
 # compare the schema with the validator have the same list for searches.
@@ -275,6 +270,9 @@ class EveryOperationSucceeds:
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
+    tokens = email_tokens(case)
+    if is_valid_request(case) and (link := re.fullmatch(r"/v2/monitor/email/(\w+)", case.operation.path)):
+        (case.query if case.method == "GET" else case.body)["token"] = tokens[link[1]]
     if operation_id(case) in {"mapUrls", "mapUrlsV1"} and isinstance(case.body, dict) and case.body.get("delay"):
         # A short timeout, because the generated delays between requests can be a minute long.
         case.body.setdefault("timeout", 2000)
@@ -297,7 +295,7 @@ def before_call(ctx, case, kwargs):
         case.body.update(ttl=30, activityTtl=10)
     if is_valid_request(case) and re.match(r".*/scrape/{id}/interact", case.operation.path):
         case.path_parameters["id"] = start_interaction(case)[0]
-    elif is_valid_request(case) and operation_id(case) == "executeBrowserAlias":
+    elif is_valid_request(case) and operation_id(case) in {"executeBrowser", "executeBrowserAlias"}:
         case.path_parameters["id"] = start_interaction(case)[1]
     elif is_valid_request(case) and re.match(r".*/(crawl|scrape|llmstxt)/{id}", case.operation.path):
         case.path_parameters["id"] = start(case)
@@ -314,89 +312,6 @@ def is_positive(case):
 
 def is_valid_request(case):
     return is_positive(case) and case.meta.phase.name == "fuzzing"
-
-
-# The API key of the service; unset if authentication is off.
-KEY = os.environ.get("WEBSVC_CONFORMANCE_KEY")
-
-# A page of the loopback site.
-SITE_PAGE = "http://tea.test/green.html"
-
-# IDs of the jobs and scrapes that were started, by the path that starts them.
-started = {}
-
-
-def start(case, path=None):
-    """Starts a job, scrape or search for the operation and returns its ID, because generated IDs only lead to 404."""
-    path = path or case.operation.path.partition("/{id}")[0]
-    if case.method != "DELETE" and path in started:
-        return started[path]
-    # The crawl is slow, so that it still runs when it is cancelled.
-    page = SITE_PAGE
-    crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
-    batch = {"urls": [f"{page}?{n}" for n in range(200)]}
-    small = {"/v2/scrape": {"url": page}, "/v1/scrape": {"url": page}, "/v1/llmstxt": {"url": page}, "/v2/search": {"query": "tea"}}
-    body = small.get(path, batch if "batch" in path else crawl)
-    headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
-    response = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
-    response.raise_for_status()
-    result = response.json()
-    started[path] = result["id"] if "id" in result else result["data"]["metadata"]["scrapeId"]
-    return started[path]
-
-
-# The agent runs and extractions that have ended, by the path that starts them.
-runs = {}
-
-
-def start_run(case):
-    """Returns an agent run or extraction, because generated IDs only lead to 404. It has ended, unless it is to be
-    cancelled."""
-    path = re.match(r"/v\d/(agent|extract)", case.operation.path)[0]
-    is_cancelled = case.method == "DELETE"
-    if not is_cancelled and path in runs:
-        return runs[path]
-    headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
-    body = {"urls": [SITE_PAGE], "prompt": "wait" if is_cancelled else "How much sencha?"}
-    response = requests.post(case.operation.base_url + path, json=body, headers=headers, timeout=10)
-    response.raise_for_status()
-    run = response.json()
-    if is_cancelled:
-        return run
-    address = f"{case.operation.base_url}{path}/{run['id']}"
-    while requests.get(address, headers=headers, timeout=10).json()["status"] == "processing":
-        time.sleep(0.1)
-    if path == "/v2/agent":
-        events = requests.get(f"{address}/trace", headers=headers, timeout=10).json()["events"]
-        run["snapshotId"] = next(event["artifact"]["snapshotId"] for event in events if event["type"] == "artifact.updated")
-    runs[path] = run
-    return run
-
-
-# IDs of the scrape whose session runs the generated code, and of that session; empty if the session was ended.
-interaction = []
-
-
-def start_interaction(case):
-    """Opens the session of a scrape and returns the IDs of both, because generated IDs only lead to 404."""
-    if case.method != "DELETE" and interaction:
-        return interaction
-    headers = {"Authorization": f"Bearer {KEY}"} if KEY else {}
-
-    def send(method, path, body=None):
-        response = requests.request(method, case.operation.base_url + path, json=body, headers=headers, timeout=60)
-        response.raise_for_status()
-        return response.json()
-
-    # Those of other generated requests.
-    for session in send("GET", "/v2/browser?status=active")["sessions"]:
-        send("DELETE", f"/v2/browser/{session['id']}")
-    interaction.clear()
-    scrape = send("POST", "/v2/scrape", {"url": SITE_PAGE})["data"]["metadata"]["scrapeId"]
-    ids = [scrape, send("POST", f"/v2/scrape/{scrape}/interact", {"code": "1"})["sessionId"]]
-    if case.method != "DELETE":
-        interaction.extend(ids)
-    return ids
 
 
 def operation_id(case):
