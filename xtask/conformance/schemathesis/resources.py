@@ -24,6 +24,9 @@ MAIL = pathlib.Path(os.environ["WEBSVC_MAIL"])
 # A page of the loopback site.
 SITE_PAGE = "http://tea.test/green.html"
 
+# A file that can be parsed, as text: schemathesis takes a body with bytes for an invalid one.
+DOCUMENT = (pathlib.Path(__file__).parents[1] / "site/brochure.pdf").read_bytes().decode("ascii")
+
 # Maximum number of seconds until a run has ended or a message has arrived.
 PATIENCE = 60
 
@@ -104,6 +107,19 @@ def start_interaction(case):
     if case.method != "DELETE":
         interaction.extend(ids)
     return ids
+
+
+def dead_letter(case):
+    """Returns the ID of a webhook event that could not be delivered, because the site refuses it."""
+
+    def first():
+        letters = send(case, "GET", "/v2/webhooks/dead-letters?limit=1")["deadLetters"]
+        return letters[0]["id"] if letters else None
+
+    if found := first():
+        return found
+    send(case, "POST", "/v2/batch/scrape", {"urls": [SITE_PAGE], "webhook": "http://lamp.test/hook"})
+    return wait_for(first, "a dead letter")
 
 
 # The address that the monitor sends its emails to. Generated monitors have other ones.

@@ -97,7 +97,7 @@ fn free_address() -> Result<String> {
 }
 
 /// Returns the configuration. It routes every host to the site, so that the generated URLs of schemathesis never reach
-/// the network.
+/// the network. The site refuses webhook events, which become dead letters after one attempt.
 fn configuration(
     listen: &str,
     site: &Site,
@@ -117,7 +117,7 @@ fn configuration(
     format!(
         "[server]\nlisten = \"{listen}\"\npublic_url = \"http://{listen}\"\n\n[auth]\nrequired = {required}\n\n\
          [fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
-         [browser]\n{browser}\n\n{model}"
+         [browser]\n{browser}\n\n[webhooks]\nattempts = 1\n\n{model}"
     )
 }
 
