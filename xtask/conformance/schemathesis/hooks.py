@@ -165,7 +165,8 @@ BEYOND_THE_SCHEMA = {
         (r"/(location|auditMetadata)/.+", "invalid_format|too_short"),
     ],
     "createMonitor": MONITOR,
-    "updateMonitor": MONITOR,
+    # A change must have a field. Null counts as absent, except for the goal and the webhook, which it removes.
+    "updateMonitor": [*MONITOR, (r"", "too_short")],
     "startExtract": EXTRACT,
     "startExtractV1": EXTRACT + below("/scrapeOptions", FIRST_VERSION),
 }
