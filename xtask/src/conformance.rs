@@ -2,10 +2,13 @@
 //!
 //! The clients search with and without scraping, with authentication on and off. They find the pages of
 //! `xtask/conformance/site`, served on loopback. With authentication the service has a language model, which
-//! `xtask/conformance/model.py` stands in for. Only the installation of the clients uses the network.
+//! `xtask/conformance/model.py` stands in for; `mail.py` stands in for a mail server.
+//! Only the installation of the clients uses the network.
 
 mod client;
+mod limit;
 mod loopback;
+mod mail;
 mod openapi;
 mod report;
 mod service;

@@ -168,7 +168,7 @@ pub struct FeedbackRequest {
     pub url: Option<String>,
     /// Pages of a document that the feedback is about, from 1, at most 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = FEEDBACK_PAGES_MAX), inner(range(min = 1)))]
+    #[schemars(length(max = FEEDBACK_PAGES_MAX), inner(range(min = 1, max = u32::MAX)))]
     pub page_numbers: Option<Vec<u32>>,
     /// Any object, at most 8192 bytes as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::folder;
+use super::limit::{ending, limited};
 use super::report::{CheckOutcome, Report, ScriptLine};
 use super::service::Service;
 use super::site::Site;
@@ -14,6 +16,9 @@ use crate::cache::Cache;
 use crate::cargo::cargo;
 use crate::debian::run;
 use crate::{npm, python};
+
+/// Maximum time of a check script.
+pub(super) const SCRIPT_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// A client and its check script.
 #[derive(Debug)]
@@ -87,7 +92,7 @@ impl Client {
             }
         };
         let (program, arguments) = words.split_first().expect("a command begins with its program");
-        let mut command = Command::new(program);
+        let mut command = limited(program, SCRIPT_LIMIT);
         command.args(arguments).arg(&service.address).args(service.mode.key());
         let command = isolate(&mut command, scratch)
             .env("WEBSVC_MCP", service.mcp_command())
@@ -113,9 +118,10 @@ pub(super) fn isolate<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut C
         .current_dir(scratch)
 }
 
-/// Runs a check script and adds its checks to the report. Adds a failure if the script exits with an error or reports
-/// no check.
+/// Runs a check script, which has the limit [`SCRIPT_LIMIT`], and adds its checks to the report. Adds a failure if the
+/// script exits with an error or reports no check.
 pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, report: &mut Report) {
+    let began = Instant::now();
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
@@ -139,7 +145,9 @@ pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, r
     }
     if !output.status.success() || checks == 0 {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let reason = format!("the script ended after {checks} checks ({}): {}", output.status, stderr.trim());
+        let ending = ending(output.status, SCRIPT_LIMIT);
+        let reason = format!("the script ended after {checks} checks ({ending}): {}", stderr.trim());
         report.add(&format!("{}: {client}", service.mode.name()), &CheckOutcome::Failed(reason));
     }
+    report.add_duration(&format!("{}: {client}", service.mode.name()), began.elapsed());
 }

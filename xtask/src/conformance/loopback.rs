@@ -31,6 +31,11 @@ impl LoopbackServer {
         Ok(server)
     }
 
+    /// Returns the port of the server.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Returns the socket address of the server.
     pub(super) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)

@@ -1,12 +1,13 @@
 //! Checks of the OpenAPI document: a validator, and schemathesis, which generates requests from it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::client::{isolate, run_script};
+use super::client::{SCRIPT_LIMIT, isolate, run_script};
+use super::limit::{ending, limited};
 use super::report::{CheckOutcome, Report};
 use super::service::Service;
 use super::{AuthMode, folder};
@@ -20,6 +21,9 @@ const KEY_VARIABLE: &str = "WEBSVC_CONFORMANCE_KEY";
 
 /// Minimum number of requests that schemathesis must make in total.
 const MIN_REQUESTS: u64 = 1000;
+
+/// Maximum time of a run of schemathesis.
+const RUN_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Random seed, fixed so that runs are reproducible.
 const SEED: &str = "1";
@@ -46,11 +50,13 @@ impl Tools {
                 return Ok(());
             }
         };
-        let mut command = Command::new(python);
+        let mut command = limited(python, SCRIPT_LIMIT);
         let script = folder().join("openapi_document.py");
         command.arg(script).arg(&service.address).arg(root().join("docs/openapi.json"));
         run_script("OpenAPI document", isolate(&mut command, scratch), service, report);
+        let began = Instant::now();
         let (version, outcome) = run_schemathesis(python, service, scratch)?;
+        report.add_duration(&check, began.elapsed());
         report.add(&format!("{check} {version}"), &outcome);
         Ok(())
     }
@@ -60,8 +66,11 @@ impl Tools {
 /// requests, and the outcome.
 fn run_schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<(String, CheckOutcome)> {
     let settings = folder().join("schemathesis");
-    let report_file = scratch.join(format!("schemathesis-{}.json", service.mode.name().replace(' ', "-")));
-    let mut command = Command::new(python.with_file_name("st"));
+    let name = format!("schemathesis-{}", service.mode.name().replace(' ', "-"));
+    let report_file = scratch.join(format!("{name}.json"));
+    // A file, because a run is long and shows its progress.
+    let log = scratch.join(format!("{name}.txt"));
+    let mut command = limited(python.with_file_name("st"), RUN_LIMIT);
     command.arg("--config-file").arg(settings.join("schemathesis.toml"));
     command.arg("run").arg(format!("{}/openapi.json", service.address));
     command.args(["--max-examples", max_examples(service.mode), "--seed", SEED, "--continue-on-failure"]);
@@ -81,17 +90,19 @@ fn run_schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<
     }
     isolate(&mut command, scratch)
         .envs(variables)
+        .env("WEBSVC_MAIL", service.mail.folder())
         .env("WEBSVC_MODEL", if service.mode.has_model() { "1" } else { "0" })
         .env("SCHEMATHESIS_HOOKS", "hooks")
         .env("PYTHONPATH", settings);
-    let output = command.output()?;
+    let status = command.stdout(File::create(&log)?).status()?;
     // If there is no report, the output of schemathesis has the reason.
     let report: Value =
         fs::read(&report_file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
     let version = report["schemathesis_version"].as_str().unwrap_or_default().to_owned();
     let requests = report["test_cases"]["generated"].as_u64().unwrap_or_default();
-    let outcome = if !output.status.success() {
-        CheckOutcome::Failed(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stdout)))
+    let outcome = if !status.success() {
+        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        CheckOutcome::Failed(format!("{}\n{output}", ending(status, RUN_LIMIT)))
     } else if requests < MIN_REQUESTS {
         CheckOutcome::Failed(format!(
             "schemathesis made only {requests} requests, expected at least {MIN_REQUESTS}"

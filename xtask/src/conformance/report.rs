@@ -38,6 +38,11 @@ impl Report {
         }
     }
 
+    /// Prints how long the checks of a client took.
+    pub(super) fn add_duration(&self, checks: &str, elapsed: Duration) {
+        println!("time     {checks}: {:.0} s", elapsed.as_secs_f64());
+    }
+
     /// Prints the totals. Skipped checks prove nothing, so they are an error too.
     pub(super) fn finish(self, elapsed: Duration) -> Result {
         let Self { summary } = self;

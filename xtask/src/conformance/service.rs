@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::{AuthMode, Site};
+use super::mail::MailServer;
+use super::{AuthMode, Site, folder};
 use crate::Result;
 use crate::debian::run;
 
@@ -22,6 +24,8 @@ pub(super) struct Service {
     pub(super) mode: AuthMode,
     /// True if the service has a Chromium, and so browser sessions.
     pub(super) has_browser: bool,
+    /// The server that gets the emails of this service.
+    pub(super) mail: MailServer,
 }
 
 impl Service {
@@ -38,7 +42,9 @@ impl Service {
         let home = scratch.join(mode.name().replace(' ', "-"));
         fs::create_dir_all(&home)?;
         let config = home.join("websvc.toml");
-        fs::write(&config, configuration(site, mode, model, chromium))?;
+        let mail = MailServer::start(&folder().join("mail.py"), home.join("mail"))?;
+        let listen = free_address()?;
+        fs::write(&config, configuration(&listen, site, mode, model, chromium) + &mail.configuration())?;
         let data = home.join("data");
         let command = |arguments: &[&str]| {
             let mut command = Command::new(binary);
@@ -48,7 +54,7 @@ impl Service {
         };
         run(&mut command(&["index", "crawl", "http://tea.test/"]))?;
         let log = home.join("log.txt");
-        let mut process = command(&["serve", "--listen", "127.0.0.1:0"])
+        let mut process = command(&["serve"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)
@@ -61,7 +67,7 @@ impl Service {
         let words = std::iter::once(binary).chain(options);
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let has_browser = chromium.is_some();
-        let mut service = Self { process, command, address: String::new(), mode, has_browser };
+        let mut service = Self { process, command, address: String::new(), mode, has_browser, mail };
         let address = first_line.trim().strip_prefix("websvc listening on ");
         service.address = address.ok_or_else(|| start_error(&log))?.to_owned();
         Ok(service)
@@ -84,9 +90,21 @@ impl Drop for Service {
     }
 }
 
+/// Returns the address of a port that is free at present. The configuration needs the address before the service starts,
+/// because links in emails begin with it.
+fn free_address() -> Result<String> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
+}
+
 /// Returns the configuration. It routes every host to the site, so that the generated URLs of schemathesis never reach
-/// the network.
-fn configuration(site: &Site, mode: AuthMode, model: Option<&str>, chromium: Option<&Path>) -> String {
+/// the network. The site refuses webhook events, which become dead letters after one attempt.
+fn configuration(
+    listen: &str,
+    site: &Site,
+    mode: AuthMode,
+    model: Option<&str>,
+    chromium: Option<&Path>,
+) -> String {
     let address = site.address();
     let required = mode == AuthMode::On;
     let browser = match chromium {
@@ -94,11 +112,12 @@ fn configuration(site: &Site, mode: AuthMode, model: Option<&str>, chromium: Opt
         None => "concurrency = 0".to_owned(),
     };
     let model = model.map_or_else(String::new, |address| {
-        format!("\n[llm]\nbase_url = \"http://{address}/v1\"\nmodel = \"{MODEL}\"\n")
+        format!("[llm]\nbase_url = \"http://{address}/v1\"\nmodel = \"{MODEL}\"\n\n")
     });
     format!(
-        "[auth]\nrequired = {required}\n\n[fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
-         [browser]\n{browser}\n{model}"
+        "[server]\nlisten = \"{listen}\"\npublic_url = \"http://{listen}\"\n\n[auth]\nrequired = {required}\n\n\
+         [fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
+         [browser]\n{browser}\n\n[webhooks]\nattempts = 1\n\n{model}"
     )
 }
 

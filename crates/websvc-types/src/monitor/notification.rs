@@ -7,6 +7,7 @@ use crate::limits::{
     EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
     SLACK_CHANNEL_ID_MAX_CHARS, SLACK_CHANNEL_NAME_MAX_CHARS, URL_MAX_CHARS,
 };
+use crate::pattern::NOT_BLANK;
 
 /// Notifications of people about changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +60,7 @@ pub struct SlackNotification {
     pub channel_name: Option<String>,
     /// URL of an incoming webhook, http or https, at most 8192 characters. Messages are sent only with this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = URL_MAX_CHARS))]
+    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub webhook_url: Option<String>,
 }
 

@@ -366,10 +366,11 @@ fn with_list(mut operation: Value, offset: &str, statuses: Option<&[&str]>) -> V
                 "default": MONITOR_LIST_LIMIT_DEFAULT,
             }),
         ),
+        // Without a maximum: nothing follows a number that is larger than any position.
         parameter(
             offset,
             "Number of items to skip",
-            json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 }),
+            json!({ "type": "integer", "minimum": 0, "default": 0 }),
         ),
     ];
     if let Some(statuses) = statuses {

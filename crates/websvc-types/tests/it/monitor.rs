@@ -166,3 +166,18 @@ fn examples_of_the_openapi_document_are_valid_for_their_types() {
     response("/v2/monitor/{id}/checks", "get").iter().for_each(check::<MonitorCheckListResponse>);
     response("/v2/monitor/{id}/checks/{checkId}", "get").iter().for_each(check::<MonitorCheckResponse>);
 }
+
+/// The service takes every number above 2^64 - 1 for the largest position, so the document must not forbid them.
+#[test]
+fn number_of_items_to_skip_has_no_maximum_in_the_openapi_document() {
+    let document = websvc_types::openapi::document();
+    for (path, name) in [
+        ("/v2/monitor", "offset"),
+        ("/v2/monitor/{id}/checks", "offset"),
+        ("/v2/monitor/{id}/checks/{checkId}", "skip"),
+    ] {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().expect("it has parameters");
+        let parameter = parameters.iter().find(|parameter| parameter["name"] == name).expect(path);
+        assert_eq!(parameter["schema"], json!({ "type": "integer", "minimum": 0, "default": 0 }), "{path}");
+    }
+}

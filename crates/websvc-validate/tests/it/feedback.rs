@@ -26,6 +26,13 @@ fn check_search(body: &Value, expected: &[&str]) {
     check(read_search_feedback, body, expected);
 }
 
+/// Returns true if the published schema accepts a body.
+fn is_in_schema(body: &Value) -> bool {
+    let schema = schema::request::<websvc_types::feedback::FeedbackRequest>().to_value();
+    let validator = jsonschema::draft202012::new(&schema).expect("the published schema is valid");
+    validator.is_valid(body)
+}
+
 /// Checks feedback on a scrape with these additional fields.
 #[track_caller]
 fn check_field(fields: &Value, expected: &[&str]) {
@@ -35,9 +42,7 @@ fn check_field(fields: &Value, expected: &[&str]) {
     }
     check(read_feedback, &body, expected);
     if expected.is_empty() {
-        let schema = schema::request::<websvc_types::feedback::FeedbackRequest>().to_value();
-        let validator = jsonschema::draft202012::new(&schema).expect("the published schema is valid");
-        assert!(validator.is_valid(&body), "the published schema rejects {body}");
+        assert!(is_in_schema(&body), "the published schema rejects {body}");
     }
 }
 
@@ -132,6 +137,22 @@ fn feedback_on_a_result_has_bounds_and_known_fields_only() {
     let body = json!({ "endpoint": "parse", "jobId": ID, "rating": "partial", "note": "n", "origin": "mcp" });
     let plan = read_feedback(body.to_string().as_bytes()).unwrap().plan;
     assert_eq!((plan.endpoint, plan.rating), (FeedbackEndpoint::Parse, FeedbackRating::Partial));
+}
+
+#[test]
+fn page_number_has_the_same_range_in_schema_and_validator() {
+    for (number, expected) in [
+        (json!(0), Some("/pageNumbers/0")),
+        (json!(1), None),
+        (json!(u32::MAX), None),
+        (json!(u64::from(u32::MAX) + 1), Some("/pageNumbers/0")),
+        (json!(1e25), Some("/pageNumbers/0")),
+    ] {
+        let fields = json!({ "pageNumbers": [number] });
+        check_field(&fields, expected.as_slice());
+        let body = json!({ "endpoint": "scrape", "jobId": ID, "rating": "bad", "pageNumbers": [number] });
+        assert_eq!(is_in_schema(&body), expected.is_none(), "{body}");
+    }
 }
 
 #[test]

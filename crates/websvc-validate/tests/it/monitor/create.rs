@@ -391,6 +391,7 @@ fn notifications_are_checked_and_get_defaults() {
         (json!({ "slack": { "channelId": "c".repeat(65) } }), "/slack/channelId", TooLong),
         (json!({ "slack": { "channelName": "c".repeat(129) } }), "/slack/channelName", TooLong),
         (json!({ "slack": { "webhookUrl": "hooks" } }), "/slack/webhookUrl", InvalidFormat),
+        (json!({ "slack": { "webhookUrl": "" } }), "/slack/webhookUrl", TooShort),
     ] {
         reject(&json!({ "notification": notification }), &[(&format!("/notification{path}"), code)]);
     }
@@ -410,6 +411,8 @@ fn schema_rejects_bodies_of_the_wrong_form() {
         json!({ "retentionDays": 366 }),
         json!({ "webhook": { "url": "https://hooks.test/", "events": ["page"] } }),
         json!({ "notification": { "sms": {} } }),
+        json!({ "notification": { "slack": { "webhookUrl": "" } } }),
+        json!({ "notification": { "slack": { "webhookUrl": " " } } }),
         json!({ "unknown": true }),
     ] {
         let body = body(&changes);
