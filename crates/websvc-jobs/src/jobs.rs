@@ -12,7 +12,7 @@ use websvc_store::{
     CancelJobOutcome, CreateJobOutcome, DeadLetterFilter, DeadLetterPage, JobDocumentPage, JobError, JobKind,
     JobOverview, JobRecord, JobUrl, NewJob, Store, StoreError, WebhookStats,
 };
-use websvc_transport::Client;
+use websvc_transport::{Client, ShutdownError};
 
 use crate::completion_batch::CompletionBatcher;
 use crate::config::JobsConfig;
@@ -339,11 +339,9 @@ impl Jobs {
         work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
-        match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(JobsError::Stopping),
-        }
+        websvc_transport::run_blocking(move || work(&inner))
+            .await
+            .map_err(|_: ShutdownError| JobsError::Stopping)?
     }
 }
 

@@ -12,7 +12,7 @@ use websvc_store::{
     ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics,
     RunRecord, Store, StoreError,
 };
-use websvc_transport::BoxFuture;
+use websvc_transport::{BoxFuture, ShutdownError};
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
 use websvc_types::extract::ExtractStatusResponse;
 use websvc_validate::{ExtractPlan, Policy};
@@ -299,11 +299,9 @@ impl Runs {
         work: impl FnOnce(&Inner) -> Result<T, RunsError> + Send + 'static,
     ) -> Result<T, RunsError> {
         let inner = Arc::clone(&self.inner);
-        match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(RunsError::Stopping),
-        }
+        websvc_transport::run_blocking(move || work(&inner))
+            .await
+            .map_err(|_: ShutdownError| RunsError::Stopping)?
     }
 }
 

@@ -12,6 +12,7 @@
 
 #![deny(missing_docs)]
 
+mod blocking;
 mod body;
 mod circuit_breaker;
 mod client;
@@ -25,6 +26,7 @@ mod tls;
 mod traffic_budget;
 mod tunnel;
 
+pub use blocking::{ShutdownError, run_blocking};
 pub use body::{Aborted, Body, BodySender};
 pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBreaker};
 pub use client::{
