@@ -12,12 +12,15 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_store::{CreditHold, FinishedRun, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team};
+use websvc_store::{
+    CreditHold, FinishedRun, JobEvent, RunEndEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
+};
+use websvc_transport::text_without_credentials;
 use websvc_types::extract::ExtractCompletedEvent;
 use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
 
 use crate::agent::hold;
-use crate::end::{Ending, RunCharge, end, settlement};
+use crate::end::{Ending, RunCharge, end, event_json, settlement};
 use crate::environment::budget::Budget;
 use crate::error::RunsError;
 use crate::runs::{Inner, Runs, now_ms};
@@ -174,14 +177,14 @@ async fn finish(
     outcome: Outcome,
     charge: Option<RunCharge>,
 ) -> Result<(), RunsError> {
-    let credits = charge.as_ref().map_or(0, |charge| charge.bill.total());
     let (status, error, extraction, webhook) = match outcome {
         Outcome::Extracted { extraction, pages } => {
-            let webhook = completed_event(record, &extraction, pages, credits);
+            let webhook = completed_event(record, &extraction, pages);
             (RunStatus::Succeeded, None, extraction, webhook)
         }
         Outcome::Failed { status, error, extraction } => {
-            let webhook = RunWebhookEvent { event: JobEvent::RunFailed, data: String::new() };
+            let webhook =
+                RunEndEvent { event: JobEvent::RunFailed, data: Box::new(|_credits| String::new()) };
             (status, Some(error), extraction, webhook)
         }
     };
@@ -208,20 +211,15 @@ async fn finish(
     Ok(())
 }
 
-fn completed_event(
-    record: &RunRecord,
-    extraction: &StoredExtraction,
-    pages: u64,
-    credits_used: u64,
-) -> RunWebhookEvent {
-    let data = ExtractCompletedEvent {
+fn completed_event(record: &RunRecord, extraction: &StoredExtraction, pages: u64) -> RunEndEvent {
+    let event = ExtractCompletedEvent {
         success: true,
         data: extraction.data.clone().unwrap_or_default(),
         extract_id: record.id.clone(),
         total_urls_scraped: pages,
-        credits_used,
+        credits_used: 0,
         sources: extraction.sources.clone(),
     };
-    let data = serde_json::to_string(&data).expect("the data of an event is JSON");
-    RunWebhookEvent { event: JobEvent::RunCompleted, data }
+    let data = move |credits_used| event_json(&ExtractCompletedEvent { credits_used, ..event.clone() });
+    RunEndEvent { event: JobEvent::RunCompleted, data: Box::new(data) }
 }

@@ -2,7 +2,7 @@
 
 use super::event::{EventLimits, PreparedEvent, PreparedWebhookEvent, write_events, write_webhook_event};
 use super::row::is_workable;
-use super::types::{FinishedRun, RunLimits, RunStatus};
+use super::types::{FinishedRun, RunEndEvent, RunLimits, RunStatus, RunWebhookEvent};
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::document::CompressedDocument;
@@ -30,7 +30,9 @@ impl Store {
         let FinishedRun { status, error, result, mut charge, events, webhook } = finished;
         let replica = self.membership().id();
         let events: Vec<PreparedEvent> = events.into_iter().map(PreparedEvent::new).collect();
-        let webhook = webhook.map(PreparedWebhookEvent::new);
+        let price = charge.as_ref().map_or(0, |(_, usage)| usage.price());
+        // Most teams can pay the price. Then the event need not be compressed while the database is locked.
+        let prepared = webhook.as_ref().map(|webhook| prepare(webhook, price));
         let result = result.map(|result| CompressedDocument::new(result.as_bytes()));
         let expires_at_ms = add_ms(now_ms, limits.retention);
         let charged = self.database().write(Durability::Power, |transaction| {
@@ -62,12 +64,14 @@ impl Store {
             transaction.execute(sql, values)?;
             remove_secrets(transaction, run)?;
             write_events(transaction, run, &events, NO_LIMITS)?;
-            if let Some(event) = &webhook {
+            if let (Some(webhook), Some(prepared)) = (&webhook, &prepared) {
                 let is_success = status == RunStatus::Succeeded;
                 write_webhook_event(transaction, run, event, is_success, now_ms)?;
             }
             Ok(Some(credits))
         })?;
+                let of_less = (credits != price).then(|| prepare(webhook, credits));
+                let event = of_less.as_ref().unwrap_or(prepared);
         if let (Some(credits), Some((hold, _))) = (charged, charge)
             && credits > 0
         {
@@ -81,6 +85,12 @@ impl Store {
 fn remove_secrets(transaction: &Transaction<'_>, run: i64) -> sql::Result<()> {
     let sql = "SELECT request FROM agent_runs WHERE number = ?1";
     let request: String = transaction.query_row(sql, params![run], |row| row.get(0))?;
+/// Compresses the event of an end with these charged credits.
+fn prepare(webhook: &RunEndEvent, credits: u64) -> PreparedWebhookEvent {
+    let RunEndEvent { event, data } = webhook;
+    PreparedWebhookEvent::new(RunWebhookEvent { event: *event, data: data(credits) })
+}
+
     if let Some(request) = run_without_secrets(&request) {
         transaction.execute("UPDATE agent_runs SET request = ?2 WHERE number = ?1", params![run, request])?;
     }

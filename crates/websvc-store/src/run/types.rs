@@ -1,5 +1,6 @@
 //! Types of runs.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::api_version::ApiVersion;
@@ -262,7 +263,22 @@ pub struct FinishedRun {
     /// The last events. They are stored beyond the limits of the run.
     pub events: Vec<NewRunEvent>,
     /// The event for the webhook.
-    pub webhook: Option<RunWebhookEvent>,
+    pub webhook: Option<RunEndEvent>,
+}
+
+/// The event for the webhook about the end of a run. It states the charged credits, which are known when the run ends.
+pub struct RunEndEvent {
+    /// Kind of the event.
+    pub event: JobEvent,
+    /// Returns the content of `data` for the charged credits: items as JSON, separated by commas.
+    pub data: Box<dyn Fn(u64) -> String + Send + Sync>,
+}
+
+impl fmt::Debug for RunEndEvent {
+    /// Omits the data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunEndEvent").field("event", &self.event).finish_non_exhaustive()
+    }
 }
 
 /// The result of a run, as JSON.
