@@ -14,7 +14,7 @@ use websvc_agent::{
 use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
     AddRunEventsOutcome, CreditHold, DEFAULT_TEAM, HoldOutcome, JobEvent, RunRecord, RunStatus,
-    RunWebhookEvent, Team, UsageRetention,
+    RunWebhookEvent, Team, ThreadContent, UsageRetention,
 };
 use websvc_transport::has_credentials;
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
@@ -131,7 +131,8 @@ fn earlier_turns(inner: &crate::runs::Inner, record: &RunRecord) -> Result<Vec<E
     }
     // The last one is the run itself.
     let max = AGENT_TURNS_MAX as u64 + 1;
-    let earlier = inner.store.thread_runs(&record.team, &record.thread, max, u64::MAX, now_ms())?;
+    let content = ThreadContent::RequestsAndResults;
+    let earlier = inner.store.thread_runs(&record.team, &record.thread, content, max, u64::MAX, now_ms())?;
     let earlier: Vec<RunRecord> = earlier.into_iter().filter(|run| run.turn < record.turn).collect();
     let first = earlier.len().saturating_sub(AGENT_TURNS_MAX);
     let mut turns = Vec::new();

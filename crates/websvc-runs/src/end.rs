@@ -103,13 +103,13 @@ pub(crate) async fn end(
     let result = StoredResult {
         stop_reason: stop_reason.to_owned(),
         data: data.filter(|_| is_success),
-        message,
         partial_schema_valid: partial.as_ref().and(is_schema_valid),
         partial,
     };
     let finished = FinishedRun {
         status,
         error,
+        message,
         result: Some(result.encode()),
         charge,
         events: trace.take().events,

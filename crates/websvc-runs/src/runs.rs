@@ -9,8 +9,8 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_session::Sessions;
 use websvc_store::{
-    ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics,
-    RunRecord, Store, StoreError,
+    ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunList, RunMetrics,
+    RunRecord, Store, StoreError, ThreadContent,
 };
 use websvc_transport::{BoxFuture, ShutdownError};
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
@@ -65,15 +65,6 @@ pub struct StartRun {
     pub max_credits: u64,
     /// The receiver of its events.
     pub webhook: Option<NewWebhook>,
-}
-
-/// A page of a list of runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunPage {
-    /// The runs, the newest first.
-    pub runs: Vec<RunRecord>,
-    /// True if there are older runs.
-    pub has_more: bool,
 }
 
 impl Runs {
@@ -200,7 +191,8 @@ impl Runs {
         Ok(outcome)
     }
 
-    /// Returns up to `max` runs of a team that were created before a time, in milliseconds since the Unix epoch.
+    /// Returns the newest runs of a team that were created before a time, in milliseconds since the Unix epoch: at most `max`
+    /// whose requests have at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
     /// [`RunsError`]
@@ -210,20 +202,18 @@ impl Runs {
         kind: RunKind,
         before_ms: u64,
         max: u64,
-    ) -> Result<RunPage, RunsError> {
+        max_bytes: u64,
+    ) -> Result<RunList, RunsError> {
         let team = team.to_owned();
-        let mut runs =
-            self.with_store(move |store, _| store.runs(&team, kind, before_ms, max + 1, now_ms())).await?;
-        let has_more = runs.len() as u64 > max;
-        runs.truncate(usize::try_from(max).unwrap_or(usize::MAX));
-        Ok(RunPage { runs, has_more })
+        self.with_store(move |store, _| store.runs(&team, kind, before_ms, max, max_bytes, now_ms())).await
     }
 
     /// Returns the last runs of a thread of a team, the oldest first; empty if there is no such thread. Returns at most `max`
-    /// runs whose requests and results have at most `max_bytes` together, but always one if there is one.
+    /// runs whose content to read has at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
     /// [`RunsError`]
+        content: ThreadContent,
     pub async fn thread(
         &self,
         team: &str,
@@ -232,21 +222,25 @@ impl Runs {
         max_bytes: u64,
     ) -> Result<Vec<RunRecord>, RunsError> {
         let (team, thread) = (team.to_owned(), thread.to_owned());
-        self.with_store(move |store, _| store.thread_runs(&team, &thread, max, max_bytes, now_ms())).await
+        self.with_store(move |store, _| store.thread_runs(&team, &thread, content, max, max_bytes, now_ms()))
+            .await
     }
 
-    /// Returns a run of a thread for its client, with its data if that is wanted.
+    /// Returns a run of a thread for its client, with its data if the content has the results.
     ///
     /// # Errors
     /// [`RunsError`]
     pub async fn thread_run(
         &self,
         record: &RunRecord,
-        includes_data: bool,
+        content: ThreadContent,
     ) -> Result<AgentThreadRun, RunsError> {
-        let result = self.result(record).await?;
+        let result = match content {
+            ThreadContent::Requests => None,
+            ThreadContent::RequestsAndResults => self.result(record).await?,
+        };
         let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
-        Ok(responses::thread_run(record, &stored, result, includes_data))
+        Ok(responses::thread_run(record, &stored, result))
     }
 
     /// Returns the events of a run.

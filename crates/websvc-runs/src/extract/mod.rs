@@ -193,6 +193,7 @@ async fn finish(
         status,
         error,
         result: Some(extraction.encode()),
+        message: None,
         charge: charge.map(|charge| settlement(record, charge, status)),
         events: Vec::new(),
         webhook: Some(webhook),

@@ -4,7 +4,9 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
 use websvc_stage::Stage;
-use websvc_store::{CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord};
+use websvc_store::{
+    CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord, ThreadContent,
+};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::agent::{
@@ -174,7 +176,8 @@ async fn inherit(
     policy: &Policy,
 ) -> Result<(AgentRequest, AgentPlan), ApiError> {
     let Some(thread) = plan.thread.clone() else { return Ok((request, plan)) };
-    let last = context.state.runs.thread(context.team_name(), &thread, 1, JOB_PAGE_BYTES).await?;
+    let content = ThreadContent::Requests;
+    let last = context.state.runs.thread(context.team_name(), &thread, content, 1, JOB_PAGE_BYTES).await?;
     let last = last.last().ok_or_else(thread_not_found)?;
     let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
     let request = AgentRequest {
@@ -290,7 +293,8 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
         Some(text) => query::position("before", &text, BEFORE_RULE)?,
     };
     let team = context.team_name();
-    let page = context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT).await?;
+    let page =
+        context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT, JOB_PAGE_BYTES).await?;
     let next = page.runs.last().filter(|_| page.has_more).map(|last| {
         format!("{}/v2/agent?before={}", call.base_url.as_deref().unwrap_or_default(), last.created_at_ms)
     });
@@ -301,11 +305,15 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
 async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let id = parse_thread_id(&call.id)?;
     context.trail.set_target(|| format!("agent thread {id}"));
-    let includes_data = flag(call.query.as_deref(), "includeData")?;
-    let records = context.state.runs.thread(context.team_name(), &id, u64::MAX, JOB_PAGE_BYTES).await?;
+    let content = match flag(call.query.as_deref(), "includeData")? {
+        true => ThreadContent::RequestsAndResults,
+        false => ThreadContent::Requests,
+    };
+    let records =
+        context.state.runs.thread(context.team_name(), &id, content, u64::MAX, JOB_PAGE_BYTES).await?;
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
-        runs.push(context.state.runs.thread_run(record, includes_data).await?);
+        runs.push(context.state.runs.thread_run(record, content).await?);
     }
     let thread = agent_thread(&records, runs).ok_or_else(thread_not_found)?;
     Ok(json(StatusCode::OK, &AgentThreadResponse { success: true, thread }))

@@ -27,7 +27,7 @@ impl Store {
         limits: &RunLimits,
         now_ms: u64,
     ) -> Result<Option<u64>, StoreError> {
-        let FinishedRun { status, error, result, mut charge, events, webhook } = finished;
+        let FinishedRun { status, error, message, result, mut charge, events, webhook } = finished;
         let replica = self.membership().id();
         let events: Vec<PreparedEvent> = events.into_iter().map(PreparedEvent::new).collect();
         let price = charge.as_ref().map_or(0, |(_, usage)| usage.price());
@@ -49,7 +49,7 @@ impl Store {
                 Some(document) => (Some(&document.content), Some(document.bytes)),
                 None => (None, None),
             };
-            let stored = content.map_or(0, Vec::len);
+            let stored = content.map_or(0, Vec::len) + message.as_ref().map_or(0, String::len);
             let values = params![
                 run,
                 status.as_str(),
@@ -62,16 +62,20 @@ impl Store {
                 expires_at_ms
             ];
             transaction.execute(sql, values)?;
+            if let Some(message) = &message {
+                let sql = "INSERT INTO agent_messages (run, content) VALUES (?1, ?2)";
+                transaction.execute(sql, params![run, message])?;
+            }
             remove_secrets(transaction, run)?;
             write_events(transaction, run, &events, NO_LIMITS)?;
             if let (Some(webhook), Some(prepared)) = (&webhook, &prepared) {
                 let is_success = status == RunStatus::Succeeded;
+                let of_less = (credits != price).then(|| prepare(webhook, credits));
+                let event = of_less.as_ref().unwrap_or(prepared);
                 write_webhook_event(transaction, run, event, is_success, now_ms)?;
             }
             Ok(Some(credits))
         })?;
-                let of_less = (credits != price).then(|| prepare(webhook, credits));
-                let event = of_less.as_ref().unwrap_or(prepared);
         if let (Some(credits), Some((hold, _))) = (charged, charge)
             && credits > 0
         {
@@ -81,16 +85,16 @@ impl Store {
     }
 }
 
-/// Removes headers and credentials from the request of a run that has ended.
-fn remove_secrets(transaction: &Transaction<'_>, run: i64) -> sql::Result<()> {
-    let sql = "SELECT request FROM agent_runs WHERE number = ?1";
-    let request: String = transaction.query_row(sql, params![run], |row| row.get(0))?;
 /// Compresses the event of an end with these charged credits.
 fn prepare(webhook: &RunEndEvent, credits: u64) -> PreparedWebhookEvent {
     let RunEndEvent { event, data } = webhook;
     PreparedWebhookEvent::new(RunWebhookEvent { event: *event, data: data(credits) })
 }
 
+/// Removes headers and credentials from the request of a run that has ended.
+fn remove_secrets(transaction: &Transaction<'_>, run: i64) -> sql::Result<()> {
+    let sql = "SELECT request FROM agent_runs WHERE number = ?1";
+    let request: String = transaction.query_row(sql, params![run], |row| row.get(0))?;
     if let Some(request) = run_without_secrets(&request) {
         transaction.execute("UPDATE agent_runs SET request = ?2 WHERE number = ?1", params![run, request])?;
     }
