@@ -68,18 +68,14 @@ pub struct StartRun {
 }
 
 impl Runs {
-    /// Creates the handle. No run begins before [`run`](Self::run).
+    /// Creates the handle. No run begins before [`run`](Self::run). The runs share the engine of the jobs, and with it their
+    /// part of each pool: each of the two with a part of its own could leave nothing for HTTP callers.
     #[must_use]
-    pub fn new(
-        engine: &Engine,
-        store: Store,
-        jobs: Jobs,
-        sessions: Option<Sessions>,
-        config: RunsConfig,
-    ) -> Self {
+    pub fn new(store: Store, jobs: Jobs, sessions: Option<Sessions>, config: RunsConfig) -> Self {
+        let engine = jobs.background_engine();
         let inner = Inner {
-            tools: RunTools::new(engine, config.background_limits, sessions),
-            engine: engine.with_background_limits(config.background_limits),
+            tools: RunTools::new(engine, sessions),
+            engine: engine.clone(),
             store,
             jobs,
             config,
@@ -213,11 +209,11 @@ impl Runs {
     ///
     /// # Errors
     /// [`RunsError`]
-        content: ThreadContent,
     pub async fn thread(
         &self,
         team: &str,
         thread: &str,
+        content: ThreadContent,
         max: u64,
         max_bytes: u64,
     ) -> Result<Vec<RunRecord>, RunsError> {
