@@ -130,10 +130,7 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
     let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
-    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
-    let retention = context.retention(RetentionMode::Normal, false);
-    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
+    record_request(context, &plan);
     if context.state.engine.completion_model().is_none() {
         let text = "Agent runs need a language model: none is configured in [llm] of the configuration";
         return Err(ApiError::new(ErrorCode::LlmNotConfigured, text));
@@ -168,6 +165,15 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
     ))
 }
 
+/// Records the URLs of a request in its audit event, at most as many as a request may have. The plan of a request that
+/// continues a thread has those of its last run, too.
+fn record_request(context: &RequestContext<'_>, plan: &AgentPlan) {
+    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
+    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
+    let retention = context.retention(RetentionMode::Normal, false);
+    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
+}
+
 /// Completes a request that continues a thread with the mode, the URLs and the schema of its last run, and checks it again.
 async fn inherit(
     context: &RequestContext<'_>,
@@ -189,6 +195,7 @@ async fn inherit(
     };
     // The first check has returned the warnings already.
     let Checked { plan, warnings: _ } = check_agent(request.clone(), policy)?;
+    record_request(context, &plan);
     Ok((request, AgentPlan { thread: Some(thread), ..plan }))
 }
 
