@@ -3,6 +3,7 @@
 
 mod budget;
 mod discover;
+mod header_hosts;
 mod pages;
 mod result;
 mod status;
