@@ -32,7 +32,7 @@ pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBre
 pub use client::{
     BodyMode, Client, ClientConfig, CookieJar, FetchRequest, FetchResponse, OversizePolicy, Proxy,
     RedirectPolicy, RelayRequest, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest,
-    UrlPolicy, has_credentials, is_forbidden_header, without_credentials,
+    UrlPolicy, has_credentials, is_forbidden_header, text_without_credentials, without_credentials,
 };
 pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
 pub use future::BoxFuture;

@@ -167,7 +167,7 @@ async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Resu
 /// of its prompt.
 fn target(plan: &ExtractPlan) -> String {
     let url = plan.targets.first().map(|target| Target::url(target.target()).to_string());
-    let prompt = plan.prompt.as_deref().unwrap_or_default();
+    let prompt = text_without_credentials(plan.prompt.as_deref().unwrap_or_default());
     url.unwrap_or_else(|| prompt.chars().take(websvc_types::limits::AGENT_HINT_MAX_CHARS).collect())
 }
 
@@ -193,8 +193,8 @@ async fn finish(
     let finished = FinishedRun {
         status,
         error,
-        result: Some(extraction.encode()),
         message: None,
+        result: Some(extraction.encode()),
         charge: charge.map(|charge| settlement(record, charge, status)),
         events: Vec::new(),
         webhook: Some(webhook),

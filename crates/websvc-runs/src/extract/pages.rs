@@ -13,7 +13,7 @@ use websvc_engine::ChargeKind;
 use websvc_model::{Model, Usage};
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::RunStatus;
-use websvc_transport::{BoxFuture, without_credentials};
+use websvc_transport::{BoxFuture, text_without_credentials, without_credentials};
 use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
 use websvc_validate::ScrapePlan;
 
@@ -177,17 +177,18 @@ impl Extraction<'_> {
         self.deadline.checked_sub(RESERVED_TIME).unwrap_or(self.deadline)
     }
 
-    /// Returns the task for the model: what the caller wrote. Texts of pages are never part of it.
+    /// Returns the task for the model: what the caller wrote, without passwords of URLs. Texts of pages are never part of it.
     fn prompt(&self) -> String {
         let task = match (self.plan.prompt.as_deref(), &self.plan.schema) {
             (Some(prompt), _) => prompt,
             (None, Some(_)) => "Extract the data that the fields describe.",
             (None, None) => "Extract the main facts, as an object with short names.",
         };
-        match &self.plan.system_prompt {
+        let prompt = match &self.plan.system_prompt {
             Some(system_prompt) => format!("{system_prompt}\n\n{task}"),
             None => task.to_owned(),
-        }
+        };
+        text_without_credentials(&prompt).into_owned()
     }
 
     /// Checks the merged data, lets the model correct it once, and ends the extraction.
