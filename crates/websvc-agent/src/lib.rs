@@ -24,6 +24,7 @@ mod environment;
 mod evidence;
 mod fill;
 mod instructions;
+mod item_index;
 mod merge;
 mod needle;
 mod numbers;

@@ -1,13 +1,10 @@
 //! One object from the data of several pages: lists are joined, missing values are filled in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The fields that name an item of a list. Two items with the same value in one of them, and without a contradiction, are
-/// the same item.
-const IDENTITY_FIELDS: &[&str] =
-    &["id", "sku", "isbn", "url", "link", "email", "name", "title", "product", "company"];
+use crate::item_index::{ItemIndex, Match};
 
 /// The maximum number of URLs that are listed for one field.
 const MAX_URLS: usize = 10;
@@ -220,58 +217,8 @@ impl Merger<'_> {
     }
 }
 
-/// The items of a list by their identity.
-struct ItemIndex {
-    by_identity: HashMap<String, Vec<usize>>,
-}
-
-impl ItemIndex {
-    fn new(items: &[Value]) -> Self {
-        let mut index = Self { by_identity: HashMap::new() };
-        for (position, item) in items.iter().enumerate() {
-            index.add(position, item);
-        }
-        index
-    }
-
-    fn add(&mut self, position: usize, item: &Value) {
-        for identity in identities(item) {
-            let positions = self.by_identity.entry(identity).or_default();
-            if !positions.contains(&position) {
-                positions.push(position);
-                positions.sort_unstable();
-            }
-        }
-    }
-
-    /// Returns the position of the item that has all values of this one, or else of the first one that does not contradict
-    /// it. An item that was merged before is in the list, so merging it again must find it and not complete another one.
-    fn find(&self, items: &[Value], item: &Value) -> Option<(usize, Match)> {
-        let mut candidates: Vec<usize> = Vec::new();
-        for identity in identities(item) {
-            candidates.extend(self.by_identity.get(&identity).into_iter().flatten());
-        }
-        candidates.sort_unstable();
-        candidates.dedup();
-        let find = |is_match: fn(&Value, &Value) -> bool| {
-            candidates.iter().copied().find(|position| is_match(&items[*position], item))
-        };
-        let covering = find(covers).map(|position| (position, Match::Covers));
-        covering.or_else(|| find(is_compatible).map(|position| (position, Match::Completes)))
-    }
-}
-
-/// The relation of an item of a list to another one that is the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Match {
-    /// It has all values of the other one.
-    Covers,
-    /// It can take the values of the other one.
-    Completes,
-}
-
 /// Returns whether a value has all values of another one.
-fn covers(value: &Value, other: &Value) -> bool {
+pub(crate) fn covers(value: &Value, other: &Value) -> bool {
     match (value, other) {
         (_, other) if is_empty(other) => true,
         (Value::Object(value), Value::Object(other)) => other
@@ -284,19 +231,8 @@ fn covers(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns the keys under which an item is found: its naming fields, or all of it.
-fn identities(item: &Value) -> Vec<String> {
-    let Value::Object(fields) = item else { return vec![canonical(item)] };
-    let named = IDENTITY_FIELDS.iter().filter_map(|name| {
-        let value = fields.get(*name).filter(|value| is_scalar(value) && !is_empty(value))?;
-        Some(format!("{name}={}", canonical(value)))
-    });
-    let named: Vec<String> = named.collect();
-    if named.is_empty() { vec![canonical(item)] } else { named }
-}
-
 /// Returns whether two values can describe the same: no field that both have contradicts.
-fn is_compatible(a: &Value, b: &Value) -> bool {
+pub(crate) fn is_compatible(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (a, b) if is_empty(a) || is_empty(b) => true,
         (Value::Object(a), Value::Object(b)) => {
@@ -313,7 +249,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 /// Returns a text that is equal for values that are the same.
-fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(value) => value.to_string(),
@@ -350,7 +286,7 @@ pub(crate) fn is_empty(value: &Value) -> bool {
     }
 }
 
-const fn is_scalar(value: &Value) -> bool {
+pub(crate) const fn is_scalar(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
         Value::Array(_) | Value::Object(_) => false,

@@ -12,7 +12,7 @@ use websvc_store::{
     CancelJobOutcome, CreateJobOutcome, DeadLetterFilter, DeadLetterPage, JobDocumentPage, JobError, JobKind,
     JobOverview, JobRecord, JobUrl, NewJob, Store, StoreError, WebhookStats,
 };
-use websvc_transport::Client;
+use websvc_transport::{Client, ShutdownError};
 
 use crate::completion_batch::CompletionBatcher;
 use crate::config::JobsConfig;
@@ -51,6 +51,8 @@ pub struct Jobs {
 #[derive(Debug)]
 pub(crate) struct Inner {
     /// The engine with background limits.
+    pub(crate) background_engine: Engine,
+    /// The same engine, for pages whose versions are stored with them.
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
@@ -93,11 +95,12 @@ impl Jobs {
     /// Creates the handle. Jobs make no progress before [`run`](Self::run).
     #[must_use]
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
-        let engine = engine.with_background_limits(config.background_limits).with_snapshots_in_pages();
+        let background_engine = engine.with_background_limits(config.background_limits);
         let poll = store.is_shared().then_some(POLL_INTERVAL);
         Self {
             inner: Arc::new(Inner {
-                engine,
+                engine: background_engine.with_snapshots_in_pages(),
+                background_engine,
                 store,
                 artifacts,
                 config,
@@ -112,6 +115,12 @@ impl Jobs {
                 webhook_counters: Counters::default(),
             }),
         }
+    }
+
+    /// Returns the engine for background work. Other background work uses it to share the limits of jobs.
+    #[must_use]
+    pub fn background_engine(&self) -> &Engine {
+        &self.inner.background_engine
     }
 
     /// Returns the configuration.
@@ -339,11 +348,9 @@ impl Jobs {
         work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
-        match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(JobsError::Stopping),
-        }
+        websvc_transport::run_blocking(move || work(&inner))
+            .await
+            .map_err(|_: ShutdownError| JobsError::Stopping)?
     }
 }
 

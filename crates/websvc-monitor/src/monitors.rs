@@ -13,7 +13,7 @@ use websvc_store::{
     CreateMonitorOutcome, FinishedCheck, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate,
     NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
 };
-use websvc_transport::BoxFuture;
+use websvc_transport::{BoxFuture, ShutdownError};
 use websvc_validate::{MonitorDefinition, MonitorPlan};
 
 use crate::clock::to_ms;
@@ -349,11 +349,9 @@ impl Monitors {
         work: impl FnOnce(&Inner) -> Result<T, MonitorsError> + Send + 'static,
     ) -> Result<T, MonitorsError> {
         let inner = Arc::clone(&self.inner);
-        match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(MonitorsError::Stopping),
-        }
+        websvc_transport::run_blocking(move || work(&inner))
+            .await
+            .map_err(|_: ShutdownError| MonitorsError::Stopping)?
     }
 }
 

@@ -14,9 +14,9 @@ use websvc_agent::{
 use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
     AddRunEventsOutcome, CreditHold, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
-    UsageRetention,
+    ThreadContent, UsageRetention,
 };
-use websvc_transport::has_credentials;
+use websvc_transport::{has_credentials, text_without_credentials};
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
@@ -110,7 +110,8 @@ fn earlier_turns(inner: &Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, 
     }
     // The last one is the run itself.
     let max = AGENT_TURNS_MAX as u64 + 1;
-    let earlier = inner.store.thread_runs(&record.team, &record.thread, max, u64::MAX, now_ms())?;
+    let content = ThreadContent::RequestsAndResults;
+    let earlier = inner.store.thread_runs(&record.team, &record.thread, content, max, u64::MAX, now_ms())?;
     let earlier: Vec<RunRecord> = earlier.into_iter().filter(|run| run.turn < record.turn).collect();
     let first = earlier.len().saturating_sub(AGENT_TURNS_MAX);
     let mut turns = Vec::new();
@@ -149,8 +150,12 @@ async fn work(
     let environment = runs.inner.tools.environment(setup, hold);
     let urls: Vec<String> = plan.urls.iter().map(url_for_model).collect();
     let today = websvc_jobs::timestamp(now_ms());
+    // The service adds users and passwords to the calls of the URLs that have them. So the model, and with it the trace, the
+    // webhook and searches, need none.
+    let prompt = text_without_credentials(&plan.prompt);
+    let turns: Vec<EarlierTurn> = turns.into_iter().map(turn_for_model).collect();
     let task = AgentTask {
-        prompt: &plan.prompt,
+        prompt: &prompt,
         schema: plan.schema.as_ref(),
         urls: &urls,
         mode: match plan.mode {
@@ -194,6 +199,12 @@ async fn work(
     end(runs, &record, &trace, ending, Some(charge)).await
 }
 
+/// Returns an earlier turn as the model gets it.
+fn turn_for_model(turn: EarlierTurn) -> EarlierTurn {
+    let EarlierTurn { prompt, data } = turn;
+    EarlierTurn { prompt: text_without_credentials(&prompt).into_owned(), data }
+}
+
 /// Returns a URL of the request as the model gets it: without the user name and password, which the service adds to calls.
 fn url_for_model(target: &Target) -> String {
     if has_credentials(&target.url_with_credentials()) {
@@ -207,7 +218,7 @@ fn url_for_model(target: &Target) -> String {
 fn target(plan: &AgentPlan) -> String {
     match plan.urls.first() {
         Some(url) => url.url().to_string(),
-        None => plan.prompt.chars().take(AGENT_HINT_MAX_CHARS).collect(),
+        None => text_without_credentials(&plan.prompt).chars().take(AGENT_HINT_MAX_CHARS).collect(),
     }
 }
 

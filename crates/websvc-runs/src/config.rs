@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use websvc_scrape::BackgroundLimits;
 use websvc_store::RunLimits;
 use websvc_types::limits::{
     AGENT_EVENTS_MAX, AGENT_RUNS_OPEN_MAX, AGENT_RUNS_STORED_MAX, AGENT_TRACE_MAX_BYTES,
@@ -25,8 +24,6 @@ pub struct RunsConfig {
     pub max_time: Duration,
     /// Price of a step.
     pub credits_per_step: u64,
-    /// Limits of the work in the pools that requests use, too.
-    pub background_limits: BackgroundLimits,
 }
 
 impl Default for RunsConfig {
@@ -45,7 +42,6 @@ impl Default for RunsConfig {
             max_steps: 60,
             max_time: Duration::from_secs(15 * 60),
             credits_per_step: 1,
-            background_limits: BackgroundLimits::default(),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::Value;
 use websvc_agent::{Stop, ValueSource};
 use websvc_engine::Bill;
 use websvc_store::{
-    CreditHold, FinishedRun, JobEvent, RunKind, RunRecord, RunStatus, RunWebhookEvent, Usage, UsageRetention,
+    CreditHold, FinishedRun, JobEvent, RunEndEvent, RunKind, RunRecord, RunStatus, Usage, UsageRetention,
 };
 use websvc_types::agent::{
     AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEventDetail,
@@ -117,21 +118,20 @@ pub(crate) async fn end(
         add_last_events(trace, &ending, elapsed, record.cancel_requested_at_ms.is_some());
     }
     let is_success = status == RunStatus::Succeeded;
-    let credits = charge.as_ref().filter(|_| is_success).map_or(0, |charge| charge.bill.total());
     let charge = charge.map(|charge| settlement(record, charge, status));
-    let webhook = webhook_event(record.kind, &ending, credits);
+    let webhook = webhook_event(record.kind, &ending);
     let Ending { stop_reason, error, data, is_schema_valid, message, .. } = ending;
     let partial = data.clone().filter(|_| !is_success);
     let result = StoredResult {
         stop_reason: stop_reason.to_owned(),
         data: data.filter(|_| is_success),
-        message,
         partial_schema_valid: partial.as_ref().and(is_schema_valid),
         partial,
     };
     let finished = FinishedRun {
         status,
         error,
+        message,
         result: Some(result.encode()),
         charge,
         events: trace.take().events,
@@ -269,7 +269,7 @@ fn outcomes(status: RunStatus) -> (RunOutcome, AgentOutcome) {
 }
 
 /// Returns the event for the webhook about the end.
-fn webhook_event(kind: RunKind, ending: &Ending, credits_used: u64) -> RunWebhookEvent {
+fn webhook_event(kind: RunKind, ending: &Ending) -> RunEndEvent {
     let event = match (ending.status, kind) {
         (RunStatus::Succeeded, _) => JobEvent::RunCompleted,
         (RunStatus::Cancelled, RunKind::Agent) => JobEvent::RunCancelled,
@@ -283,15 +283,18 @@ fn webhook_event(kind: RunKind, ending: &Ending, credits_used: u64) -> RunWebhoo
             _,
         ) => JobEvent::RunFailed,
     };
-    let data = match event {
-        JobEvent::RunCompleted => {
-            let data = ending.data.clone().unwrap_or_default();
-            serde_json::to_string(&AgentCompletedEvent { credits_used, data })
-        }
-        _failure if kind == RunKind::Extract => Ok(String::new()),
-        _failure => serde_json::to_string(&AgentEndEvent { credits_used: 0 }),
+    let completed = (event == JobEvent::RunCompleted).then(|| ending.data.clone().unwrap_or_default());
+    let data = move |credits_used| match &completed {
+        Some(data) => event_json(&AgentCompletedEvent { credits_used, data: data.clone() }),
+        None if kind == RunKind::Extract => String::new(),
+        None => event_json(&AgentEndEvent { credits_used }),
     };
-    RunWebhookEvent { event, data: data.expect("the data of an event is JSON") }
+    RunEndEvent { event, data: Box::new(data) }
+}
+
+/// Returns the data of an event.
+pub(crate) fn event_json(data: &impl Serialize) -> String {
+    serde_json::to_string(data).expect("the data of an event is JSON")
 }
 
 /// Returns what the end of a run charges: only a run that succeeded costs anything.

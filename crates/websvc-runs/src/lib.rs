@@ -27,5 +27,5 @@ pub use error::RunsError;
 pub use extract::StoredExtractRequest;
 pub use metrics::RunCounts;
 pub use responses::{agent_list_item, agent_thread};
-pub use runs::{RunPage, Runs, StartRun};
+pub use runs::{Runs, StartRun};
 pub use stored::StoredRequest;

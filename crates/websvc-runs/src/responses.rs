@@ -42,7 +42,7 @@ pub(crate) fn status(
         thread_id: record.thread.clone(),
         thread_turn: record.turn,
         mode: request.mode.unwrap_or_default(),
-        message: result.message,
+        message: record.message.clone(),
         partial: result.partial,
         partial_schema_valid: result.partial_schema_valid,
         stop_reason: is_finished.then_some(result.stop_reason),
@@ -111,15 +111,13 @@ pub fn agent_thread(records: &[RunRecord], runs: Vec<AgentThreadRun>) -> Option<
     })
 }
 
-/// Returns a run of a thread for its client.
+/// Returns a run of a thread for its client. Without its result it has no data.
 pub(crate) fn thread_run(
     record: &RunRecord,
     stored: &StoredRequest,
     result: Option<StoredResult>,
-    includes_data: bool,
 ) -> AgentThreadRun {
     let request = &stored.request;
-    let result = result.unwrap_or_default();
     AgentThreadRun {
         id: record.id.clone(),
         turn: record.turn,
@@ -139,8 +137,8 @@ pub(crate) fn thread_run(
         created_at: timestamp(record.created_at_ms),
         finished_at: record.finished_at_ms.map(timestamp),
         credits_used: record.status.is_finished().then_some(record.credits),
-        message: result.message,
-        data: result.data.filter(|_| includes_data),
+        message: record.message.clone(),
+        data: result.and_then(|result| result.data),
     }
 }
 

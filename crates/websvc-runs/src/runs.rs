@@ -9,10 +9,10 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_session::Sessions;
 use websvc_store::{
-    ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunMetrics,
-    RunRecord, Store, StoreError,
+    ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunList, RunMetrics,
+    RunRecord, Store, StoreError, ThreadContent,
 };
-use websvc_transport::BoxFuture;
+use websvc_transport::{BoxFuture, ShutdownError};
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
 use websvc_types::extract::ExtractStatusResponse;
 use websvc_validate::{AgentPlan, ExtractPlan, Policy};
@@ -68,28 +68,15 @@ pub struct StartRun {
     pub webhook: Option<NewWebhook>,
 }
 
-/// A page of a list of runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunPage {
-    /// The runs, the newest first.
-    pub runs: Vec<RunRecord>,
-    /// True if there are older runs.
-    pub has_more: bool,
-}
-
 impl Runs {
-    /// Creates the handle. No run begins before [`run`](Self::run).
+    /// Creates the handle. No run begins before [`run`](Self::run). The runs share the engine of the jobs, and with it their
+    /// part of each pool: each of the two with a part of its own could leave nothing for HTTP callers.
     #[must_use]
-    pub fn new(
-        engine: &Engine,
-        store: Store,
-        jobs: Jobs,
-        sessions: Option<Sessions>,
-        config: RunsConfig,
-    ) -> Self {
+    pub fn new(store: Store, jobs: Jobs, sessions: Option<Sessions>, config: RunsConfig) -> Self {
+        let engine = jobs.background_engine();
         let inner = Inner {
-            tools: RunTools::new(engine, config.background_limits, sessions),
-            engine: engine.with_background_limits(config.background_limits),
+            tools: RunTools::new(engine, sessions),
+            engine: engine.clone(),
             store,
             jobs,
             config,
@@ -213,7 +200,8 @@ impl Runs {
         Ok(outcome)
     }
 
-    /// Returns up to `max` runs of a team that were created before a time, in milliseconds since the Unix epoch.
+    /// Returns the newest runs of a team that were created before a time, in milliseconds since the Unix epoch: at most `max`
+    /// whose requests have at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
     /// [`RunsError`]
@@ -223,17 +211,14 @@ impl Runs {
         kind: RunKind,
         before_ms: u64,
         max: u64,
-    ) -> Result<RunPage, RunsError> {
+        max_bytes: u64,
+    ) -> Result<RunList, RunsError> {
         let team = team.to_owned();
-        let mut runs =
-            self.with_store(move |store, _| store.runs(&team, kind, before_ms, max + 1, now_ms())).await?;
-        let has_more = runs.len() as u64 > max;
-        runs.truncate(usize::try_from(max).unwrap_or(usize::MAX));
-        Ok(RunPage { runs, has_more })
+        self.with_store(move |store, _| store.runs(&team, kind, before_ms, max, max_bytes, now_ms())).await
     }
 
     /// Returns the last runs of a thread of a team, the oldest first; empty if there is no such thread. Returns at most `max`
-    /// runs whose requests and results have at most `max_bytes` together, but always one if there is one.
+    /// runs whose content to read has at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
     /// [`RunsError`]
@@ -241,25 +226,30 @@ impl Runs {
         &self,
         team: &str,
         thread: &str,
+        content: ThreadContent,
         max: u64,
         max_bytes: u64,
     ) -> Result<Vec<RunRecord>, RunsError> {
         let (team, thread) = (team.to_owned(), thread.to_owned());
-        self.with_store(move |store, _| store.thread_runs(&team, &thread, max, max_bytes, now_ms())).await
+        self.with_store(move |store, _| store.thread_runs(&team, &thread, content, max, max_bytes, now_ms()))
+            .await
     }
 
-    /// Returns a run of a thread for its client, with its data if that is wanted.
+    /// Returns a run of a thread for its client, with its data if the content has the results.
     ///
     /// # Errors
     /// [`RunsError`]
     pub async fn thread_run(
         &self,
         record: &RunRecord,
-        includes_data: bool,
+        content: ThreadContent,
     ) -> Result<AgentThreadRun, RunsError> {
-        let result = self.result(record).await?;
+        let result = match content {
+            ThreadContent::Requests => None,
+            ThreadContent::RequestsAndResults => self.result(record).await?,
+        };
         let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
-        Ok(responses::thread_run(record, &stored, result, includes_data))
+        Ok(responses::thread_run(record, &stored, result))
     }
 
     /// Returns the events of a run.
@@ -312,11 +302,9 @@ impl Runs {
         work: impl FnOnce(&Inner) -> Result<T, RunsError> + Send + 'static,
     ) -> Result<T, RunsError> {
         let inner = Arc::clone(&self.inner);
-        match tokio::task::spawn_blocking(move || work(&inner)).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(RunsError::Stopping),
-        }
+        websvc_transport::run_blocking(move || work(&inner))
+            .await
+            .map_err(|_: ShutdownError| RunsError::Stopping)?
     }
 }
 

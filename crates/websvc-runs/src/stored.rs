@@ -37,8 +37,6 @@ pub(crate) struct StoredResult {
     /// The data of a run that succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) message: Option<String>,
     /// The data of another run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) partial: Option<Value>,

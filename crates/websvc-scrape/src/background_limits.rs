@@ -1,5 +1,5 @@
-//! Concurrency limits for background (job) work: jobs use a part of each pool, so that the rest is always free for
-//! requests of HTTP callers.
+//! Concurrency limits for background work: jobs and runs together use a part of each pool, so that the rest is always free
+//! for requests of HTTP callers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
-/// The maximum number of concurrent job pages in each pool; at least 1 each.
+/// The maximum number of concurrent background pages in each pool; at least 1 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackgroundLimits {
     /// Pages that are being parsed.
@@ -66,7 +66,8 @@ impl BackgroundPermits {
 }
 
 impl Scraper {
-    /// Returns a scraper with the same pools that limits its use of them, for background work.
+    /// Returns a scraper with the same pools that limits its use of them, for background work. Its clones share the limits;
+    /// another call creates limits of its own.
     #[must_use]
     pub fn with_background_limits(&self, config: BackgroundLimits) -> Self {
         Self { background: Some(Arc::new(BackgroundPermits::new(config))), ..self.clone() }

@@ -9,7 +9,7 @@ use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
 use websvc_threat::UrlChecker;
-use websvc_transport::{BoxFuture, Client};
+use websvc_transport::{BoxFuture, Client, ShutdownError, run_blocking};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
@@ -478,14 +478,10 @@ impl Scraper {
         let permit = Arc::clone(permits).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let running = tokio::task::spawn_blocking(in_current_span(move || {
+        let running = run_blocking(in_current_span(move || {
             let _permits = (background_permit, permit);
             task(&inner.store)
         }));
-        match running.await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(ScrapeError::Stopping),
-        }
+        running.await.map_err(|_: ShutdownError| ScrapeError::Stopping)?
     }
 }

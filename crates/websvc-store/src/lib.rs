@@ -110,8 +110,8 @@ pub use replica::{ForeignSession, ReplicaAddress, ReplicaRole};
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use run::{
     AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
-    NewRunSnapshot, OpenRun, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus,
-    RunWebhookEvent,
+    NewRunSnapshot, OpenRun, RunEndEvent, RunKind, RunLimits, RunList, RunMetrics, RunRecord, RunResult,
+    RunStatus, RunWebhookEvent, ThreadContent,
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;

@@ -12,6 +12,7 @@
 
 #![deny(missing_docs)]
 
+mod blocking;
 mod body;
 mod circuit_breaker;
 mod client;
@@ -25,12 +26,13 @@ mod tls;
 mod traffic_budget;
 mod tunnel;
 
+pub use blocking::{ShutdownError, run_blocking};
 pub use body::{Aborted, Body, BodySender};
 pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBreaker};
 pub use client::{
     BodyMode, Client, ClientConfig, CookieJar, FetchRequest, FetchResponse, OversizePolicy, Proxy,
     RedirectPolicy, RelayRequest, Resolve, ResolveFuture, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest,
-    UrlPolicy, has_credentials, is_forbidden_header, without_credentials,
+    UrlPolicy, has_credentials, is_forbidden_header, text_without_credentials, without_credentials,
 };
 pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
 pub use future::BoxFuture;

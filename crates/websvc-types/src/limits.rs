@@ -117,6 +117,11 @@ pub const CHANGE_TAG_MAX_CHARS: u32 = 256;
 pub const DIFF_MAX_LINES: usize = 10_000;
 /// Maximum size of the lines in a diff of the format changeTracking, in bytes (not specified).
 pub const DIFF_MAX_BYTES: usize = 1024 * 1024;
+/// Maximum size of a JSON Schema, written as JSON without blanks, in bytes (not specified).
+pub const SCHEMA_MAX_BYTES: usize = 256 * 1024;
+/// Maximum nesting of a JSON Schema as it is written (not specified). Programs that walk it by recursion have a limited
+/// stack.
+pub const SCHEMA_LEVELS_MAX: usize = 64;
 /// Maximum number of parts of a JSON Schema. A part counts once per reference to it; recursion counts once (not
 /// specified).
 pub const SCHEMA_PARTS_MAX: u64 = 50_000;

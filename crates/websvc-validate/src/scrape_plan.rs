@@ -54,6 +54,13 @@ impl ScrapePlan {
         }
     }
 
+    /// Returns the plan without the headers of the request, for hosts that they were not given for. The page is not stored in
+    /// the cache either.
+    #[must_use]
+    pub fn without_headers(&self) -> Self {
+        Self { headers: BTreeMap::new(), ..self.clone() }
+    }
+
     /// Returns the plan for the scrape before content is generated: with markdown instead of summary, json, question and
     /// highlights. If there is a language model, it redacts the page afterwards, unless the mode of `redactPII` is `fast`.
     #[must_use]

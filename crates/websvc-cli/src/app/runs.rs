@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use websvc_scrape::BackgroundLimits;
 use websvc_server::RunsConfig;
 use websvc_store::RunLimits;
 
@@ -35,10 +34,6 @@ pub(crate) fn runs_config(config: &Config) -> RunsConfig {
         max_steps: max_steps.get(),
         max_time: Duration::from_secs(max_seconds.get()),
         credits_per_step,
-        background_limits: BackgroundLimits {
-            rendering: config.browser.concurrency / 2,
-            ..BackgroundLimits::default()
-        },
         ..default
     }
 }

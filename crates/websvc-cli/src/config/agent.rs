@@ -54,7 +54,6 @@ impl Default for Agent {
             max_steps,
             max_time,
             credits_per_step,
-            background_limits: _,
         } = RunsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),

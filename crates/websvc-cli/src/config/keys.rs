@@ -1,6 +1,6 @@
 //! The known configuration keys, and suggestions for misspelled ones.
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::renamed::renamed_keys;
 
@@ -93,6 +93,13 @@ pub(super) struct UnknownKey {
     pub(super) nearest: Option<&'static str>,
 }
 
+/// Returns the value of a key such as `server.listen`.
+pub(super) fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let mut names = key.split('.');
+    let first = table.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.get(name))
+}
+
 /// Returns the first unknown key of `table`.
 pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     for (name, value) in table {
@@ -162,6 +169,15 @@ fn unknown(
     let nearest = websvc_validate::suggest(last, known.chain(renamed.iter().map(|(old, _)| *old)));
     let new_name = |name| renamed.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| *new);
     UnknownKey { key: path.to_owned(), nearest: nearest.map(new_name) }
+}
+
+/// Returns all keys with their sections.
+#[cfg(test)]
+pub(super) fn all_keys() -> Vec<String> {
+    let keys = |section: &'static Section| {
+        section.keys.iter().flat_map(|keys| *keys).map(|key| format!("{}.{key}", section.name))
+    };
+    SECTIONS.iter().flat_map(keys).collect()
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod sources;
 mod store;
 mod telemetry;
 mod threat;
+mod times;
 mod webhooks;
 
 use std::collections::BTreeMap;

@@ -10,6 +10,7 @@ use super::Config;
 use super::keys::{self, UnknownKey};
 use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
 use super::renamed::{apply_new_names, renamed_keys};
+use super::times::{TooLongTime, first_too_long};
 
 /// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.
 const PREFIX: &str = "WEBSVC__";
@@ -37,6 +38,8 @@ pub(crate) enum ConfigError {
         "{origin}: {old} is the old name of {new}, and both are set: remove {old} ({new} is set in {new_origin})"
     )]
     Renamed { origin: String, old: String, new_origin: String, new: String },
+    #[error("{origin}: {key} must be at most {max}, not {value}")]
+    TooLong { origin: String, key: &'static str, value: i64, max: i64 },
 }
 
 fn suggestion(nearest: Option<&str>, variable: Option<&str>) -> String {
@@ -70,8 +73,12 @@ pub(crate) fn load(
     if let Some(unknown) = keys::first_unknown_key(&table) {
         return Err(unknown_key(&origins, unknown));
     }
+    let too_long = first_too_long(&table);
     let mut config =
         Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
+    if let Some(TooLongTime { key, value, max }) = too_long {
+        return Err(ConfigError::TooLong { origin: origins.describe(key), key, value, max });
+    }
     config.file = file.map(Path::to_owned);
     (config.misspelled, config.deprecated) = (misspelled, deprecated);
     config.origins = origins;
@@ -286,6 +293,20 @@ mod tests {
         );
         check_file("\n[sever]\n", "2: unknown configuration key `sever`, did you mean `server`?");
         check_file("# x\n[server.tls]\ncert = 'a'", "2: missing field `key` in `server.tls`");
+    }
+
+    #[test]
+    fn time_above_its_maximum_is_rejected() {
+        assert!(from_variables(&[("WEBSVC__AGENT__MAX_SECONDS", "86400")]).is_ok());
+        let error = from_variables(&[("WEBSVC__AGENT__MAX_SECONDS", "86401")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "WEBSVC__AGENT__MAX_SECONDS: agent.max_seconds must be at most 86400, not 86401"
+        );
+        check_file(
+            "[monitor]\ncheck_timeout_minutes = 9223372036854775807\n",
+            "2: monitor.check_timeout_minutes must be at most 10080, not 9223372036854775807",
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ const EXTRACT_V1: &str = "/v1/extract";
 const SHOP: &str = "http://shop.test/";
 const TEA: &str = "http://shop.test/tea";
 const COFFEE: &str = "http://shop.test/coffee";
+const OOLONG: &str = "http://other.test/oolong";
 const GONE: &str = "http://shop.test/gone";
 const HOOK: &str = "http://hook.test/in";
 const UNKNOWN: &str = "0b1f8c1e-6f0f-4f0a-9a53-6f1b2c3d4e5f";
@@ -57,6 +58,7 @@ impl ExtractTest {
             .page(SHOP, start)
             .page(TEA, page("sencha", 12))
             .page(COFFEE, page("arabica", 7))
+            .page(OOLONG, page("oolong", 9))
             .page(GONE, Page::html("<title>Gone</title><main>This page does not exist.</main>").status(404))
             .page_with(HOOK, |_| Page::text(""));
         let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;

@@ -9,7 +9,7 @@ use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
 use websvc_threat::UrlChecker;
-use websvc_transport::BoxFuture;
+use websvc_transport::{BoxFuture, ShutdownError, run_blocking};
 use websvc_types::limits::MAP_LIMIT_MAX;
 use websvc_types::{ErrorCode, MapLink, SitemapMode};
 use websvc_validate::MapPlan;
@@ -427,9 +427,5 @@ fn is_shown(checker: &UrlChecker, link: &MapLink) -> bool {
 pub(super) async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, EngineError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => Ok(result),
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_shutdown) => Err(EngineError::MapFailed(ScrapeError::Stopping)),
-    }
+    run_blocking(work).await.map_err(|_: ShutdownError| EngineError::MapFailed(ScrapeError::Stopping))
 }

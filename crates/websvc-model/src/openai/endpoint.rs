@@ -9,6 +9,7 @@ use url::Url;
 use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy, retry_after};
 
 use super::time_budget::TimeBudget;
+use super::too_long::is_too_long;
 use crate::error::ModelError;
 
 /// The maximum size of a response, in bytes.
@@ -93,6 +94,9 @@ impl Endpoint {
             let (error, delay) = match self.client.fetch(request.clone()).await {
                 Ok(response) if response.status.is_success() => {
                     return parse_json(&response).map_err(CallFailure::from);
+                }
+                Ok(response) if is_too_long(&response.body) => {
+                    return Err(ModelError::TooLarge { subject: "the request" }.into());
                 }
                 Ok(response) if is_temporary(&response) => {
                     let error = ModelError::Status { status: response.status.as_u16() };

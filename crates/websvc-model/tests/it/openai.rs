@@ -222,6 +222,21 @@ async fn invalid_and_oversized_responses_are_errors() {
 }
 
 #[tokio::test]
+async fn request_that_the_server_says_is_too_long_is_sent_once() {
+    let error = |status: u16| {
+        let text = r#"{"error":{"code":"context_length_exceeded","message":"max_tokens, temperature"}}"#;
+        Page::new("application/json", text).status(status)
+    };
+    // Neither another form nor a retry makes it shorter.
+    for status in [400, 500] {
+        let setup = Setup::new([error(status)]).await;
+        let found = setup.complete(ResponseFormat::Json).await;
+        assert_eq!(found.unwrap_err(), ModelError::TooLarge { subject: "the request" });
+        assert_eq!(setup.web.count(CHAT), 1);
+    }
+}
+
+#[tokio::test]
 async fn content_beyond_the_limit_is_truncated() {
     let setup = Setup::with([FakeModel::text("ok")], |config| config.max_input_chars = 2_000).await;
     let content = "x".repeat(100_000);

@@ -23,7 +23,6 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use url::Url;
 use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_engine::{Bill, ChargeKind, Engine};
-use websvc_scrape::BackgroundLimits;
 use websvc_session::Sessions;
 use websvc_store::{CreditHold, KeyId, UsageRetention};
 use websvc_transport::BoxFuture;
@@ -112,11 +111,10 @@ pub struct RunEnvironment {
 }
 
 impl RunTools {
-    /// Creates the tools of this process. The engine is that of HTTP callers, whose pools the runs use only in part.
+    /// Creates the tools of this process. The engine is one for background work.
     #[must_use]
-    pub fn new(engine: &Engine, limits: BackgroundLimits, sessions: Option<Sessions>) -> Self {
-        let engine = engine.with_background_limits(limits);
-        Self { engine, sessions, reads: Arc::new(Semaphore::new(MAX_READS)) }
+    pub fn new(engine: &Engine, sessions: Option<Sessions>) -> Self {
+        Self { engine: engine.clone(), sessions, reads: Arc::new(Semaphore::new(MAX_READS)) }
     }
 
     /// Waits for a permit to read a page; `None` if the service is stopping.

@@ -7,6 +7,7 @@ use url::Url;
 use websvc_agent::Stop;
 use websvc_engine::MapOutcome;
 use websvc_scrape::FilePublisher;
+use websvc_transport::text_without_credentials;
 use websvc_types::limits::{
     EXTRACT_PAGES_MAX, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MIN_MS,
 };
@@ -157,9 +158,10 @@ pub(super) fn search_plan(plan: &ExtractPlan, policy: &Policy) -> Option<Result<
     Some(check_search(request, policy).map(|Checked { plan, warnings: _ }| plan))
 }
 
-/// Returns the prompt as a query. Quotes are operators of a query, and a prompt may have only one of them.
+/// Returns the prompt as a query, without passwords of URLs in it. Quotes are operators of a query, and a prompt may have only
+/// one of them.
 fn query(plan: &ExtractPlan) -> Option<String> {
-    let words = plan.prompt.as_deref()?.replace('"', " ");
+    let words = text_without_credentials(plan.prompt.as_deref()?).replace('"', " ");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let query: String = words.chars().take(QUERY_MAX_CHARS as usize).collect();
     (!query.is_empty()).then_some(query)

@@ -3,6 +3,7 @@
 
 mod budget;
 mod discover;
+mod header_hosts;
 mod pages;
 mod result;
 mod status;
@@ -13,13 +14,16 @@ use std::time::Instant;
 use tokio::sync::watch;
 use websvc_agent::Stop;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_store::{CreditHold, FinishedRun, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent};
+use websvc_store::{
+    CreditHold, FinishedRun, HoldOutcome, JobEvent, RunEndEvent, RunRecord, RunStatus, RunWebhookEvent,
+};
+use websvc_transport::text_without_credentials;
 use websvc_types::extract::ExtractCompletedEvent;
 use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
 
 use crate::budget::Budget;
 use crate::credits::{TeamCredits, hold_first};
-use crate::end::{Counts, Ending, RunCharge, end, finish as finish_run, settlement};
+use crate::end::{Counts, Ending, RunCharge, end, event_json, finish as finish_run, settlement};
 use crate::error::RunsError;
 use crate::runs::{Inner, Runs, now_ms};
 use crate::trace::Trace;
@@ -172,7 +176,7 @@ async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Resu
 /// of its prompt.
 fn target(plan: &ExtractPlan) -> String {
     let url = plan.targets.first().map(|target| Target::url(target.target()).to_string());
-    let prompt = plan.prompt.as_deref().unwrap_or_default();
+    let prompt = text_without_credentials(plan.prompt.as_deref().unwrap_or_default());
     url.unwrap_or_else(|| prompt.chars().take(websvc_types::limits::AGENT_HINT_MAX_CHARS).collect())
 }
 
@@ -183,14 +187,14 @@ async fn finish(
     outcome: Outcome,
     charge: Option<RunCharge>,
 ) -> Result<(), RunsError> {
-    let credits = charge.as_ref().map_or(0, |charge| charge.bill.total());
     let (status, error, extraction, webhook) = match outcome {
         Outcome::Extracted { extraction, pages } => {
-            let webhook = completed_event(record, &extraction, pages, credits);
+            let webhook = completed_event(record, &extraction, pages);
             (RunStatus::Succeeded, None, extraction, webhook)
         }
         Outcome::Failed { status, error, extraction } => {
-            let webhook = RunWebhookEvent { event: JobEvent::RunFailed, data: String::new() };
+            let webhook =
+                RunEndEvent { event: JobEvent::RunFailed, data: Box::new(|_credits| String::new()) };
             (status, Some(error), extraction, webhook)
         }
     };
@@ -198,6 +202,7 @@ async fn finish(
     let finished = FinishedRun {
         status,
         error,
+        message: None,
         result: Some(extraction.encode()),
         charge: charge.map(|charge| settlement(record, charge, status)),
         events: Vec::new(),
@@ -210,20 +215,15 @@ async fn finish(
     Ok(())
 }
 
-fn completed_event(
-    record: &RunRecord,
-    extraction: &StoredExtraction,
-    pages: u64,
-    credits_used: u64,
-) -> RunWebhookEvent {
-    let data = ExtractCompletedEvent {
+fn completed_event(record: &RunRecord, extraction: &StoredExtraction, pages: u64) -> RunEndEvent {
+    let event = ExtractCompletedEvent {
         success: true,
         data: extraction.data.clone().unwrap_or_default(),
         extract_id: record.id.clone(),
         total_urls_scraped: pages,
-        credits_used,
+        credits_used: 0,
         sources: extraction.sources.clone(),
     };
-    let data = serde_json::to_string(&data).expect("the data of an event is JSON");
-    RunWebhookEvent { event: JobEvent::RunCompleted, data }
+    let data = move |credits_used| event_json(&ExtractCompletedEvent { credits_used, ..event.clone() });
+    RunEndEvent { event: JobEvent::RunCompleted, data: Box::new(data) }
 }

@@ -1,5 +1,7 @@
 //! The data of an extraction: pages are read and extracted concurrently, and their data is merged in their order.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -11,11 +13,13 @@ use websvc_engine::ChargeKind;
 use websvc_model::{Model, Usage};
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::RunStatus;
-use websvc_transport::{BoxFuture, without_credentials};
+use websvc_transport::{BoxFuture, text_without_credentials, without_credentials};
 use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
+use websvc_validate::ScrapePlan;
 
 use super::budget::page_credits;
 use super::discover::Discovered;
+use super::header_hosts::HeaderHosts;
 use super::{Extraction, Outcome, StoredExtraction};
 use crate::budget::Price;
 use crate::environment::rank::violation;
@@ -29,7 +33,7 @@ const RESERVED_TIME: Duration = Duration::from_millis(200);
 /// The maximum length of the reason why a page was not read, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
-/// The maximum number of pages that a warning names.
+/// The maximum number of pages or hosts that a warning names.
 const MAX_NAMED: usize = 5;
 
 /// The data of one page.
@@ -73,6 +77,7 @@ impl Extraction<'_> {
             return Outcome::failed(reason);
         }
         warnings.extend(more);
+        warnings.extend(self.withheld_headers(&urls));
         let mut pages = Pages { warnings, ..Pages::default() };
         let mut all: Vec<BoxFuture<'_, Result<PageData, PageFailure>>> = Vec::with_capacity(urls.len());
         for url in &urls {
@@ -114,7 +119,7 @@ impl Extraction<'_> {
         let reservation = reserved.map_err(PageFailure::Stopped)?;
         let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
         let files = FilePublisher::inline();
-        let outcome = engine.scrape(url, &self.plan.scrape, self.team, &files, deadline).await;
+        let outcome = engine.scrape(url, &self.scrape_plan(url), self.team, &files, deadline).await;
         let mut bill = outcome.bill;
         let page = match outcome.page {
             Ok(page) => to_read_page(url, page),
@@ -140,22 +145,46 @@ impl Extraction<'_> {
         }
     }
 
+    /// Returns the plan for a page: with the headers of the request only if the page is of a host that the caller named.
+    fn scrape_plan(&self, url: &Url) -> Cow<'_, ScrapePlan> {
+        let plan = &self.plan.scrape;
+        if plan.headers().is_empty() || HeaderHosts::new(self.plan).contains(url) {
+            return Cow::Borrowed(plan);
+        }
+        Cow::Owned(plan.without_headers())
+    }
+
+    /// Returns the warning about the hosts that do not get the headers of the request.
+    fn withheld_headers(&self, urls: &[Url]) -> Option<String> {
+        if self.plan.scrape.headers().is_empty() {
+            return None;
+        }
+        let named_hosts = HeaderHosts::new(self.plan);
+        let others = urls.iter().filter(|url| !named_hosts.contains(url));
+        let hosts: BTreeSet<&str> = others.filter_map(Url::host_str).collect();
+        let hosts: Vec<String> = hosts.into_iter().map(str::to_owned).collect();
+        (!hosts.is_empty()).then(|| {
+            format!("scrapeOptions.headers are only sent to the hosts of urls, not to {}", named(&hosts))
+        })
+    }
+
     /// Returns the end of the time for pages.
     fn pages_deadline(&self) -> Instant {
         self.deadline.checked_sub(RESERVED_TIME).unwrap_or(self.deadline)
     }
 
-    /// Returns the task for the model: what the caller wrote. Texts of pages are never part of it.
+    /// Returns the task for the model: what the caller wrote, without passwords of URLs. Texts of pages are never part of it.
     fn prompt(&self) -> String {
         let task = match (self.plan.prompt.as_deref(), &self.plan.schema) {
             (Some(prompt), _) => prompt,
             (None, Some(_)) => "Extract the data that the fields describe.",
             (None, None) => "Extract the main facts, as an object with short names.",
         };
-        match &self.plan.system_prompt {
+        let prompt = match &self.plan.system_prompt {
             Some(system_prompt) => format!("{system_prompt}\n\n{task}"),
             None => task.to_owned(),
-        }
+        };
+        text_without_credentials(&prompt).into_owned()
     }
 
     /// Checks the merged data, lets the model correct it once, and ends the extraction.
@@ -261,11 +290,11 @@ impl Pages {
     }
 }
 
-/// Returns the first failures.
-fn named(failures: &[String]) -> String {
-    let mut text = failures.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join("; ");
-    if failures.len() > MAX_NAMED {
-        text.push_str(&format!("; and {} more", failures.len() - MAX_NAMED));
+/// Returns the first of several texts.
+fn named(texts: &[String]) -> String {
+    let mut text = texts.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join("; ");
+    if texts.len() > MAX_NAMED {
+        text.push_str(&format!("; and {} more", texts.len() - MAX_NAMED));
     }
     text
 }

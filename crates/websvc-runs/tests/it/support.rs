@@ -70,7 +70,7 @@ impl Fixture {
             model: None,
             media: websvc_engine::MediaTools::Off,
         });
-        let tools = RunTools::new(&engine, BackgroundLimits::default(), None);
+        let tools = RunTools::new(&engine.with_background_limits(BackgroundLimits::default()), None);
         Some(Self { web, store, tools, _directory: directory })
     }
 

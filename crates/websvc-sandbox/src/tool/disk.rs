@@ -1,4 +1,7 @@
 //! The disk space that the output of a tool uses.
+//!
+//! Files that a tool has deleted and still holds open or mapped are not among its files, but use the disk. A hostile tool
+//! can hide them from every list of the kernel, so the free space of the file system is watched, too.
 
 use std::fs;
 use std::io;
@@ -13,6 +16,8 @@ const INTERVAL: Duration = Duration::from_millis(200);
 const MAX_FILES_AT_MAXIMUM: u64 = 3;
 /// The maximum number of files and directories. A stream in segments has one file for each of a few.
 const MAX_ENTRIES: usize = 5_000;
+/// The free space that a tool must leave, in bytes: more than it can write between two measurements.
+const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;
 /// The maximum depth of directories.
 const MAX_DEPTH: usize = 8;
 
@@ -20,19 +25,42 @@ const MAX_DEPTH: usize = 8;
 pub(super) async fn watch(output: Option<&Path>, max_file_bytes: u64) -> String {
     let Some(output) = output else { return std::future::pending().await };
     let max_bytes = max_file_bytes.saturating_mul(MAX_FILES_AT_MAXIMUM);
+    let mut min_free = None;
     loop {
-        sleep(INTERVAL).await;
         let directory = output.to_owned();
         let measured = tokio::task::spawn_blocking(move || {
             let mut usage = Usage { bytes: 0, entries: 0 };
             usage.add(&directory, 0);
-            usage
+            (usage, free_bytes(&directory))
         });
-        let Ok(usage) = measured.await else { continue };
+        let Ok((usage, free)) = measured.await else { continue };
         if usage.bytes > max_bytes || usage.entries > MAX_ENTRIES {
             return format!("its files are larger than {} MiB", max_file_bytes / (1024 * 1024));
         }
+        if let Some(free) = free
+            && free < *min_free.get_or_insert_with(|| free_to_leave(free))
+        {
+            return "the disk is almost full".to_owned();
+        }
+        sleep(INTERVAL).await;
     }
+}
+
+/// Returns the free space that a tool must leave on a file system with this free space. A small one may lose half of it.
+fn free_to_leave(free_bytes: u64) -> u64 {
+    MIN_FREE_BYTES.min(free_bytes / 2)
+}
+
+/// Returns the free space of the file system of a directory; `None` if it is unknown.
+#[cfg(unix)]
+fn free_bytes(directory: &Path) -> Option<u64> {
+    let stats = rustix::fs::statvfs(directory).ok()?;
+    Some(stats.f_bavail.saturating_mul(stats.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_directory: &Path) -> Option<u64> {
+    None
 }
 
 /// The files below a directory.
@@ -91,6 +119,17 @@ mod tests {
         let mut usage = Usage { bytes: 0, entries: 0 };
         usage.add(directory.path(), 0);
         assert_eq!((usage.bytes, usage.entries), (4000, 3));
+    }
+
+    #[test]
+    fn tool_leaves_a_gibibyte_or_half_of_the_free_space() {
+        const GIB: u64 = 1024 * 1024 * 1024;
+        assert_eq!(free_to_leave(100 * GIB), GIB);
+        assert_eq!(free_to_leave(GIB), GIB / 2);
+        assert_eq!(free_to_leave(0), 0, "a full disk ends no tool: writing fails by itself");
+        let directory = tempfile::tempdir().unwrap();
+        assert!(cfg!(not(unix)) || free_bytes(directory.path()).is_some());
+        assert_eq!(free_bytes(&directory.path().join("gone")), None);
     }
 
     #[test]

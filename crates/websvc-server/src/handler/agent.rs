@@ -4,7 +4,9 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
 use websvc_stage::Stage;
-use websvc_store::{CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord};
+use websvc_store::{
+    CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord, ThreadContent,
+};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::agent::{
@@ -128,10 +130,7 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
     let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
-    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
-    let retention = context.retention(RetentionMode::Normal, false);
-    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
+    record_request(context, &plan);
     if context.state.engine.completion_model().is_none() {
         let text = "Agent runs need a language model: none is configured in [llm] of the configuration";
         return Err(ApiError::new(ErrorCode::LlmNotConfigured, text));
@@ -166,6 +165,15 @@ async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpR
     ))
 }
 
+/// Records the URLs of a request in its audit event, at most as many as a request may have. The plan of a request that
+/// continues a thread has those of its last run, too.
+fn record_request(context: &RequestContext<'_>, plan: &AgentPlan) {
+    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
+    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
+    let retention = context.retention(RetentionMode::Normal, false);
+    context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
+}
+
 /// Completes a request that continues a thread with the mode, the URLs and the schema of its last run, and checks it again.
 async fn inherit(
     context: &RequestContext<'_>,
@@ -174,7 +182,8 @@ async fn inherit(
     policy: &Policy,
 ) -> Result<(AgentRequest, AgentPlan), ApiError> {
     let Some(thread) = plan.thread.clone() else { return Ok((request, plan)) };
-    let last = context.state.runs.thread(context.team_name(), &thread, 1, JOB_PAGE_BYTES).await?;
+    let content = ThreadContent::Requests;
+    let last = context.state.runs.thread(context.team_name(), &thread, content, 1, JOB_PAGE_BYTES).await?;
     let last = last.last().ok_or_else(thread_not_found)?;
     let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
     let request = AgentRequest {
@@ -186,6 +195,7 @@ async fn inherit(
     };
     // The first check has returned the warnings already.
     let Checked { plan, warnings: _ } = check_agent(request.clone(), policy)?;
+    record_request(context, &plan);
     Ok((request, AgentPlan { thread: Some(thread), ..plan }))
 }
 
@@ -290,7 +300,8 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
         Some(text) => query::position("before", &text, BEFORE_RULE)?,
     };
     let team = context.team_name();
-    let page = context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT).await?;
+    let page =
+        context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT, JOB_PAGE_BYTES).await?;
     let next = page.runs.last().filter(|_| page.has_more).map(|last| {
         format!("{}/v2/agent?before={}", call.base_url.as_deref().unwrap_or_default(), last.created_at_ms)
     });
@@ -301,11 +312,15 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
 async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let id = parse_thread_id(&call.id)?;
     context.trail.set_target(|| format!("agent thread {id}"));
-    let includes_data = flag(call.query.as_deref(), "includeData")?;
-    let records = context.state.runs.thread(context.team_name(), &id, u64::MAX, JOB_PAGE_BYTES).await?;
+    let content = match flag(call.query.as_deref(), "includeData")? {
+        true => ThreadContent::RequestsAndResults,
+        false => ThreadContent::Requests,
+    };
+    let records =
+        context.state.runs.thread(context.team_name(), &id, content, u64::MAX, JOB_PAGE_BYTES).await?;
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
-        runs.push(context.state.runs.thread_run(record, includes_data).await?);
+        runs.push(context.state.runs.thread_run(record, content).await?);
     }
     let thread = agent_thread(&records, runs).ok_or_else(thread_not_found)?;
     Ok(json(StatusCode::OK, &AgentThreadResponse { success: true, thread }))

@@ -92,7 +92,7 @@ impl ServiceState {
         let browser_sessions =
             BrowserSessions::new(engine.clone(), store.clone(), artifacts.clone(), browser_sessions);
         let runs = RunsConfig { team_concurrency: limits.concurrency, ..runs };
-        let runs = Runs::new(&engine, store.clone(), jobs.clone(), Some(browser_sessions.clone()), runs);
+        let runs = Runs::new(store.clone(), jobs.clone(), Some(browser_sessions.clone()), runs);
         let admission = Admission::new(limits).share_limits(&store, &jobs);
         Self {
             engine,

@@ -35,6 +35,7 @@ pub(super) const COPIED: &[&str] = &[
     "agent_runs",
     "agent_events",
     "agent_snapshots",
+    "agent_messages",
     "webhooks",
     "webhook_events",
     "browser_sessions",

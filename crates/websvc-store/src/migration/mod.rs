@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/022_feedback.sql"),
     include_str!("sqlite/023_api_version.sql"),
     include_str!("sqlite/024_agent_runs.sql"),
+    include_str!("sqlite/025_agent_messages.sql"),
 ];
 
 /// Outcome of [`migrate`].

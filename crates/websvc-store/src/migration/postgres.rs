@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/010_feedback.sql"),
     include_str!("postgres/011_api_version.sql"),
     include_str!("postgres/012_agent_runs.sql"),
+    include_str!("postgres/013_agent_messages.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

@@ -2,7 +2,7 @@
 
 use super::event::{EventLimits, PreparedEvent, PreparedWebhookEvent, write_events, write_webhook_event};
 use super::row::is_workable;
-use super::types::{FinishedRun, RunLimits, RunStatus};
+use super::types::{FinishedRun, RunEndEvent, RunLimits, RunStatus, RunWebhookEvent};
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::document::CompressedDocument;
@@ -27,10 +27,12 @@ impl Store {
         limits: &RunLimits,
         now_ms: u64,
     ) -> Result<Option<u64>, StoreError> {
-        let FinishedRun { status, error, result, mut charge, events, webhook } = finished;
+        let FinishedRun { status, error, message, result, mut charge, events, webhook } = finished;
         let replica = self.membership().id();
         let events: Vec<PreparedEvent> = events.into_iter().map(PreparedEvent::new).collect();
-        let webhook = webhook.map(PreparedWebhookEvent::new);
+        let price = charge.as_ref().map_or(0, |(_, usage)| usage.price());
+        // Most teams can pay the price. Then the event need not be compressed while the database is locked.
+        let prepared = webhook.as_ref().map(|webhook| prepare(webhook, price));
         let result = result.map(|result| CompressedDocument::new(result.as_bytes()));
         let expires_at_ms = add_ms(now_ms, limits.retention);
         let charged = self.database().write(Durability::Power, |transaction| {
@@ -47,7 +49,7 @@ impl Store {
                 Some(document) => (Some(&document.content), Some(document.bytes)),
                 None => (None, None),
             };
-            let stored = content.map_or(0, Vec::len);
+            let stored = content.map_or(0, Vec::len) + message.as_ref().map_or(0, String::len);
             let values = params![
                 run,
                 status.as_str(),
@@ -60,10 +62,16 @@ impl Store {
                 expires_at_ms
             ];
             transaction.execute(sql, values)?;
+            if let Some(message) = &message {
+                let sql = "INSERT INTO agent_messages (run, content) VALUES (?1, ?2)";
+                transaction.execute(sql, params![run, message])?;
+            }
             remove_secrets(transaction, run)?;
             write_events(transaction, run, &events, NO_LIMITS)?;
-            if let Some(event) = &webhook {
+            if let (Some(webhook), Some(prepared)) = (&webhook, &prepared) {
                 let is_success = status == RunStatus::Succeeded;
+                let of_less = (credits != price).then(|| prepare(webhook, credits));
+                let event = of_less.as_ref().unwrap_or(prepared);
                 write_webhook_event(transaction, run, event, is_success, now_ms)?;
             }
             Ok(Some(credits))
@@ -75,6 +83,12 @@ impl Store {
         }
         Ok(charged)
     }
+}
+
+/// Compresses the event of an end with these charged credits.
+fn prepare(webhook: &RunEndEvent, credits: u64) -> PreparedWebhookEvent {
+    let RunEndEvent { event, data } = webhook;
+    PreparedWebhookEvent::new(RunWebhookEvent { event: *event, data: data(credits) })
 }
 
 /// Removes headers and credentials from the request of a run that has ended.

@@ -18,6 +18,6 @@ mod types;
 
 pub use types::{
     AddRunEventsOutcome, CancelRunOutcome, CreateRunOutcome, FinishedRun, NewRun, NewRunEvent,
-    NewRunSnapshot, OpenRun, RunKind, RunLimits, RunMetrics, RunRecord, RunResult, RunStatus,
-    RunWebhookEvent,
+    NewRunSnapshot, OpenRun, RunEndEvent, RunKind, RunLimits, RunList, RunMetrics, RunRecord, RunResult,
+    RunStatus, RunWebhookEvent, ThreadContent,
 };

@@ -5,7 +5,8 @@ use crate::key::KeyId;
 use crate::sql::{self, Connection, Row, params};
 
 const COLUMNS: &str = "number, id, team, key, kind, thread, turn, status, request, max_credits, credits, error, \
-     events, created_at, started_at, cancel_requested_at, finished_at, expires_at, api_version";
+     events, created_at, started_at, cancel_requested_at, finished_at, expires_at, api_version, \
+     (SELECT content FROM agent_messages WHERE run = number)";
 
 /// Returns the runs for which `condition` holds. It may end with an order and a limit.
 pub(super) fn runs(
@@ -36,6 +37,7 @@ fn record(row: &Row<'_>) -> sql::Result<RunRecord> {
         max_credits: row.get(9)?,
         credits: row.get(10)?,
         error: row.get(11)?,
+        message: row.get(19)?,
         events: row.get(12)?,
         created_at_ms: row.get(13)?,
         started_at_ms: row.get(14)?,

@@ -1,5 +1,6 @@
 //! Types of runs.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::api_version::ApiVersion;
@@ -180,6 +181,8 @@ pub struct RunRecord {
     pub credits: u64,
     /// The reason of a failure.
     pub error: Option<String>,
+    /// The text of the model about its end.
+    pub message: Option<String>,
     /// Number of stored events.
     pub events: u64,
     /// Creation, in milliseconds since the Unix epoch. The runs of a team have different times.
@@ -192,6 +195,24 @@ pub struct RunRecord {
     pub finished_at_ms: Option<u64>,
     /// Time of its deletion, in milliseconds since the Unix epoch.
     pub expires_at_ms: Option<u64>,
+}
+
+/// Runs of a team, the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunList {
+    /// The runs.
+    pub runs: Vec<RunRecord>,
+    /// True if there are older runs.
+    pub has_more: bool,
+}
+
+/// The content of the runs of a thread that a reader needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadContent {
+    /// Their requests.
+    Requests,
+    /// Their requests, and the results that it reads with [`Store::run_result`](crate::Store::run_result).
+    RequestsAndResults,
 }
 
 /// An unfinished run, as far as its owner needs it to decide what to do.
@@ -255,6 +276,8 @@ pub struct FinishedRun {
     pub status: RunStatus,
     /// The reason of a failure.
     pub error: Option<String>,
+    /// The text of the model about the end.
+    pub message: Option<String>,
     /// The result, as JSON.
     pub result: Option<String>,
     /// The credits to charge, from a hold.
@@ -262,7 +285,22 @@ pub struct FinishedRun {
     /// The last events. They are stored beyond the limits of the run.
     pub events: Vec<NewRunEvent>,
     /// The event for the webhook.
-    pub webhook: Option<RunWebhookEvent>,
+    pub webhook: Option<RunEndEvent>,
+}
+
+/// The event for the webhook about the end of a run. It states the charged credits, which are known when the run ends.
+pub struct RunEndEvent {
+    /// Kind of the event.
+    pub event: JobEvent,
+    /// Returns the content of `data` for the charged credits: items as JSON, separated by commas.
+    pub data: Box<dyn Fn(u64) -> String + Send + Sync>,
+}
+
+impl fmt::Debug for RunEndEvent {
+    /// Omits the data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunEndEvent").field("event", &self.event).finish_non_exhaustive()
+    }
 }
 
 /// The result of a run, as JSON.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use websvc_store::{
     AddRunEventsOutcome, ApiVersion, CancelRunOutcome, CreateRunOutcome, FinishedRun, JobEvent, NewRun,
-    NewRunEvent, NewRunSnapshot, NewWebhook, ReplicaRole, RunKind, RunLimits, RunMetrics, RunRecord,
-    RunStatus, RunWebhookEvent, Store, TeamChange,
+    NewRunEvent, NewRunSnapshot, NewWebhook, ReplicaRole, RunEndEvent, RunKind, RunLimits, RunMetrics,
+    RunRecord, RunStatus, RunWebhookEvent, Store, TeamChange, ThreadContent,
 };
 
 use crate::credits::{hold_credits, usage};
@@ -47,6 +47,7 @@ fn finished(status: RunStatus) -> FinishedRun {
     FinishedRun {
         status,
         error: (status != RunStatus::Succeeded).then(|| "too slow".to_owned()),
+        message: Some("done".to_owned()),
         result: Some(r#"{"data":1}"#.to_owned()),
         charge: None,
         events: vec![event("end")],
@@ -76,6 +77,7 @@ fn run_waits_works_and_ends_once() {
     assert_eq!(store.finish_run(run.number, finished(RunStatus::Succeeded), &LIMITS, 300).unwrap(), None);
     let ended = store.run("tea", RunKind::Agent, "a", 300).unwrap().unwrap();
     assert_eq!((ended.status, ended.error.as_deref()), (RunStatus::Failed, Some("too slow")));
+    assert_eq!((run.message, ended.message.as_deref()), (None, Some("done")));
     assert_eq!((ended.started_at_ms, ended.finished_at_ms), (Some(110), Some(200)));
     assert_eq!(store.run_result(run.number).unwrap().unwrap().0, br#"{"data":1}"#);
     assert_eq!(ended.expires_at_ms, Some(10_200));
@@ -112,18 +114,55 @@ fn end_of_a_run_charges_its_team_once() {
 }
 
 #[test]
+fn event_of_an_end_states_the_charged_credits() {
+    for (price, charged) in [(10, 10), (12, 10)] {
+        let (_dir, store) = fresh();
+        store.join_replicas(ReplicaRole::Worker).unwrap();
+        let credits = TeamChange { credits: Some(Some(10)), ..TeamChange::default() };
+        let team = store.set_team("tea", &credits).unwrap();
+        let webhook = NewWebhook { events: vec![JobEvent::RunCompleted], ..webhook() };
+        let run = create(&store, &NewRun { webhook: Some(webhook), ..new("a") }, 100);
+        let hold = hold_credits(&store, &team, 10);
+        let data = Box::new(|credits| format!(r#"{{"creditsUsed":{credits}}}"#));
+        let end = FinishedRun {
+            charge: Some((hold, usage(price))),
+            webhook: Some(RunEndEvent { event: JobEvent::RunCompleted, data }),
+            ..finished(RunStatus::Succeeded)
+        };
+        assert_eq!(store.finish_run(run.number, end, &LIMITS, 120).unwrap(), Some(charged));
+        let due = store.next_due_webhook(1, 200, &[]).unwrap().unwrap();
+        let sent = store.webhook_delivery(due.number).unwrap().unwrap().document.unwrap();
+        assert_eq!(String::from_utf8(sent).unwrap(), format!(r#"{{"creditsUsed":{charged}}}"#));
+    }
+}
+
+fn webhook() -> NewWebhook {
+    NewWebhook {
+        url: "http://hook.test/".to_owned(),
+        host: "hook.test".to_owned(),
+        headers: "{}".to_owned(),
+        metadata: "{}".to_owned(),
+        events: Vec::new(),
+    }
+}
+
+#[test]
 fn lists_have_every_run_once_even_if_several_start_at_the_same_time() {
     let (_dir, store) = fresh();
     for id in ["a", "b", "c"] {
         create(&store, &new(id), 100);
     }
-    let ids = |before_ms: u64, max: u64| -> Vec<(String, u64)> {
-        let runs = store.runs("tea", RunKind::Agent, before_ms, max, 100).unwrap();
-        runs.into_iter().map(|run| (run.id, run.created_at_ms)).collect()
+    let list = |before_ms: u64, max: u64, max_bytes: u64| -> (Vec<u64>, bool) {
+        let list = store.runs("tea", RunKind::Agent, before_ms, max, max_bytes, 100).unwrap();
+        (list.runs.into_iter().map(|run| run.created_at_ms).collect(), list.has_more)
     };
-    let first = ids(u64::MAX, 2);
-    assert_eq!(first, [("c".to_owned(), 102), ("b".to_owned(), 101)]);
-    assert_eq!(ids(first[1].1, 2), [("a".to_owned(), 100)]);
+    assert_eq!(list(u64::MAX, 2, u64::MAX), (vec![102, 101], true));
+    assert_eq!(list(101, 2, u64::MAX), (vec![100], false));
+    assert_eq!(list(100, 2, u64::MAX), (vec![], false));
+    assert_eq!(list(u64::MAX, 3, u64::MAX), (vec![102, 101, 100], false));
+    let bytes = new("a").request.len() as u64;
+    assert_eq!(list(u64::MAX, 3, 2 * bytes), (vec![102, 101], true), "the third is too large");
+    assert_eq!(list(u64::MAX, 3, 0), (vec![102], true), "one alone, of any size");
     let outcome = store.create_run(&new("d"), &LIMITS, 100).unwrap();
     assert_eq!(outcome, CreateRunOutcome::TooManyOpen);
     let other = NewRun { team: "coffee".to_owned(), ..new("d") };
@@ -142,10 +181,12 @@ fn turns_of_a_thread_follow_each_other() {
     assert_eq!(store.create_run(&unknown, &LIMITS, 130).unwrap(), CreateRunOutcome::ThreadNotFound);
     let foreign = NewRun { team: "coffee".to_owned(), ..second };
     assert_eq!(store.create_run(&foreign, &LIMITS, 130).unwrap(), CreateRunOutcome::ThreadNotFound);
-    let turns = |team: &str, max: u64, max_bytes: u64| -> Vec<String> {
-        let runs = store.thread_runs(team, &first.thread, max, max_bytes, 130).unwrap();
+    let turns_of = |content, team: &str, max: u64, max_bytes: u64| -> Vec<String> {
+        let runs = store.thread_runs(team, &first.thread, content, max, max_bytes, 130).unwrap();
         runs.into_iter().map(|run| run.id).collect()
     };
+    let turns =
+        |team: &str, max, max_bytes| turns_of(ThreadContent::RequestsAndResults, team, max, max_bytes);
     assert_eq!(turns("tea", u64::MAX, u64::MAX), ["a", "b"]);
     assert_eq!(turns("coffee", u64::MAX, u64::MAX), [""; 0]);
     assert_eq!(turns("tea", 1, u64::MAX), ["b"], "the last one");
@@ -155,6 +196,8 @@ fn turns_of_a_thread_follow_each_other() {
     assert_eq!(turns("tea", 2, both), ["a", "b"]);
     assert_eq!(turns("tea", 2, both - 1), ["b"], "the requests and results are too large together");
     assert_eq!(turns("tea", 2, 0), ["b"], "the last one alone, of any size");
+    let without_results = turns_of(ThreadContent::Requests, "tea", 2, 2 * size(&first));
+    assert_eq!(without_results, ["a", "b"], "results that are not read do not count");
 }
 
 #[test]
@@ -193,21 +236,14 @@ fn cancellation_is_requested_once_and_seen_by_the_worker() {
 fn webhook_gets_the_events_in_their_order() {
     let (_dir, store) = fresh();
     store.join_replicas(ReplicaRole::Worker).unwrap();
-    let webhook = NewWebhook {
-        url: "http://hook.test/".to_owned(),
-        host: "hook.test".to_owned(),
-        headers: "{}".to_owned(),
-        metadata: "{}".to_owned(),
-        events: vec![JobEvent::RunAction, JobEvent::RunFailed],
-    };
+    let webhook = NewWebhook { events: vec![JobEvent::RunAction, JobEvent::RunFailed], ..webhook() };
     let run = create(&store, &NewRun { webhook: Some(webhook), ..new("a") }, 100);
     let data = |event, data: &str| RunWebhookEvent { event, data: data.to_owned() };
     let events = vec![data(JobEvent::RunStarted, ""), data(JobEvent::RunAction, r#"{"action":"search"}"#)];
     store.add_run_events(run.number, Vec::new(), events, &LIMITS, 110).unwrap();
-    let end = FinishedRun {
-        webhook: Some(data(JobEvent::RunFailed, r#"{"creditsUsed":0}"#)),
-        ..finished(RunStatus::Failed)
-    };
+    let failed =
+        RunEndEvent { event: JobEvent::RunFailed, data: Box::new(|_| r#"{"creditsUsed":0}"#.to_owned()) };
+    let end = FinishedRun { webhook: Some(failed), ..finished(RunStatus::Failed) };
     store.finish_run(run.number, end, &LIMITS, 120).unwrap();
     let due = store.next_due_webhook(1, 200, &[]).unwrap().unwrap();
     assert_eq!(store.next_due_webhook(1, 200, &[due.number]).unwrap(), None, "the end waits for the action");
@@ -261,6 +297,7 @@ fn sweep_deletes_expired_runs_and_the_oldest_beyond_the_limit() {
     assert_eq!(rows.number("SELECT count(*) FROM agent_events"), 4, "with their events");
     sweep(&RunLimits { max_bytes: 0, ..LIMITS }, 10_200);
     assert_eq!(rows.number("SELECT count(*) FROM agent_runs"), 0);
+    assert_eq!(rows.number("SELECT count(*) FROM agent_messages"), 0);
 }
 
 #[test]

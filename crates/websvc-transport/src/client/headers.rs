@@ -1,5 +1,7 @@
 //! Headers that a caller must not set, and headers that must not follow a redirect to another origin.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
@@ -73,6 +75,25 @@ pub fn without_credentials(url: &Url) -> Url {
     url
 }
 
+/// Returns a text without the users and passwords of the URLs in it. Only URLs with a scheme and `//` are recognized.
+#[must_use]
+pub fn text_without_credentials(text: &str) -> Cow<'_, str> {
+    let ends_authority = |c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '?' | '#' | '"' | '<' | '>');
+    let (mut cleaned, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("://") {
+        let authority = after.find(ends_authority).map_or(after, |end| &after[..end]);
+        let host = authority.rfind('@').map_or(0, |at| at + 1);
+        cleaned.push_str(before);
+        cleaned.push_str("://");
+        rest = &after[host..];
+    }
+    if cleaned.len() + rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    cleaned.push_str(rest);
+    Cow::Owned(cleaned)
+}
+
 fn remove_credentials(url: &mut Url) {
     // This fails only for URLs without a host, which have no user either.
     let _ = url.set_username("");
@@ -103,4 +124,36 @@ pub(super) fn credentials(url: &Url) -> Option<(String, String)> {
 
 fn percent_decoded(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_text(text: &str, expected: &str) {
+        assert_eq!(text_without_credentials(text), expected);
+    }
+
+    #[test]
+    fn urls_in_a_text_lose_their_users_and_passwords_and_the_rest_stays() {
+        check_text(
+            "read https://ann:pw@a.test/x and HTTP://tok@b.test",
+            "read https://a.test/x and HTTP://b.test",
+        );
+        check_text("(https://ann:p@w:é@a.test)", "(https://a.test)");
+        check_text("ftp://u:p@f.test?q=x@y https://a.test/u@v", "ftp://f.test?q=x@y https://a.test/u@v");
+        check_text(
+            r#"{"url":"https://u:p@a.test","mail":"me@b.test"}"#,
+            r#"{"url":"https://a.test","mail":"me@b.test"}"#,
+        );
+        check_text("https://a.test, mail me@b.test", "https://a.test, mail me@b.test");
+        check_text("no URL: 1://, ://@", "no URL: 1://, ://");
+    }
+
+    #[test]
+    fn text_without_passwords_is_not_copied() {
+        let text = "https://a.test/ and me@b.test";
+        assert!(matches!(text_without_credentials(text), Cow::Borrowed(same) if same == text));
+    }
 }

@@ -30,7 +30,7 @@ use url::{Host, Url};
 
 pub use config::ClientConfig;
 pub use cookies::CookieJar;
-pub use headers::{has_credentials, is_forbidden_header, without_credentials};
+pub use headers::{has_credentials, is_forbidden_header, text_without_credentials, without_credentials};
 pub use proxy::Proxy;
 pub use relay::RelayRequest;
 pub use request::{BodyMode, FetchRequest, FetchResponse, OversizePolicy, RedirectPolicy, TlsPolicy};

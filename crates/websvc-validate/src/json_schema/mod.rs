@@ -10,8 +10,11 @@ mod part;
 mod reference;
 mod size;
 
+use std::io;
+
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
+use websvc_types::limits::{SCHEMA_LEVELS_MAX, SCHEMA_MAX_BYTES};
 
 use crate::path::Path;
 use crate::report::{Report, displayed_json, quoted};
@@ -19,11 +22,15 @@ use crate::suggestion::suggest;
 use keyword::{Form, TYPES};
 use reference::Document;
 
-/// Maximum nesting of a schema, because programs that walk it by recursion have a limited stack.
-const MAX_DEPTH: usize = 64;
-
 /// Checks a schema.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
+    let bytes = size_bytes(schema);
+    if bytes > SCHEMA_MAX_BYTES {
+        // A schema of this size is not read further: each of its parts could break a rule.
+        return report.violation(path, ViolationCode::TooLong, |name| {
+            format!("{name} must have at most {SCHEMA_MAX_BYTES} bytes as JSON, not {bytes}")
+        });
+    }
     let mut walk = Walk { report, document: Document::new(schema) };
     walk.keywords(path, schema, 0);
     if let Err(limit) = size::parts_of(schema) {
@@ -36,6 +43,28 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, V
 #[must_use]
 pub fn schema_parts(schema: &Map<String, Value>) -> Option<u64> {
     size::parts_of(schema).ok()
+}
+
+/// Returns the size of a schema as JSON without blanks.
+fn size_bytes(schema: &Map<String, Value>) -> usize {
+    let mut counter = ByteCounter(0);
+    serde_json::to_writer(&mut counter, schema)
+        .expect("JSON values are JSON, and a counter accepts all bytes");
+    counter.0
+}
+
+/// Counts the bytes that are written to it.
+struct ByteCounter(usize);
+
+impl io::Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Recursive check of a schema.
@@ -222,11 +251,11 @@ impl Walk<'_, '_> {
     }
 
     fn too_deep(&mut self, path: &Path<'_>, depth: usize) -> bool {
-        if depth <= MAX_DEPTH {
+        if depth <= SCHEMA_LEVELS_MAX {
             return false;
         }
         self.report.violation(path, ViolationCode::TooLong, |name| {
-            format!("{name} must not be nested deeper in the schema than {MAX_DEPTH} levels")
+            format!("{name} must not be nested deeper in the schema than {SCHEMA_LEVELS_MAX} levels")
         });
         true
     }

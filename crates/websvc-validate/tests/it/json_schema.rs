@@ -71,6 +71,26 @@ fn schema_deeper_than_64_levels_is_rejected() {
     check(&nested(65), &[(&"/not".repeat(65), TooLong)]);
 }
 
+#[test]
+fn schema_above_256_kib_is_rejected_as_a_whole() {
+    // The rest of the schema takes 18 bytes.
+    let described = |bytes: usize| json!({ "description": "x".repeat(bytes - 18) });
+    check(&described(262_144), &[]);
+    check(&described(262_145), &[("", TooLong)]);
+    // Its parts are not read: otherwise each of these would be a violation.
+    let wrong: Vec<Value> = (0..20_000).map(|_| json!({ "type": "wrong" })).collect();
+    check(&json!({ "anyOf": wrong }), &[("", TooLong)]);
+}
+
+#[test]
+fn message_of_a_schema_with_too_many_bytes_names_the_value_and_the_limit() {
+    let schema = json!({ "description": "x".repeat(262_144) });
+    let formats = json!([{ "type": "json", "schema": schema }]);
+    let found = violations(&json!({ "query": "tea", "scrapeOptions": { "formats": formats } }));
+    let text = "must have at most 262144 bytes as JSON, not 262162";
+    assert!(found.len() == 1 && found[0].message.ends_with(text), "{found:?}");
+}
+
 /// Returns a schema of `length` parts, each with a reference to the next.
 fn chain(length: usize, part: impl Fn(Value) -> Value, last: Value) -> Value {
     let next = |number: usize| json!({ "$ref": format!("#/$defs/a{number}") });

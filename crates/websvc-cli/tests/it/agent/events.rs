@@ -1,9 +1,9 @@
 //! Traces, snapshots and webhooks of agent runs.
 
 use serde_json::{Value, json};
-use websvc_testkit::until;
+use websvc_testkit::{FakeModel, Page, until};
 
-use super::{AgentTest, HOOK, TEA, price, types, wandering};
+use super::{AGENT, AgentTest, HOOK, TEA, decision, price, step, types, wandering};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trace_has_the_work_and_the_sources_of_the_data() {
@@ -88,6 +88,39 @@ async fn webhook_gets_only_the_events_it_asks_for() {
     let events = received(&test, 1).await;
     assert_eq!((&events[0]["type"], &events[0]["success"]), (&json!("agent.failed"), &json!(false)));
     assert_eq!((&events[0]["data"], &events[0]["error"]), (&json!([{ "creditsUsed": 0 }]), &status["error"]));
+}
+
+/// Opens the URL of the prompt, and then works as the other models do.
+fn opening(body: &Value) -> Page {
+    match step(body) {
+        Some(1) => decision("open", "r1", ""),
+        Some(2) => decision("collect", "p1", ""),
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::json(&price()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn password_of_a_url_in_the_prompt_is_sent_to_its_host_only() {
+    let test = AgentTest::with(opening, &[]).await;
+    let prompt = "The price at http://ann:hunter2@shop.test/tea, please";
+    let webhook = json!({ "url": HOOK });
+    let (path, status) = test.run(json!({ "prompt": prompt, "urls": null, "webhook": webhook })).await;
+    assert_eq!((&status["status"], &status["data"]), (&json!("completed"), &price()), "{status}");
+    received(&test, 3).await;
+    let requests = test.world.requests();
+    let page = requests.iter().find(|request| request.url == TEA).unwrap();
+    assert_eq!(page.header("authorization"), Some("Basic YW5uOmh1bnRlcjI="));
+    for request in &requests {
+        let body = String::from_utf8_lossy(&request.body);
+        assert!(!body.contains("hunter2"), "{}: {body}", request.url);
+    }
+    let trace = json!(test.trace(&path).await).to_string();
+    assert!(trace.contains("http://shop.test/tea") && !trace.contains("hunter2"), "{trace}");
+    let list = test.service.get(AGENT).await.body;
+    assert_eq!(list["agents"][0]["options"]["prompt"], prompt, "the team sees what it sent");
+    let activity = test.service.get("/v2/team/activity").await.body;
+    assert!(!activity.to_string().contains("hunter2"), "{activity}");
 }
 
 /// Waits for this number of events, and returns those that the receiver got.

@@ -133,7 +133,9 @@ async fn thread_continues_with_the_options_of_its_last_turn() {
     );
     assert_eq!((&runs[0]["data"], &runs[0]["status"]), (&price(), &json!("succeeded")));
     let without = test.service.get(&format!("{AGENT}/threads/{thread}")).await.body;
-    assert_eq!(without["thread"]["runs"][0].get("data"), None);
+    let without = &without["thread"]["runs"][0];
+    assert_eq!((without.get("data"), &without["message"]), (None, &runs[0]["message"]));
+    assert_eq!(without["message"], first["message"]);
     let unknown = json!({ "prompt": "x", "threadId": "0b1f8c1e-6f0f-4f0a-9a53-6f1b2c3d4e5f" });
     assert_eq!(test.service.post(AGENT, unknown.to_string()).await.status, StatusCode::NOT_FOUND);
 }

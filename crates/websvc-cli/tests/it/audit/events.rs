@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use serde_json::{Value, json};
-use websvc_testkit::TestWeb;
+use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{AuditTest, id_of, request_id};
+use crate::agent::{AGENT, MODEL, wait_for_end};
 use crate::harness::{KEY, Service, tea_world};
 
 const PAGE: &str = "http://tea.test/green.html";
@@ -26,6 +27,30 @@ async fn search_until_status(service: &Service, status: u16) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while service.search(json!({"query": "listed"})).await.status != status {
         assert!(Instant::now() < deadline, "no response with status {status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_that_continues_a_thread_has_the_urls_that_it_inherits() {
+    let done = |_: &Value| FakeModel::json(&json!({ "why": "", "action": "done", "ref": "", "text": "" }));
+    let world =
+        TestWeb::builder().page(PAGE, Page::html("<main><p>Green tea costs 12 euros here.</p></main>"));
+    let world = FakeModel::with_responder(done).serve(world, MODEL).start().await;
+    let audit = AuditTest::new(&world).with_file();
+    let audit = audit.with("WEBSVC__LLM__BASE_URL", MODEL).with("WEBSVC__LLM__MODEL", "tiny");
+    let service = audit.serve();
+    let page = json!({ "prompt": "x", "urls": ["http://ann:hunter2@tea.test/green.html"] });
+    let first = service.post(AGENT, page.to_string()).await.body;
+    wait_for_end(&service, &format!("{AGENT}/{}", first["id"].as_str().unwrap())).await;
+    let next = json!({ "prompt": "y", "threadId": first["threadId"] });
+    let second = service.post(AGENT, next.to_string()).await;
+    assert_eq!(second.status, 200, "{}", second.body);
+    let starts = || -> Vec<Value> {
+        audit.events().into_iter().filter(|event| event["operation"] == "agent").collect()
+    };
+    websvc_testkit::until("both starts have an event", || starts().len() == 2).await;
+    for event in starts() {
+        assert_eq!((&event["status"], &event["urls"]), (&json!(200), &json!([PAGE])), "{event}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, FakeModel, Page, until};
 
-use super::{COFFEE, EXTRACT, ExtractTest, GONE, HOOK, SHOP, TEA, drinks, reading, serve};
+use super::{COFFEE, EXTRACT, ExtractTest, GONE, HOOK, OOLONG, SHOP, TEA, drinks, reading, serve};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn site_is_mapped_and_its_pages_are_merged() {
@@ -39,6 +39,35 @@ async fn pages_are_searched_for_without_urls() {
     let (_, nothing) = test.run(json!({ "urls": [], "prompt": "zzyzx" })).await;
     assert_eq!((&nothing["status"], &nothing["creditsUsed"]), (&json!("failed"), &json!(0)), "{nothing}");
     assert_eq!(nothing["error"], "no page was found", "{nothing}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_are_not_sent_to_hosts_that_a_search_found() {
+    let test = ExtractTest::new().await;
+    test.service.index_pages(&[("oolong sencha", OOLONG), ("sencha", TEA)]).await;
+    let headers = json!({ "Authorization": "Bearer hunter2", "X-Token": "hunter3" });
+    let options = json!({ "headers": headers, "maxAge": 0 });
+    let (_, status) = test
+        .run(json!({
+            "urls": [COFFEE], "prompt": "sencha", "enableWebSearch": true, "scrapeOptions": options,
+        }))
+        .await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let warning = "scrapeOptions.headers are only sent to the hosts of urls, not to other.test";
+    assert!(status["warning"].as_str().unwrap().contains(warning), "{status}");
+    let requests = test.world.requests();
+    for (url, expected) in [(COFFEE, true), (TEA, true), (OOLONG, false)] {
+        let of_page: Vec<_> = requests.iter().filter(|request| request.url == url).collect();
+        assert!(!of_page.is_empty(), "{url} was read");
+        for request in of_page {
+            let sent = (request.header("authorization"), request.header("x-token"));
+            assert_eq!(
+                sent,
+                if expected { (Some("Bearer hunter2"), Some("hunter3")) } else { (None, None) },
+                "{url}"
+            );
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -170,7 +170,7 @@ fn schemas() -> Row {
     row(
         "2.2.1 schema",
         "a valid JSON Schema of any draft from 4 on; references and identifiers stay within the \
-         document; at most 64 levels; with references followed, at most 50000 parts and 512 levels; at most 1000 parts \
+         document; at most 262144 bytes and 64 levels; with references followed, at most 50000 parts and 512 levels; at most 1000 parts \
          that are targets of references, and 100 regular expressions (not specified)",
     )
     .at(option("formats", "json", "schema"))
