@@ -73,12 +73,24 @@ impl Budget {
         Ok(Reservation { budget: self, credits })
     }
 
+    /// Returns a reservation whose credits were kept.
+    pub(crate) fn kept(&self, credits: u64) -> Reservation<'_> {
+        Reservation { budget: self, credits }
+    }
+
     fn remaining_of(&self, state: &BudgetState) -> u64 {
         self.max_credits.saturating_sub(state.bill.total()).saturating_sub(state.reserved)
     }
 }
 
 impl Reservation<'_> {
+    /// Keeps the credits reserved after the end of the call, until [`Budget::kept`] continues with them.
+    pub(crate) fn keep(self) -> u64 {
+        let credits = self.credits;
+        std::mem::forget(self);
+        credits
+    }
+
     /// Charges for the call, and releases the rest.
     pub(crate) fn settle(self, bill: &Bill) {
         self.budget.state.lock().bill.add_bill(bill);
@@ -112,6 +124,15 @@ mod tests {
         assert_eq!(budget.remaining(), 5);
         drop(second);
         assert_eq!((budget.remaining(), budget.bill().total()), (9, 1));
+    }
+
+    #[test]
+    fn kept_credits_stay_reserved_until_they_are_settled() {
+        let budget = Budget::new(10);
+        let credits = budget.reserve(6).unwrap().keep();
+        assert_eq!((credits, budget.remaining()), (6, 4));
+        budget.kept(credits).settle(&bill(2));
+        assert_eq!((budget.remaining(), budget.bill().total()), (8, 2));
     }
 
     #[test]

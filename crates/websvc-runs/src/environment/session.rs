@@ -1,0 +1,192 @@
+//! The browser session of a run: its first task on a page opens it, and it stays open for the tasks that follow, until the
+//! run ends.
+
+use std::time::{Duration, Instant};
+
+use url::Url;
+use uuid::Uuid;
+use websvc_address::registrable_domain;
+use websvc_agent::{Environment, Event, ToolFailure};
+use websvc_engine::SessionUse;
+use websvc_session::{NewSession, SessionBilling, SessionCharge, SessionError, SessionView, Sessions};
+use websvc_transport::has_credentials;
+use websvc_validate::PagePlan;
+
+use super::RunEnvironment;
+use super::interact::{CALL_TIME, session_failure};
+
+/// The minimum of the time to live: of a session whose run has few credits left.
+const MIN_TTL: Duration = Duration::from_secs(150);
+
+/// The time to live after the end of the time of the run, in which the run ends the session.
+const END_TIME: Duration = Duration::from_secs(30);
+
+/// The time after which a session that is not used ends.
+const ACTIVITY_TTL: Duration = Duration::from_secs(120);
+
+/// The maximum time for which a run waits for the end of its session. The session ends nevertheless.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The session of a run, if it has one.
+pub(super) type Slot = Option<RunSession>;
+
+/// An open session.
+pub(super) struct RunSession {
+    pub(super) view: SessionView,
+    /// The URL that the page had when it was read; `None` if it is not known.
+    pub(super) page: Option<Url>,
+    /// The URL that it was opened with. A page of another site gets a session of its own, without the cookies of this one.
+    opened: Url,
+    created: Instant,
+    ttl: Duration,
+    /// The credits that the budget reserves for it.
+    credits: u64,
+    guard: SessionGuard,
+}
+
+/// Ends a session when it is dropped.
+struct SessionGuard {
+    sessions: Sessions,
+    view: Option<SessionView>,
+}
+
+impl RunSession {
+    /// Returns whether it can show a page for another task.
+    pub(super) fn can_show(&self, url: &Url) -> bool {
+        let is_active = Uuid::parse_str(&self.view.record.id).is_ok_and(|id| self.guard.sessions.contains(id));
+        let has_time = self.created.elapsed() + CALL_TIME <= self.ttl;
+        is_active && has_time && site(&self.opened) == site(url) && self.has_credentials_of(url)
+    }
+
+    /// Returns whether it sends the user name and the password of a URL, if the URL has any.
+    fn has_credentials_of(&self, url: &Url) -> bool {
+        let opened = &self.opened;
+        !has_credentials(url) || (url.username(), url.password()) == (opened.username(), opened.password())
+    }
+
+    /// Returns whether it shows a page already. A URL without a fragment means the page in any of its states.
+    pub(super) fn shows(&self, url: &Url) -> bool {
+        let Some(page) = &self.page else { return false };
+        let mut wanted = url.clone();
+        if wanted.fragment().is_none() {
+            wanted.set_fragment(page.fragment());
+        }
+        wanted == *page
+    }
+}
+
+impl RunEnvironment {
+    /// Opens a session with a page.
+    pub(super) async fn open_session(
+        &self,
+        sessions: &Sessions,
+        slot: &mut Slot,
+        plan: &PagePlan,
+    ) -> Result<SessionView, ToolFailure> {
+        let ttl = self.session_ttl();
+        let engine = &self.tools.engine;
+        let max_credits = engine.session_bill(ttl, SessionUse::Prompt).total();
+        let reservation = self.budget.reserve(max_credits).map_err(ToolFailure::Stopped)?;
+        let (created, new) = (Instant::now(), self.new_session(plan, ttl));
+        let owned = sessions.clone();
+        // If this call is cancelled, the session ends as soon as it has started.
+        let starting = tokio::spawn(async move {
+            let view = owned.create(new).await?;
+            Ok::<_, SessionError>((view.clone(), SessionGuard { sessions: owned, view: Some(view) }))
+        });
+        let started = starting.await.map_err(|error| ToolFailure::Failed(error.to_string()))?;
+        let (view, guard) = started.map_err(session_failure)?;
+        let id = view.record.id.clone();
+        *slot = Some(RunSession {
+            view: view.clone(),
+            page: Some(plan.target().url().clone()),
+            opened: plan.target().url_with_credentials(),
+            created,
+            ttl,
+            credits: reservation.keep(),
+            guard,
+        });
+        self.record(Event::SessionStarted { id });
+        Ok(view)
+    }
+
+    /// Returns the time to live of a session that begins now: that of the run, but not more than half of its credits pay.
+    fn session_ttl(&self) -> Duration {
+        let minute = self.tools.engine.session_bill(Duration::from_secs(60), SessionUse::Prompt).total();
+        let run = self.setup.deadline.saturating_duration_since(Instant::now()) + END_TIME;
+        let affordable = (self.budget.remaining() / 2).saturating_mul(60).checked_div(minute);
+        run.min(affordable.map_or(Duration::MAX, Duration::from_secs)).max(MIN_TTL)
+    }
+
+    fn new_session(&self, plan: &PagePlan, ttl: Duration) -> NewSession {
+        let setup = &self.setup;
+        NewSession {
+            team: setup.team.clone(),
+            scrape: Some((Uuid::now_v7(), plan.target().url().clone())),
+            plan: plan.scrape().clone(),
+            boundary: self.destinations.boundary().cloned(),
+            ttl,
+            activity_ttl: ACTIVITY_TTL,
+            stream_web_view: true,
+            concurrency: setup.concurrency,
+            billing: SessionBilling {
+                hold: self.tools.engine.scraper().store().hold_unlimited(&setup.team),
+                key: setup.key.clone(),
+                request: setup.id.clone(),
+                retention: setup.retention,
+                charge: SessionCharge::Included,
+            },
+        }
+    }
+
+    /// Ends the session of the run, if it has one. To be called when the loop has ended, whatever its outcome.
+    pub async fn close(&self) {
+        self.close_session(&mut *self.session.lock().await).await;
+    }
+
+    /// Ends the session, and charges for it.
+    pub(super) async fn close_session(&self, slot: &mut Slot) {
+        let Some(RunSession { view, page: _, opened: _, created, ttl, credits, guard }) = slot.take() else {
+            return;
+        };
+        let team = &self.setup.team;
+        let ended = tokio::time::timeout(CLOSE_TIMEOUT, guard.end(team)).await.ok().flatten();
+        let duration = ended.unwrap_or_else(|| created.elapsed()).min(ttl);
+        let bill = self.tools.engine.session_bill(duration, SessionUse::Prompt);
+        self.budget.kept(credits).settle(&bill);
+        self.record(Event::SessionFinished { id: view.record.id, duration });
+    }
+}
+
+impl SessionGuard {
+    /// Ends the session. Returns its duration, also if it has ended before; `None` if that is not known.
+    async fn end(mut self, team: &str) -> Option<Duration> {
+        let view = self.view.take()?;
+        if let Ok(end) = self.sessions.end(&view).await {
+            return Some(end.duration);
+        }
+        let id = Uuid::parse_str(&view.record.id).ok()?;
+        let ended = self.sessions.find(team, id).await.ok()?;
+        self.sessions.end(&ended).await.ok().map(|end| end.duration)
+    }
+}
+
+impl Drop for SessionGuard {
+    fn drop(&mut self) {
+        let Some(view) = self.view.take() else { return };
+        // The session would end by itself, but later. Without a runtime, the service is stopping.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let sessions = self.sessions.clone();
+        runtime.spawn(async move {
+            if let Err(error) = sessions.end(&view).await {
+                tracing::warn!(%error, "the browser session of an agent run could not be ended");
+            }
+        });
+    }
+}
+
+/// Returns the site of a URL: its registrable domain and port.
+fn site(url: &Url) -> String {
+    let host = registrable_domain(url.host_str().unwrap_or_default());
+    format!("{host}:{}", url.port_or_known_default().filter(|port| !matches!(port, 80 | 443)).unwrap_or(0))
+}
