@@ -3,11 +3,13 @@
 mod command;
 mod events;
 mod lifecycle;
+mod n8n;
 mod recipes;
 mod requests;
 mod rights;
 mod safety;
 mod sdk;
+mod sessions;
 mod tools;
 
 use std::time::Duration;

@@ -1,7 +1,9 @@
 //! Tests of extractions: the wire format, merged data, sources, sites, searches, budgets and restarts, with a scripted model.
 
+mod n8n;
 mod requests;
 mod sdk;
+mod time;
 mod work;
 
 use http::StatusCode;
@@ -49,6 +51,8 @@ impl ExtractTest {
             .page(TEA, page("sencha", 12))
             .page(COFFEE, page("arabica", 7))
             .page(GONE, Page::html("<title>Gone</title><main>This page does not exist.</main>").status(404))
+            .page(time::SLOW, Page::unresponsive())
+            .page(time::SLOW_HOOK, Page::unresponsive())
             .page_with(HOOK, |_| Page::text(""));
         let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
         let site = Site::new(&world);

@@ -14,7 +14,7 @@ use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::read::{failure, known_page, refused};
-use super::session::Slot;
+use super::session::{RunSession, Slot};
 
 /// The maximum time of a task.
 const TASK_TIMEOUT: Duration = Duration::from_secs(90);
@@ -22,12 +22,8 @@ const TASK_TIMEOUT: Duration = Duration::from_secs(90);
 /// The maximum time to read the page after the task.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The maximum time to open another page in an open session.
+/// The maximum time to open another page in the open session.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The time that a session must still have for another task.
-pub(super) const CALL_TIME: Duration =
-    Duration::from_secs(TASK_TIMEOUT.as_secs() + READ_TIMEOUT.as_secs() + OPEN_TIMEOUT.as_secs());
 
 /// The code that returns the page after the task.
 const READ_PAGE: &str = "const data = await page.evaluate(() => ({ url: location.href, title: document.title, \
@@ -48,7 +44,9 @@ impl RunEnvironment {
             check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let mut slot = self.session.lock().await;
         let view = self.session_at(sessions, &mut slot, &plan).await?;
-        let executed = sessions.prompt(&view, task, Some(TASK_TIMEOUT)).await;
+        let remaining = slot.as_ref().map_or(Duration::ZERO, RunSession::remaining);
+        let timeout = TASK_TIMEOUT.min(remaining.saturating_sub(READ_TIMEOUT));
+        let executed = sessions.prompt(&view, task, Some(timeout)).await;
         let page = self.read_session(sessions, &view).await;
         if let Some(session) = slot.as_mut() {
             session.page = page.as_ref().and_then(|page| Url::parse(&page.url).ok());
@@ -105,7 +103,9 @@ impl RunEnvironment {
             Value::String(text) => text,
             _ => String::new(),
         };
-        let page = ReadPage { url: take("url"), title: take("title"), markdown: take("text"), links };
+        // A page that was refused leaves one of the browser, with its text.
+        let url = Some(take("url")).filter(|url| url.starts_with("http"))?;
+        let page = ReadPage { url, title: take("title"), markdown: take("text"), links };
         let destinations = Arc::clone(&self.destinations);
         run_blocking(self.call_deadline(), move || known_page(&destinations, page)).await.ok()
     }

@@ -13,7 +13,7 @@ use websvc_transport::has_credentials;
 use websvc_validate::PagePlan;
 
 use super::RunEnvironment;
-use super::interact::{CALL_TIME, session_failure};
+use super::interact::session_failure;
 
 /// The minimum of the time to live: of a session whose run has few credits left.
 const MIN_TTL: Duration = Duration::from_secs(150);
@@ -23,6 +23,9 @@ const END_TIME: Duration = Duration::from_secs(30);
 
 /// The time after which a session that is not used ends.
 const ACTIVITY_TTL: Duration = Duration::from_secs(120);
+
+/// The time that a session must have left for another task.
+const MIN_REMAINING: Duration = Duration::from_secs(60);
 
 /// The maximum time for which a run waits for the end of its session. The session ends nevertheless.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -53,8 +56,9 @@ struct SessionGuard {
 impl RunSession {
     /// Returns whether it can show a page for another task.
     pub(super) fn can_show(&self, url: &Url) -> bool {
-        let is_active = Uuid::parse_str(&self.view.record.id).is_ok_and(|id| self.guard.sessions.contains(id));
-        let has_time = self.created.elapsed() + CALL_TIME <= self.ttl;
+        let is_active =
+            Uuid::parse_str(&self.view.record.id).is_ok_and(|id| self.guard.sessions.contains(id));
+        let has_time = self.remaining() >= MIN_REMAINING;
         is_active && has_time && site(&self.opened) == site(url) && self.has_credentials_of(url)
     }
 
@@ -66,12 +70,12 @@ impl RunSession {
 
     /// Returns whether it shows a page already. A URL without a fragment means the page in any of its states.
     pub(super) fn shows(&self, url: &Url) -> bool {
-        let Some(page) = &self.page else { return false };
-        let mut wanted = url.clone();
-        if wanted.fragment().is_none() {
-            wanted.set_fragment(page.fragment());
-        }
-        wanted == *page
+        self.page.as_ref().is_some_and(|page| is_same_page(page, url))
+    }
+
+    /// Returns the time to live that is left.
+    pub(super) fn remaining(&self) -> Duration {
+        self.ttl.saturating_sub(self.created.elapsed())
     }
 }
 
@@ -185,8 +189,51 @@ impl Drop for SessionGuard {
     }
 }
 
+/// Returns whether a URL is that of a page. Without a fragment, it means the page in any of its states.
+fn is_same_page(page: &Url, url: &Url) -> bool {
+    let mut wanted = url.clone();
+    if wanted.fragment().is_none() {
+        wanted.set_fragment(page.fragment());
+    }
+    wanted == *page
+}
+
 /// Returns the site of a URL: its registrable domain and port.
 fn site(url: &Url) -> String {
     let host = registrable_domain(url.host_str().unwrap_or_default());
     format!("{host}:{}", url.port_or_known_default().filter(|port| !matches!(port, 80 | 443)).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_is_the_same_in_any_state_unless_one_is_named() {
+        let is_same = |page: &str, url: &str| is_same_page(&page.parse().unwrap(), &url.parse().unwrap());
+        for (page, url, expected) in [
+            ("http://a.test/x", "http://a.test/x", true),
+            ("http://a.test/x#/list", "http://a.test/x", true),
+            ("http://a.test/x#/list", "http://a.test/x#/list", true),
+            ("http://a.test/x#/list", "http://a.test/x#/cart", false),
+            ("http://a.test/x", "http://a.test/x#/cart", false),
+            ("http://a.test/x?page=2", "http://a.test/x", false),
+            ("http://a.test/x", "https://a.test/x", false),
+        ] {
+            assert_eq!(is_same(page, url), expected, "{page} {url}");
+        }
+    }
+
+    #[test]
+    fn site_is_the_registrable_domain_and_the_port() {
+        let is_same = |one: &str, other: &str| site(&one.parse().unwrap()) == site(&other.parse().unwrap());
+        for (one, other, expected) in [
+            ("http://shop.test/login", "https://account.shop.test/orders", true),
+            ("http://shop.test/", "http://shop.test:8080/", false),
+            ("http://a.co.uk/", "http://b.co.uk/", false),
+            ("http://127.0.0.1/", "http://127.0.0.2/", false),
+        ] {
+            assert_eq!(is_same(one, other), expected, "{one} {other}");
+        }
+    }
 }
