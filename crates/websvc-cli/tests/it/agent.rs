@@ -9,7 +9,7 @@ mod requests;
 mod rights;
 mod safety;
 mod sdk;
-mod sessions;
+pub(crate) mod sessions;
 mod tools;
 
 use std::time::Duration;
@@ -119,7 +119,7 @@ pub(crate) async fn wait_for_end(service: &Service, path: &str) -> Value {
 }
 
 /// Reads a path until its response fulfils a condition.
-async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
     let polling = async {
         loop {
             let Response { status, body, .. } = service.get(path).await;

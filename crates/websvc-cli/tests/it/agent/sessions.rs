@@ -8,7 +8,7 @@ use super::{AgentTest, MODEL, decision, serve, step, types, wait_for_end, wait_u
 use crate::browser::path_or_skip;
 use crate::harness::Site;
 
-const SHOP: &str = "http://shop.test/";
+pub(crate) const SHOP: &str = "http://shop.test/";
 const EVIL: &str = "http://evil.test/";
 
 const LOGIN: &str = "<!DOCTYPE html><title>Log in</title><h1>Log in</h1><form method=post action=/session>\
@@ -18,7 +18,7 @@ const ORDERS: &str = "<!DOCTYPE html><title>Orders</title><h1>Orders of Anna</h1
     <button onclick=\"document.getElementById('list').innerHTML = '<li>arabica, 7 euros</li>'\">Older</button>";
 
 /// A shop whose orders and invoice need a log-in.
-fn shop() -> TestWebBuilder {
+pub(crate) fn shop() -> TestWebBuilder {
     let for_anna = |page: &'static str| {
         move |request: &ReceivedRequest| match request.header("cookie") {
             Some("login=anna") => Page::html(page),
@@ -113,7 +113,7 @@ fn is_of_session(event: &Value) -> bool {
 
 /// Checks that the trace has the start and the end of one session, in the order of the run. Returns its start and its end.
 #[track_caller]
-fn check_session_events(events: &[Value]) -> (Value, Value) {
+pub(crate) fn check_session_events(events: &[Value]) -> (Value, Value) {
     let types = types(events);
     let found: Vec<&Value> = events.iter().filter(|event| is_of_session(event)).collect();
     let [started, finished] = found.as_slice() else { panic!("{types:?}") };
@@ -175,7 +175,7 @@ async fn tasks_of_a_run_share_a_session_that_ends_with_the_run() {
 }
 
 /// Opens a page in a browser, where the model does not answer.
-fn hesitating(body: &Value) -> Page {
+pub(crate) fn hesitating(body: &Value) -> Page {
     match step(body) {
         Some(1) => decision("interact", "p1", "Log in"),
         Some(_) => decision("done", "", ""),
