@@ -1,5 +1,7 @@
 //! The environment of a run.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use websvc_transport::BoxFuture;
 
@@ -74,6 +76,18 @@ pub enum Event {
         summary: String,
         /// True if it has an output.
         is_success: bool,
+    },
+    /// A browser session has started, in the call that has begun last.
+    SessionStarted {
+        /// Its ID.
+        id: String,
+    },
+    /// A browser session has ended.
+    SessionFinished {
+        /// Its ID.
+        id: String,
+        /// Its duration.
+        duration: Duration,
     },
     /// The collected data has changed.
     DataChanged {

@@ -180,6 +180,7 @@ async fn work(
     };
     // The run was deleted, or belongs to another process.
     let Some(ending) = ending else { return Ok(()) };
+    environment.close().await;
     write(runs, record.number, &trace, Vec::new(), environment.credits()).await?;
     let (bill, hold) = environment.into_charge();
     let charge = RunCharge { hold, bill, elapsed: started.elapsed(), target: target(&plan) };

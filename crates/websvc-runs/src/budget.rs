@@ -102,6 +102,11 @@ impl Budget {
         Ok(reservation)
     }
 
+    /// Returns a reservation whose price was kept.
+    pub(crate) fn kept(&self, price: Price) -> Reservation<'_> {
+        Reservation { budget: self, price }
+    }
+
     fn reserve_within_limit(&self, price: Price) -> Result<Reservation<'_>, Stop> {
         let mut state = self.state.lock();
         if price.max > self.remaining_of(&state) {
@@ -156,6 +161,11 @@ impl BudgetState {
 }
 
 impl Reservation<'_> {
+    /// Keeps the price reserved after the end of the call, until [`Budget::kept`] continues with it.
+    pub(crate) fn keep(mut self) -> Price {
+        std::mem::take(&mut self.price)
+    }
+
     /// Charges for the call, and releases the rest.
     pub(crate) fn settle(mut self, bill: &Bill) {
         let mut state = self.budget.state.lock();
@@ -252,6 +262,16 @@ mod tests {
         assert_eq!(budget.remaining(), 5);
         drop(second);
         assert_eq!((budget.remaining(), budget.bill().total()), (9, 1));
+    }
+
+    #[tokio::test]
+    async fn kept_price_stays_reserved_until_it_is_settled() {
+        let fixture = Fixture::new(None);
+        let budget = fixture.run(10, 0);
+        let price = budget.reserve(Price::of(6)).await.unwrap().keep();
+        assert_eq!(budget.remaining(), 4);
+        budget.kept(price).settle(&bill(2));
+        assert_eq!((budget.remaining(), budget.bill().total()), (8, 2));
     }
 
     #[tokio::test]

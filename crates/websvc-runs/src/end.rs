@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use websvc_agent::{Stop, ValueSource};
+use websvc_agent::{Event, Stop, ValueSource};
 use websvc_engine::Bill;
 use websvc_store::{
     CreditHold, FinishedRun, JobEvent, RunEndEvent, RunKind, RunRecord, RunStatus, Usage, UsageRetention,
 };
 use websvc_types::agent::{
-    AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEventDetail,
-    AgentOutcome, CancelReason, RunOutcome,
+    AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent,
+    AgentEventDetail, AgentOutcome, CancelReason, RunOutcome,
 };
 
 use crate::error::RunsError;
@@ -197,14 +197,43 @@ pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(
     } else {
         Ending::failed(INTERRUPTED, INTERRUPTED_ERROR)
     };
-    let data = last_data(runs, record.number).await?;
+    let events = runs.events(record.number).await?;
+    add_session_ends(runs, &events, &trace).await?;
+    let data = last_data(runs, record.number, events).await?;
     trace.set_data(data.clone());
     end(runs, record, &trace, Ending { data, ..ending }, None).await
 }
 
+/// Adds the ends of the browser sessions that a run had open when the work on it was lost. They have ended with it.
+pub(crate) async fn add_session_ends(
+    runs: &Runs,
+    events: &[AgentEvent],
+    trace: &Trace,
+) -> Result<(), RunsError> {
+    let mut open: Vec<&str> = Vec::new();
+    for event in events {
+        match &event.detail {
+            AgentEventDetail::BrowserSessionStarted { session_id } => open.push(session_id),
+            AgentEventDetail::BrowserSessionFinished { session_id, duration_ms: _ } => {
+                open.retain(|id| id != session_id);
+            }
+            _other => {}
+        }
+    }
+    for id in open {
+        let owned = id.to_owned();
+        let row = runs.with_store(move |store, _| store.browser_session(&owned)).await?;
+        let duration_ms = row.map_or(0, |row| {
+            row.destroyed_at_ms.unwrap_or(row.active_at_ms).saturating_sub(row.created_at_ms)
+        });
+        let duration = Duration::from_millis(duration_ms);
+        trace.record(Event::SessionFinished { id: id.to_owned(), duration });
+    }
+    Ok(())
+}
+
 /// Returns the data of the last snapshot of a run.
-async fn last_data(runs: &Runs, run: i64) -> Result<Option<Value>, RunsError> {
-    let events = runs.events(run).await?;
+async fn last_data(runs: &Runs, run: i64, events: Vec<AgentEvent>) -> Result<Option<Value>, RunsError> {
     let snapshot = events.into_iter().rev().find_map(|event| match event.detail {
         AgentEventDetail::ArtifactUpdated { artifact } if artifact.artifact_id == DATA => {
             Some(artifact.snapshot_id)

@@ -10,7 +10,7 @@ use websvc_stage::RequestSpan;
 use websvc_store::{OpenRun, RunKind, RunRecord, RunStatus};
 
 use crate::agent;
-use crate::end::{Ending, end, end_interrupted};
+use crate::end::{Ending, add_session_ends, end, end_interrupted};
 use crate::error::RunsError;
 use crate::extract;
 use crate::runs::{Runs, now_ms};
@@ -113,6 +113,8 @@ impl Runner {
         match record.status {
             RunStatus::Running if self.panicked.remove(&number) => {
                 let trace = Trace::new(&record.id, record.events);
+                let events = self.runs.events(record.number).await?;
+                add_session_ends(&self.runs, &events, &trace).await?;
                 let ending = Ending::failed("failed", "an internal error ended the run");
                 end(&self.runs, &record, &trace, ending, None).await
             }

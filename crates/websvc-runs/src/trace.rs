@@ -168,6 +168,11 @@ impl State {
                 tool_name: self.tools.remove(&number).unwrap_or("tool").to_owned(),
                 result: json!({ "success": is_success, "summary": summary }),
             },
+            Event::SessionStarted { id } => AgentEventDetail::BrowserSessionStarted { session_id: id },
+            Event::SessionFinished { id, duration } => AgentEventDetail::BrowserSessionFinished {
+                session_id: id,
+                duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            },
             Event::DataChanged { data, number } => {
                 let change =
                     if self.data.is_none() { AgentArtifactChange::Init } else { AgentArtifactChange::Modify };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 use uuid::Uuid;
+use websvc_scrape::UrlBoundary;
 use websvc_store::{BrowserSessionRecord, CreditHold, KeyId, UsageRetention};
 use websvc_types::limits::INTERACT_OUTPUT_MAX_BYTES;
 use websvc_validate::ScrapePlan;
@@ -20,6 +21,8 @@ pub struct NewSession {
     pub scrape: Option<(Uuid, Url)>,
     /// The settings of its page.
     pub plan: ScrapePlan,
+    /// The URLs that it may load; `None` if only the rules of the service and the team apply.
+    pub boundary: Option<UrlBoundary>,
     /// The time to live.
     pub ttl: Duration,
     /// The time after which it ends if it is not used.

@@ -34,6 +34,9 @@ const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between two checks whether the service has started.
 const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The name that the boundaries of sessions share. A session shares no fetch with another request.
+const BOUNDARY: &str = "the URLs of a browser session";
+
 /// The sessions of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sessions(pub(crate) Arc<Inner>);
@@ -387,7 +390,17 @@ impl Inner {
     }
 
     async fn create(self: Arc<Self>, new: NewSession) -> Result<(SessionView, RunningSession), SessionError> {
-        let NewSession { team, scrape, plan, ttl, activity_ttl, stream_web_view, concurrency, billing } = new;
+        let NewSession {
+            team,
+            scrape,
+            plan,
+            boundary,
+            ttl,
+            activity_ttl,
+            stream_web_view,
+            concurrency,
+            billing,
+        } = new;
         let permit = self.acquire()?;
         self.wait_until_joined().await;
         let row = NewBrowserSession {
@@ -414,7 +427,9 @@ impl Inner {
         };
         let deadline = Instant::now() + self.config.open_timeout;
         let url = scrape.as_ref().map(|(_, url)| url);
-        let opening = Box::pin(self.engine.open_interactive(url, &plan, &team, deadline));
+        let bounded = boundary.map(|boundary| self.engine.with_url_boundary(BOUNDARY, boundary));
+        let engine = bounded.as_ref().unwrap_or(&self.engine);
+        let opening = Box::pin(engine.open_interactive(url, &plan, &team, deadline));
         let opened = tokio::select! {
             opened = opening => opened.map_err(open_error),
             () = self.stopped() => Err(SessionError::Stopping),

@@ -22,12 +22,12 @@ impl Run<'_> {
             self.focus = Focus::Page { index, from: 0 };
             return Ok(format!("it has been read already, as p{}", index + 1));
         }
-        let is_scrape = matches!(call, ToolCall::Scrape { .. });
-        // A page that was read and dropped may be read again.
+        // A page that was read and dropped may be read again. A task on a page changes the page, so the same task may follow.
+        let is_repeatable = matches!(call, ToolCall::Scrape { .. } | ToolCall::Interact { .. });
         let earlier = self
             .calls
             .iter()
-            .find(|(earlier, outcome)| *earlier == call && !(is_scrape && outcome.starts_with("read")));
+            .find(|(earlier, outcome)| *earlier == call && !(is_repeatable && outcome.starts_with("read")));
         if let Some((_, outcome)) = earlier {
             return Ok(format!("not repeated, the outcome was: {outcome}"));
         }

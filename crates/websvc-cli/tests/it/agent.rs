@@ -4,11 +4,13 @@ mod command;
 mod credits;
 mod events;
 mod lifecycle;
+mod n8n;
 mod recipes;
 mod requests;
 mod rights;
 mod safety;
 mod sdk;
+pub(crate) mod sessions;
 mod tools;
 
 use std::time::Duration;
@@ -157,7 +159,7 @@ pub(crate) async fn wait_for_end(service: &Service, path: &str) -> Value {
 }
 
 /// Reads a path until its response fulfils a condition.
-async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn wait_until(service: &Service, path: &str, is_expected: impl Fn(&Value) -> bool) -> Value {
     let polling = async {
         loop {
             let Response { status, body, .. } = service.get(path).await;

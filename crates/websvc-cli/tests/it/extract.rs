@@ -1,8 +1,10 @@
 //! Tests of extractions: the wire format, merged data, sources, sites, searches, budgets and restarts, with a scripted model.
 
 mod credits;
+mod n8n;
 mod requests;
 mod sdk;
+mod time;
 mod work;
 
 use http::StatusCode;
@@ -60,6 +62,8 @@ impl ExtractTest {
             .page(COFFEE, page("arabica", 7))
             .page(OOLONG, page("oolong", 9))
             .page(GONE, Page::html("<title>Gone</title><main>This page does not exist.</main>").status(404))
+            .page(time::SLOW, Page::unresponsive())
+            .page(time::SLOW_HOOK, Page::unresponsive())
             .page_with(HOOK, |_| Page::text(""));
         let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
         let site = Site::new(&world);

@@ -1,25 +1,20 @@
-//! Tasks on pages: a browser session in which the model acts, with the permission of the caller.
+//! Tasks on pages: the model acts in the browser session of the run, with the permission of the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use uuid::Uuid;
+use url::Url;
 use websvc_agent::{Link, ReadPage, ToolFailure, ToolOutput};
-use websvc_engine::{SessionUse, run_blocking};
-use websvc_session::{
-    NewSession, PromptExecution, SessionBilling, SessionCharge, SessionError, SessionView, Sessions,
-};
+use websvc_engine::run_blocking;
+use websvc_session::{PromptExecution, SessionError, SessionView, Sessions};
 use websvc_types::ScrapeRequest;
 use websvc_types::interact::InteractLanguage;
 use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::read::{failure, known_page, refused};
-use crate::budget::Price;
-
-/// The maximum time of a session, which decides its maximum price.
-const TTL: Duration = Duration::from_secs(150);
+use super::session::{RunSession, Slot};
 
 /// The maximum time of a task.
 const TASK_TIMEOUT: Duration = Duration::from_secs(90);
@@ -27,8 +22,8 @@ const TASK_TIMEOUT: Duration = Duration::from_secs(90);
 /// The maximum time to read the page after the task.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The time after which a session that is not used ends.
-const ACTIVITY_TTL: Duration = Duration::from_secs(120);
+/// The maximum time to open another page in the open session.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The code that returns the page after the task.
 const READ_PAGE: &str = "const data = await page.evaluate(() => ({ url: location.href, title: document.title, \
@@ -36,56 +31,59 @@ const READ_PAGE: &str = "const data = await page.evaluate(() => ({ url: location
     links: Array.from(document.links).slice(0, 500).map((link) => \
     ({ url: link.href, text: (link.innerText || '').slice(0, 200) })) })); console.log(JSON.stringify(data));";
 
-/// A session of a run. Dropping it ends the session.
-struct TaskSession {
-    sessions: Sessions,
-    view: Option<SessionView>,
-}
-
 impl RunEnvironment {
-    /// Does a task on a page, and reads the page then.
+    /// Does a task on a page, and reads the page then. The page, its cookies and its scripts stay as they are for the tasks
+    /// that follow.
     pub(super) async fn interact(&self, url: &str, task: &str) -> Result<ToolOutput, ToolFailure> {
         let url = self.destination(url)?;
-        let Some(sessions) = self.tools.sessions.clone() else {
+        let Some(sessions) = &self.tools.sessions else {
             return Err(refused("this service has no browser sessions"));
         };
         let request = ScrapeRequest { options: self.scrape_options(), ..ScrapeRequest::new(url.as_str()) };
         let Checked { plan, warnings: _ } =
             check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
-        let engine = &self.tools.engine;
-        let price = Price::of(engine.session_bill(TTL, SessionUse::Prompt).total());
-        let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
-        let view = sessions.create(self.new_session(&plan)).await.map_err(session_failure)?;
-        let session = TaskSession { sessions: sessions.clone(), view: Some(view.clone()) };
-        let executed = sessions.prompt(&view, task, Some(TASK_TIMEOUT)).await;
-        let page = self.read_session(&sessions, &view).await;
-        let duration = session.end().await;
-        // A session whose end is unknown may have lasted for its whole time.
-        let bill = engine.session_bill(duration.unwrap_or(TTL).min(TTL), SessionUse::Prompt);
-        reservation.settle(&bill);
+        let mut slot = self.session.lock().await;
+        let view = self.session_at(sessions, &mut slot, &plan).await?;
+        let remaining = slot.as_ref().map_or(Duration::ZERO, RunSession::remaining);
+        let timeout = TASK_TIMEOUT.min(remaining.saturating_sub(READ_TIMEOUT));
+        let executed = sessions.prompt(&view, task, Some(timeout)).await;
+        let page = self.read_session(sessions, &view).await;
+        if let Some(session) = slot.as_mut() {
+            session.page = page.as_ref().and_then(|page| Url::parse(&page.url).ok());
+        }
         let PromptExecution { execution, output } = executed.map_err(session_failure)?;
         let answer = output.unwrap_or(execution.outcome.stderr);
         Ok(ToolOutput::Read { pages: page.into_iter().collect(), failures: Vec::new(), answer })
     }
 
-    fn new_session(&self, plan: &PagePlan) -> NewSession {
-        let setup = &self.setup;
-        NewSession {
-            team: setup.team.clone(),
-            scrape: Some((Uuid::now_v7(), plan.target().url().clone())),
-            plan: plan.scrape().clone(),
-            ttl: TTL,
-            activity_ttl: ACTIVITY_TTL,
-            stream_web_view: false,
-            concurrency: setup.concurrency,
-            billing: SessionBilling {
-                hold: self.tools.engine.scraper().store().hold_unlimited(&setup.team),
-                key: setup.key.clone(),
-                request: setup.id.clone(),
-                retention: setup.retention,
-                charge: SessionCharge::Included,
-            },
+    /// Returns the session with a page: the open one if it may show the page, or else a new one.
+    async fn session_at(
+        &self,
+        sessions: &Sessions,
+        slot: &mut Slot,
+        plan: &PagePlan,
+    ) -> Result<SessionView, ToolFailure> {
+        let target = plan.target();
+        let open = slot.as_ref().filter(|session| session.can_show(&target.url_with_credentials()));
+        let Some(session) = open else {
+            self.close_session(slot).await;
+            return self.open_session(sessions, slot, plan).await;
+        };
+        let (view, is_shown) = (session.view.clone(), session.shows(target.url()));
+        if !is_shown {
+            // The task that follows must not act on another page.
+            if let Some(session) = slot.as_mut() {
+                session.page = None;
+            }
+            let code = format!("await page.goto({});", Value::from(target.url().as_str()));
+            let code = CodePlan { code, language: InteractLanguage::Node, timeout: OPEN_TIMEOUT };
+            let opened = sessions.execute(&view, code, None).await.map_err(session_failure)?;
+            if opened.outcome.exit_code != 0 || opened.outcome.killed {
+                // The output may name the password of the URL.
+                return Err(ToolFailure::Failed("the browser could not open the page".to_owned()));
+            }
         }
+        Ok(view)
     }
 
     /// Returns the page of a session as text; `None` if it cannot be read.
@@ -105,35 +103,15 @@ impl RunEnvironment {
             Value::String(text) => text,
             _ => String::new(),
         };
-        let page = ReadPage { url: take("url"), title: take("title"), markdown: take("text"), links };
+        // A page that was refused leaves one of the browser, with its text.
+        let url = Some(take("url")).filter(|url| url.starts_with("http"))?;
+        let page = ReadPage { url, title: take("title"), markdown: take("text"), links };
         let destinations = Arc::clone(&self.destinations);
         run_blocking(self.call_deadline(), move || known_page(&destinations, page)).await.ok()
     }
 }
 
-impl TaskSession {
-    /// Ends the session. Returns its duration.
-    async fn end(mut self) -> Option<Duration> {
-        let view = self.view.take()?;
-        self.sessions.end(&view).await.ok().map(|end| end.duration)
-    }
-}
-
-impl Drop for TaskSession {
-    fn drop(&mut self) {
-        let Some(view) = self.view.take() else { return };
-        // The call was cancelled. The session would end by itself, but later. Without a runtime, the service is stopping.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let sessions = self.sessions.clone();
-        runtime.spawn(async move {
-            if let Err(error) = sessions.end(&view).await {
-                tracing::warn!(%error, "the browser session of a cancelled agent run could not be ended");
-            }
-        });
-    }
-}
-
-fn session_failure(error: SessionError) -> ToolFailure {
+pub(super) fn session_failure(error: SessionError) -> ToolFailure {
     match error {
         SessionError::Engine(error) => failure(&error),
         other => ToolFailure::Failed(other.to_string()),

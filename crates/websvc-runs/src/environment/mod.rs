@@ -13,13 +13,14 @@ mod private_texts;
 pub(crate) mod rank;
 mod read;
 mod search;
+mod session;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit, watch};
 use url::Url;
 use websvc_agent::{Environment, Event, INSTRUCTIONS, Stop, ToolCall, ToolFailure, ToolKind, ToolOutput};
 use websvc_engine::{Bill, ChargeKind, Engine};
@@ -34,6 +35,7 @@ use crate::credits::TeamCredits;
 use destinations::Destinations;
 use page_memory::PageMemory;
 use private_texts::PrivateTexts;
+use session::Slot;
 
 /// The maximum number of pages that all runs of this process read concurrently.
 const MAX_READS: usize = 8;
@@ -41,7 +43,7 @@ const MAX_READS: usize = 8;
 /// The maximum time of one call, except a task on a page.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The maximum time of a task on a page: the session, its start and its end.
+/// The maximum time of a task on a page, with the start of the session.
 const TASK_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// The maximum length of a word of a query, in bytes.
@@ -108,6 +110,7 @@ pub struct RunEnvironment {
     destinations: Arc<Destinations>,
     private: PrivateTexts,
     memory: Mutex<PageMemory>,
+    session: AsyncMutex<Slot>,
 }
 
 impl RunTools {
@@ -132,18 +135,17 @@ impl RunTools {
         let team = TeamCredits::new(store, setup.team.clone(), setup.max_credits);
         let budget = Budget::new(setup.max_credits, team, hold);
         let kinds = self.kinds(&setup);
-        let memory = Mutex::default();
-        RunEnvironment { tools: self.clone(), setup, kinds, budget, destinations, private, memory }
+        let (memory, session) = (Mutex::default(), AsyncMutex::default());
+        RunEnvironment { tools: self.clone(), setup, kinds, budget, destinations, private, memory, session }
     }
 
-    /// Returns the tools of a run. A strict run only reads its URLs: searches and maps send requests elsewhere, and so does a
-    /// page on which a model acts.
+    /// Returns the tools of a run. A strict run only reads its URLs: searches and maps send requests elsewhere.
     fn kinds(&self, setup: &RunSetup) -> Vec<ToolKind> {
-        if setup.is_strict {
-            return vec![ToolKind::Scrape];
-        }
-        let mut kinds = vec![ToolKind::Map, ToolKind::Scrape, ToolKind::Crawl];
-        if !self.engine.sources().is_empty() {
+        let mut kinds = match setup.is_strict {
+            true => vec![ToolKind::Scrape],
+            false => vec![ToolKind::Map, ToolKind::Scrape, ToolKind::Crawl],
+        };
+        if !setup.is_strict && !self.engine.sources().is_empty() {
             kinds.insert(0, ToolKind::Search);
         }
         if setup.allows_interact && self.can_interact() {

@@ -18,10 +18,11 @@ use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMod
 
 use super::search::policy;
 use super::usage::flag;
-use super::{job, query, webhook};
+use super::{browser, job, query, webhook};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize;
 use crate::charge;
+use crate::forwarding::Origin;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -63,7 +64,7 @@ impl AgentOperation {
 
 /// A request for an operation on agent runs, of an HTTP client or of an MCP tool. The operations use the fields that they
 /// need.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct AgentCall {
     /// The base URL under which the caller reaches the service, for links.
     pub(crate) base_url: Option<String>,
@@ -75,6 +76,8 @@ pub(crate) struct AgentCall {
     pub(crate) query: Option<String>,
     /// Body.
     pub(crate) body: bytes::Bytes,
+    /// Parts of the HTTP request that other replicas need; `None` for a request that came from one, and for an MCP tool.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// Handles an operation on agent runs.
@@ -84,6 +87,7 @@ pub(crate) async fn agent(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
+    let origin = browser::origin(&context, &request);
     let path = request.uri().path().to_owned();
     let query = request.uri().query().map(str::to_owned);
     let (id, snapshot) = match operation {
@@ -104,7 +108,7 @@ pub(crate) async fn agent(
         | AgentOperation::Trace
         | AgentOperation::Snapshot => bytes::Bytes::new(),
     };
-    respond_to_agent(operation, &context, AgentCall { base_url, id, snapshot, query, body }).await
+    respond_to_agent(operation, &context, AgentCall { base_url, id, snapshot, query, body, origin }).await
 }
 
 /// Handles an operation on agent runs of any interface.
@@ -203,9 +207,7 @@ async fn inherit(
 fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<String>) -> Result<(), ApiError> {
     if plan.allow_interact {
         authorize(context.caller.as_ref(), KeyScope::Interact)?;
-        if plan.is_strict {
-            warnings.push("allowInteract has no effect with strictConstrainToURLs".to_owned());
-        } else if context.state.browser_sessions.check_prompts().is_err()
+        if context.state.browser_sessions.check_prompts().is_err()
             || !context.state.browser_sessions.is_enabled()
         {
             warnings.push(
@@ -330,12 +332,22 @@ async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRes
     let record = find(context, &call.id).await?;
     let has_live_view = flag(call.query.as_deref(), "liveView")?;
     let events = context.state.runs.events(record.number).await?;
+    // A key without the right to use sessions gets no access to one.
+    let shows_sessions = has_live_view && authorize(context.caller.as_ref(), KeyScope::Interact).is_ok();
+    let active_browser_sessions = match shows_sessions {
+        true if !record.status.is_finished() => {
+            let (base_url, origin) = (call.base_url.as_deref(), call.origin.as_ref());
+            Some(browser::sessions_of_run(context, base_url, origin, &events).await?)
+        }
+        true => Some(Vec::new()),
+        false => None,
+    };
     let response = AgentTraceResponse {
         success: true,
         id: record.id,
         events,
         credits_used: record.status.is_finished().then_some(record.credits),
-        active_browser_sessions: has_live_view.then(Vec::new),
+        active_browser_sessions,
     };
     Ok(json(StatusCode::OK, &response))
 }

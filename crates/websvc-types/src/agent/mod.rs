@@ -13,9 +13,9 @@ pub use response::{
 };
 pub use thread::{AgentThread, AgentThreadResponse, AgentThreadRun, AgentThreadRunStatus, AgentThreadStatus};
 pub use trace::{
-    AgentArtifact, AgentArtifactChange, AgentArtifactKind, AgentError, AgentErrorCode, AgentErrorSource,
-    AgentEvent, AgentEventDetail, AgentIdentity, AgentOutcome, AgentPhase, AgentRole, AgentSnapshotResponse,
-    AgentTraceResponse, CancelReason, RunOutcome,
+    AgentArtifact, AgentArtifactChange, AgentArtifactKind, AgentBrowserSession, AgentError, AgentErrorCode,
+    AgentErrorSource, AgentEvent, AgentEventDetail, AgentIdentity, AgentOutcome, AgentPhase, AgentRole,
+    AgentSnapshotResponse, AgentTraceResponse, CancelReason, RunOutcome,
 };
 pub use webhook::{
     AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentWebhook, AgentWebhookEvent,

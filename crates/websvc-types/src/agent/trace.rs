@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Viewport;
+
 /// Response of `GET /v2/agent/{id}/trace`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -18,10 +20,22 @@ pub struct AgentTraceResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
-    /// Always empty: browsers of runs have no live view. Only with `liveView=true`.
+    /// The browser sessions that the run has open. Only with `liveView=true`, and for keys that may use browser sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Value>")]
-    pub active_browser_sessions: Option<Vec<Value>>,
+    #[schemars(with = "Vec<AgentBrowserSession>")]
+    pub active_browser_sessions: Option<Vec<AgentBrowserSession>>,
+}
+
+/// Browser session that a run has open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentBrowserSession {
+    /// ID of the session.
+    pub id: String,
+    /// URL of a page that shows the session. It contains a token and needs no key.
+    pub live_view_url: String,
+    /// Size of the window of the session.
+    pub viewport: Viewport,
 }
 
 /// Response of `GET /v2/agent/{id}/snapshots/{snapshotId}`.

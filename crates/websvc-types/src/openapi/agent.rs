@@ -27,7 +27,7 @@ pub(super) fn add(paths: &mut Value) {
     paths["/v2/agent"] = json!({ "post": start().to_value(), "get": listed });
     paths["/v2/agent/{id}"] =
         json!({ "get": with_parameters(&status(), &[]), "delete": with_parameters(&cancel(), &[]) });
-    let live_view = flag("liveView", "True adds `activeBrowserSessions`");
+    let live_view = flag("liveView", "True adds `activeBrowserSessions`, for keys with the scope `interact`");
     paths["/v2/agent/{id}/trace"] = json!({ "get": with_parameters(&trace(), &[live_view]) });
     let snapshot_id = json!({
         "name": "snapshotId",

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{Cluster, REPLICAS, Variables, delete};
-use crate::agent::{AGENT, MODEL, hanging, wait_for_data, wait_for_end};
+use crate::agent::sessions::{SHOP, check_session_events, hesitating, shop};
+use crate::agent::{AGENT, MODEL, hanging, wait_for_data, wait_for_end, wait_until};
+use crate::browser::path_or_skip;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_theirs() {
@@ -38,4 +40,39 @@ async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_thei
     cluster.kill(0);
     let status = wait_for_end(cluster.replica(1), &lost).await;
     assert_eq!(status["stopReason"], "interrupted", "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_session_of_a_run_is_shown_by_every_replica_and_lost_with_its_own() {
+    let name = "open_session_of_a_run_is_shown_by_every_replica_and_lost_with_its_own";
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
+    let world = FakeModel::with_responder(hesitating).serve(shop(), MODEL).start().await;
+    let mut settings: Variables = [
+        ("WEBSVC__LLM__BASE_URL", MODEL),
+        ("WEBSVC__LLM__MODEL", "tiny"),
+        ("WEBSVC__BROWSER__CONCURRENCY", "2"),
+        ("WEBSVC__REPLICA__ADDRESS", "127.0.0.1"),
+    ]
+    .map(|(name, value)| (name, OsString::from(value)))
+    .into();
+    settings.push(("WEBSVC__BROWSER__PATH", chromium.into()));
+    let Some(mut cluster) = Cluster::start_with(&world, vec![settings; REPLICAS]).await else { return };
+    let body = json!({ "prompt": "List the orders.", "urls": [SHOP], "allowInteract": true }).to_string();
+    let started = cluster.replica(0).post(AGENT, body).await;
+    assert_eq!(started.status, 200, "{}", started.body);
+    let path = format!("{AGENT}/{}", started.body["id"].as_str().unwrap());
+    let trace = format!("{path}/trace?liveView=true");
+    let is_open =
+        |body: &Value| body["activeBrowserSessions"].as_array().is_some_and(|open| !open.is_empty());
+    let open = wait_until(cluster.replica(0), &trace, is_open).await["activeBrowserSessions"].clone();
+    for number in 1..REPLICAS {
+        assert_eq!(cluster.replica(number).get(&trace).await.body["activeBrowserSessions"], open, "{number}");
+    }
+    cluster.kill(0);
+    let status = wait_for_end(cluster.replica(1), &path).await;
+    assert_eq!(status["stopReason"], "interrupted", "{status}");
+    let ended = cluster.replica(2).get(&trace).await.body;
+    assert_eq!(ended["activeBrowserSessions"], json!([]), "{ended}");
+    let (started, _) = check_session_events(ended["events"].as_array().unwrap());
+    assert_eq!(started["sessionId"], open[0]["id"]);
 }

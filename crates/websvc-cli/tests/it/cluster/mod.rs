@@ -5,6 +5,7 @@
 
 mod agents;
 mod balancer;
+mod extractions;
 mod failures;
 mod limits;
 mod requests;

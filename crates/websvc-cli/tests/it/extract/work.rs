@@ -169,7 +169,7 @@ async fn webhook_gets_the_events_in_order() {
 }
 
 /// Waits for this number of events, and returns those that the receiver got.
-async fn received(test: &ExtractTest, count: usize) -> Vec<Value> {
+pub(super) async fn received(test: &ExtractTest, count: usize) -> Vec<Value> {
     let events = || -> Vec<Value> {
         let requests = test.world.requests().into_iter().filter(|request| request.url == HOOK);
         requests.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()

@@ -150,7 +150,10 @@ fn scrape_path(id: Uuid) -> String {
 }
 
 /// Returns the parts of a request that other replicas need; `None` for a request that came from one.
-pub(super) fn origin(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Option<Origin> {
+pub(in crate::handler) fn origin(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Option<Origin> {
     if request.extensions().get::<Forwarded>().is_some() {
         return None;
     }

@@ -5,6 +5,7 @@ mod cdp;
 mod forward;
 mod input;
 mod live;
+mod of_run;
 mod request;
 mod scrape;
 mod screencast;
@@ -23,6 +24,8 @@ use websvc_types::ErrorCode;
 use websvc_types::interact::{BrowserListResponse, EndBrowserResponse};
 use websvc_validate::{Checked, RetentionMode, read_create_browser, read_execute};
 
+pub(super) use forward::origin;
+pub(super) use of_run::sessions_of_run;
 pub(crate) use request::BrowserRequest;
 
 use super::search::policy;
@@ -158,6 +161,7 @@ async fn start(
         team: context.team_name().to_owned(),
         scrape,
         plan: settings,
+        boundary: None,
         ttl,
         activity_ttl,
         stream_web_view,
