@@ -45,22 +45,27 @@ pub(crate) fn content_chars(
     model.max_input_chars().min(MAX_INPUT_CHARS.max(used * 2)).saturating_sub(used).max(MIN_CONTENT_CHARS)
 }
 
-/// Asks a model for a value; `None` if its answer is not one. The tokens are estimated where the model does not report them.
+/// The answer of a model: a value, or the reason why it is none.
+pub(crate) type ModelAnswer = Result<Value, &'static str>;
+
+/// Asks a model for a value. The tokens are estimated where the model does not report them.
 ///
 /// # Errors
 /// The failure of the model.
 pub(crate) async fn complete(
     model: &dyn Model,
     request: &CompletionRequest<'_>,
-) -> Result<(Option<Value>, Usage), ModelError> {
+) -> Result<(ModelAnswer, Usage), ModelError> {
     let request_bytes = request_bytes(request);
     match model.complete(request).await {
         Ok(Completion { content, usage, is_content_truncated: _ }) => {
             let value = content.into_json();
             let usage = usage.or_estimate(request_bytes, value.to_string().len());
-            Ok((Some(value), usage))
+            Ok((Ok(value), usage))
         }
-        Err(ModelError::InvalidResponse { .. }) => Ok((None, Usage::default().or_estimate(request_bytes, 0))),
+        Err(ModelError::InvalidResponse { reason, usage }) => {
+            Ok((Err(reason), usage.or_estimate(request_bytes, 0)))
+        }
         Err(error) => Err(error),
     }
 }
@@ -93,11 +98,11 @@ impl<'a> Requests<'a> {
         remaining < self.longest * requests || tokens < self.max_request_tokens * u64::from(requests)
     }
 
-    /// Asks the model for a value; `None` if its answer is not one.
+    /// Asks the model for a value.
     ///
     /// # Errors
     /// The end of the run: the tokens are used up, the time is over, or the model failed.
-    pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<Option<Value>, RunOutcome> {
+    pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<ModelAnswer, RunOutcome> {
         if self.usage.total() >= self.max_tokens {
             return Err(RunOutcome::TokenLimit);
         }
@@ -121,7 +126,7 @@ impl<'a> Requests<'a> {
             Err(ModelError::TooLarge { subject: "the response" }) => {
                 let usage = Usage { output_tokens: max_tokens.into(), ..Usage::default() };
                 self.count(usage.or_estimate(request_bytes(&completion), 0));
-                Ok(None)
+                Ok(Err("it is too large"))
             }
             Err(ModelError::Timeout { .. }) if Instant::now() >= self.deadline => Err(RunOutcome::Timeout),
             Err(error) => Err(RunOutcome::Model(error)),
