@@ -265,7 +265,7 @@ mod tests {
             response["choices"][0]["message"][field] = json!(reasoning);
             let found = parse_completion(&response, true, false).ok();
             assert_eq!(found.map(|found| found.content.into_json()), expected, "{reasoning}");
-            assert!(parse_completion(&response, false, false).is_err(), "reasoning is no text");
+            assert!(parse_completion(&response, false, false).is_err(), "reasoning is not text");
         }
     }
 
