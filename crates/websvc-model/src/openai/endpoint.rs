@@ -10,6 +10,7 @@ use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, Redirect
 
 use super::response::invalid;
 use super::time_budget::TimeBudget;
+use super::too_long::is_too_long;
 use crate::error::ModelError;
 
 /// The maximum size of a response, in bytes.
@@ -100,6 +101,9 @@ impl Endpoint {
                         Some(status) => return Err(ModelError::Status { status }.into()),
                     }
                 }
+                Ok(response) if is_too_long(&response.body) => {
+                    return Err(ModelError::TooLarge { subject: "the request" }.into());
+                }
                 Ok(response) => {
                     let status = response.status.as_u16();
                     if !is_temporary(status) || rejects_schema(&response) {
@@ -145,13 +149,6 @@ fn message_of(response: &FetchResponse) -> String {
     String::from_utf8_lossy(message).to_lowercase()
 }
 
-/// Returns whether a message says that the request is longer than the context of the model.
-fn is_context_exceeded(message: &str) -> bool {
-    ["context length", "context size", "context window", "context_length", "context_size"]
-        .iter()
-        .any(|words| message.contains(words))
-}
-
 fn is_retryable(error: &ModelError) -> bool {
     match error {
         ModelError::Unreachable { .. } | ModelError::Status { .. } => true,
@@ -166,13 +163,7 @@ fn is_retryable(error: &ModelError) -> bool {
 fn to_call_failure(response: &FetchResponse) -> CallFailure {
     let status = response.status.as_u16();
     match status {
-        400 | 415 | 422 | 500 | 501 => {
-            let message = message_of(response);
-            if is_context_exceeded(&message) {
-                return ModelError::TooLarge { subject: "the request" }.into();
-            }
-            CallFailure::UnsupportedForm { status, message }
-        }
+        400 | 415 | 422 | 500 | 501 => CallFailure::UnsupportedForm { status, message: message_of(response) },
         413 => ModelError::TooLarge { subject: "the request" }.into(),
         _ => ModelError::Status { status }.into(),
     }

@@ -4,6 +4,7 @@ mod endpoint;
 mod form;
 mod response;
 mod time_budget;
+mod too_long;
 
 use std::fmt;
 use std::sync::Arc;

@@ -160,19 +160,6 @@ async fn schema_without_a_grammar_is_replaced_by_the_prompt() {
 }
 
 #[tokio::test]
-async fn prompt_beyond_the_context_of_the_model_is_too_large() {
-    for message in [
-        "the request exceeds the available context size, try increasing it",
-        "This model's maximum context length is 4096 tokens. However, you requested 'max_tokens' 4096",
-    ] {
-        let setup = Setup::new([FakeModel::bad_request(message)]).await;
-        let error = setup.complete(ResponseFormat::Json).await.unwrap_err();
-        assert_eq!(error, ModelError::TooLarge { subject: "the request" });
-        assert_eq!(setup.web.count(CHAT), 1);
-    }
-}
-
-#[tokio::test]
 async fn error_in_place_of_an_answer_is_a_status() {
     let error = |code: Value| {
         let body = json!({ "error": { "message": "Provider returned error", "code": code } });
@@ -287,6 +274,21 @@ async fn invalid_and_oversized_responses_are_errors() {
     assert_eq!(flood, ModelError::TooLarge { subject: "the response" });
     let full = bad(Page::text("too long").status(413)).await;
     assert_eq!(full, ModelError::TooLarge { subject: "the request" });
+}
+
+#[tokio::test]
+async fn request_that_the_server_says_is_too_long_is_sent_once() {
+    let error = |status: u16| {
+        let text = r#"{"error":{"code":"context_length_exceeded","message":"max_tokens, temperature"}}"#;
+        Page::new("application/json", text).status(status)
+    };
+    // Neither another form nor a retry makes it shorter.
+    for status in [400, 500] {
+        let setup = Setup::new([error(status)]).await;
+        let found = setup.complete(ResponseFormat::Json).await;
+        assert_eq!(found.unwrap_err(), ModelError::TooLarge { subject: "the request" });
+        assert_eq!(setup.web.count(CHAT), 1);
+    }
 }
 
 #[tokio::test]
