@@ -137,8 +137,8 @@ impl Decision {
     /// Reads an answer; `None` if it is not one. Servers that do not constrain answers return many spellings, so it is
     /// lenient where the meaning is clear.
     pub(crate) fn read(answer: &Value, tools: &[ToolKind]) -> Option<Self> {
-        // A list with the action, or a call of a function: an action with an object of the other fields.
-        let answer = answer.as_array().map_or(Some(answer), |items| items.first())?.as_object()?;
+        let answer = answer.as_object()?;
+        // A call of a function: the action with an object of the other fields.
         let inner = ["arguments", "parameters", "args"]
             .iter()
             .find_map(|name| answer.get(*name).and_then(Value::as_object));
@@ -278,21 +278,17 @@ mod tests {
     }
 
     #[test]
-    fn list_and_function_call_are_read_as_the_action() {
-        let open = json!({ "why": "x", "action": "open", "ref": "r1", "text": "" });
+    fn function_call_is_read_as_the_action() {
         let fields = json!({ "ref": "r1", "text": "" });
         let expected = Choice::Act(Action::Open(Reference::Target(TargetKind::Result, 1)));
         for answer in [
-            json!([open]),
             json!({ "name": "open", "arguments": fields }),
             json!({ "action": "open", "args": fields }),
             json!({ "type": "function", "name": "Open", "parameters": fields }),
         ] {
             assert_eq!(Decision::read(&answer, ALL).unwrap().choice, expected, "{answer}");
         }
-        for answer in
-            [json!([[open]]), json!({ "name": "open", "ref": "r1" }), json!({ "arguments": fields })]
-        {
+        for answer in [json!({ "name": "open", "ref": "r1" }), json!({ "arguments": fields })] {
             assert_eq!(Decision::read(&answer, ALL), None, "{answer}");
         }
     }
