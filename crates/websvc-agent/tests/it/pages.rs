@@ -51,7 +51,7 @@ async fn failing_model_is_an_error_and_unusable_answers_are_null() {
         Err(ModelError::InvalidResponse { reason: "no JSON", usage: Usage::default() })
     });
     let collected = collect_page(&model, "x", None, page("tea".into()), deadline()).await.unwrap();
-    assert_eq!(collected.data, json!(null));
+    assert_eq!((collected.data, collected.problem), (json!(null), Some("no JSON")));
     let model = ScriptedModel::new(|_| Err(ModelError::Status { status: 500 }));
     let error = collect_page(&model, "x", None, page("tea".into()), deadline()).await;
     assert_eq!(error.unwrap_err(), ModelError::Status { status: 500 });
