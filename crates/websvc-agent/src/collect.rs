@@ -24,6 +24,8 @@ const MAX_PARTS: usize = 6;
 pub struct Collected {
     /// The data: null if the model gave no usable answer.
     pub data: Value,
+    /// The reason why an answer could not be used.
+    pub problem: Option<&'static str>,
     /// The tokens, estimated where the model does not report them.
     pub usage: Usage,
     /// True if the end of the page was not read, because it is too long.
@@ -48,7 +50,7 @@ pub async fn collect_page(
     let max_chars = content_chars(model, COLLECT, &prompt, format);
     let title = page.title.clone();
     let page = Page::new(page);
-    let (mut draft, mut usage, mut first) = (Draft::new(), Usage::default(), 0);
+    let (mut draft, mut usage, mut first, mut problem) = (Draft::new(), Usage::default(), 0, None);
     for _ in 0..MAX_PARTS {
         let all: Vec<usize> = (first..page.passages.len()).collect();
         let (content, count) = collect_content(0, &title, &page, &all, None, max_chars);
@@ -66,10 +68,15 @@ pub async fn collect_page(
         };
         let (data, of_request) = complete(model, &request).await?;
         usage.add(of_request);
-        draft.add(&page.url, data.unwrap_or_default());
+        match data {
+            Ok(data) => {
+                draft.add(&page.url, data);
+            }
+            Err(reason) => problem = Some(reason),
+        }
     }
     let is_cut = page.is_cut || first < page.passages.len();
-    Ok(Collected { data: draft.into_parts().0, usage, is_cut })
+    Ok(Collected { data: draft.into_parts().0, problem, usage, is_cut })
 }
 
 /// Returns the prompt of a request.

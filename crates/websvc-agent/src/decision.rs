@@ -138,12 +138,19 @@ impl Decision {
     /// lenient where the meaning is clear.
     pub(crate) fn read(answer: &Value, tools: &[ToolKind]) -> Option<Self> {
         let answer = answer.as_object()?;
-        let field = |name: &str| match answer.get(name) {
+        // A call of a function: the action with an object of the other fields.
+        let inner = ["arguments", "parameters", "args"]
+            .iter()
+            .find_map(|name| answer.get(*name).and_then(Value::as_object));
+        let field = |name: &str| match answer.get(name).or_else(|| inner?.get(name)) {
             Some(Value::String(text)) => one_line(text),
             Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
             Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => String::new(),
         };
-        let action = field("action").to_ascii_lowercase();
+        let mut action = field("action").to_ascii_lowercase();
+        if action.is_empty() && inner.is_some() {
+            action = field("name").to_ascii_lowercase();
+        }
         if action.is_empty() {
             return None;
         }
@@ -268,6 +275,22 @@ mod tests {
         assert!(reason.contains("not available"));
         let text = offered("Actions:\n- search: x.\n- open: y.\n- find: z.\n- why is: a\n", tools);
         assert_eq!(text, "Actions:\n- open: y.\n- find: z.\n- why is: a\n");
+    }
+
+    #[test]
+    fn function_call_is_read_as_the_action() {
+        let fields = json!({ "ref": "r1", "text": "" });
+        let expected = Choice::Act(Action::Open(Reference::Target(TargetKind::Result, 1)));
+        for answer in [
+            json!({ "name": "open", "arguments": fields }),
+            json!({ "action": "open", "args": fields }),
+            json!({ "type": "function", "name": "Open", "parameters": fields }),
+        ] {
+            assert_eq!(Decision::read(&answer, ALL).unwrap().choice, expected, "{answer}");
+        }
+        for answer in [json!({ "name": "open", "ref": "r1" }), json!({ "arguments": fields })] {
+            assert_eq!(Decision::read(&answer, ALL), None, "{answer}");
+        }
     }
 
     #[test]

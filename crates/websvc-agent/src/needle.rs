@@ -201,6 +201,9 @@ fn date_spellings(text: &str) -> Vec<String> {
     let Some(name) = month.checked_sub(1).and_then(|index| MONTHS.get(index)) else { return Vec::new() };
     let short = &name[..3];
     let mut spellings = vec![words(date)];
+    // The words of `2026年3月5日` and `2026년 3월 5일`.
+    spellings.push(format!(" {year} 年 {month} 月 {day} 日 "));
+    spellings.push(format!(" {year} 년 {month} 월 {day} 일 "));
     for name in [name, short] {
         spellings.push(format!(" {day} {name} {year} "));
         spellings.push(format!(" {name} {day} {year} "));

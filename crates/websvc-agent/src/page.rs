@@ -85,14 +85,19 @@ impl Passage {
 }
 
 /// Returns the words of a text, in lower case, with one space before and after each. Punctuation is left out, so texts that
-/// differ in it are equal.
+/// differ in it are equal. Each character of a script without spaces between words is a word.
 pub(crate) fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 2);
     words.push(' ');
     for c in text.chars() {
+        let is_word = is_unspaced(c);
+        if (is_word || !c.is_alphanumeric()) && !words.ends_with(' ') {
+            words.push(' ');
+        }
         if c.is_alphanumeric() {
             words.extend(c.to_lowercase());
-        } else if !words.ends_with(' ') {
+        }
+        if is_word && !words.ends_with(' ') {
             words.push(' ');
         }
     }
@@ -100,6 +105,16 @@ pub(crate) fn words(text: &str) -> String {
         words.push(' ');
     }
     words
+}
+
+/// Returns whether a character belongs to a script without spaces between words, or to Hangul, whose words have many endings.
+pub(crate) const fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' // Thai, Lao
+        | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' // Myanmar, Khmer
+        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}' // kana
+        | '\u{ac00}'..='\u{d7a3}' // Hangul
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Joins short passages, and a heading with the text below it.
@@ -238,6 +253,8 @@ mod tests {
     fn words_are_without_case_and_punctuation() {
         assert_eq!(words("**Green** Tea, 1.5\nÄ!"), " green tea 1 5 ä ");
         assert_eq!(words(""), " ");
+        assert_eq!(words("本店的龙井320元。"), " 本 店 的 龙 井 320 元 ");
+        assert_eq!(words("가격은 5원, Tea"), " 가 격 은 5 원 tea ");
         let page = page("See [the tea](http://x.test/cup_(a)).");
         assert_eq!((page.passages[0].words.as_str(), page.passages[0].plain_chars), (" see the tea ", 16));
     }

@@ -43,8 +43,8 @@ pub enum RunOutcome {
     InvalidData(String),
     /// The model failed.
     Model(ModelError),
-    /// Several answers in a row could not be used.
-    Answers,
+    /// Several answers in a row could not be used; the reason of the last one.
+    Answers(&'static str),
 }
 
 /// The source of a value.

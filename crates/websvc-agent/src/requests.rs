@@ -45,23 +45,39 @@ pub(crate) fn content_chars(
     model.max_input_chars().min(MAX_INPUT_CHARS.max(used * 2)).saturating_sub(used).max(MIN_CONTENT_CHARS)
 }
 
-/// Asks a model for a value; `None` if its answer is not one. The tokens are estimated where the model does not report them.
+/// The answer of a model: a value, or the reason why it is none.
+pub(crate) type ModelAnswer = Result<Value, &'static str>;
+
+/// Asks a model for a value. The tokens are estimated where the model does not report them.
 ///
 /// # Errors
 /// The failure of the model.
 pub(crate) async fn complete(
     model: &dyn Model,
     request: &CompletionRequest<'_>,
-) -> Result<(Option<Value>, Usage), ModelError> {
+) -> Result<(ModelAnswer, Usage), ModelError> {
     let request_bytes = request_bytes(request);
     match model.complete(request).await {
         Ok(Completion { content, usage, is_content_truncated: _ }) => {
-            let value = content.into_json();
+            let value = without_list(content.into_json(), request.format);
             let usage = usage.or_estimate(request_bytes, value.to_string().len());
-            Ok((Some(value), usage))
+            Ok((Ok(value), usage))
         }
-        Err(ModelError::InvalidResponse { .. }) => Ok((None, Usage::default().or_estimate(request_bytes, 0))),
+        Err(ModelError::InvalidResponse { reason, usage }) => {
+            Ok((Err(reason), usage.or_estimate(request_bytes, 0)))
+        }
         Err(error) => Err(error),
+    }
+}
+
+/// Returns the only item of a list if the schema is that of an object: some models answer with a list of it.
+fn without_list(answer: Value, format: ResponseFormat<'_>) -> Value {
+    let ResponseFormat::Schema(schema) = format else { return answer };
+    match answer {
+        Value::Array(mut items) if items.len() == 1 && items[0].is_object() && schema["type"] == "object" => {
+            items.remove(0)
+        }
+        answer => answer,
     }
 }
 
@@ -93,11 +109,11 @@ impl<'a> Requests<'a> {
         remaining < self.longest * requests || tokens < self.max_request_tokens * u64::from(requests)
     }
 
-    /// Asks the model for a value; `None` if its answer is not one.
+    /// Asks the model for a value.
     ///
     /// # Errors
     /// The end of the run: the tokens are used up, the time is over, or the model failed.
-    pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<Option<Value>, RunOutcome> {
+    pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<ModelAnswer, RunOutcome> {
         if self.usage.total() >= self.max_tokens {
             return Err(RunOutcome::TokenLimit);
         }
@@ -121,7 +137,7 @@ impl<'a> Requests<'a> {
             Err(ModelError::TooLarge { subject: "the response" }) => {
                 let usage = Usage { output_tokens: max_tokens.into(), ..Usage::default() };
                 self.count(usage.or_estimate(request_bytes(&completion), 0));
-                Ok(None)
+                Ok(Err("it is too large"))
             }
             Err(ModelError::Timeout { .. }) if Instant::now() >= self.deadline => Err(RunOutcome::Timeout),
             Err(error) => Err(RunOutcome::Model(error)),
@@ -131,5 +147,26 @@ impl<'a> Requests<'a> {
     fn count(&mut self, usage: Usage) {
         self.usage.add(usage);
         self.max_request_tokens = self.max_request_tokens.max(usage.total());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn list_of_one_object_is_the_object_that_the_schema_asks_for() {
+        let (object, list) = (json!({ "type": "object" }), json!({ "type": "array" }));
+        for (answer, schema, expected) in [
+            (json!([{ "a": 1 }]), &object, json!({ "a": 1 })),
+            (json!([{ "a": 1 }]), &list, json!([{ "a": 1 }])),
+            (json!([{ "a": 1 }, { "a": 2 }]), &object, json!([{ "a": 1 }, { "a": 2 }])),
+            (json!([1]), &object, json!([1])),
+        ] {
+            assert_eq!(without_list(answer, ResponseFormat::Schema(schema)), expected);
+        }
+        assert_eq!(without_list(json!([{}]), ResponseFormat::Json), json!([{}]));
     }
 }

@@ -32,6 +32,9 @@ const STEP_TOKENS: u32 = 600;
 /// The number of unusable answers in a row that end a run.
 const MAX_INVALID_ANSWERS: u32 = 3;
 
+/// The number of steps in a row that repeat earlier ones, after which the model must end the task.
+const MAX_REPEATED_STEPS: u32 = 5;
+
 /// The number of requests to the model after the decision to end: the answer, and its correction. One more for the decision
 /// itself.
 const LAST_REQUESTS: u32 = 3;
@@ -103,11 +106,16 @@ impl<'a> Run<'a> {
         while self.steps < self.task.limits.max_steps {
             self.environment.begin_step().await.map_err(RunOutcome::Stopped)?;
             self.steps += 1;
-            let is_last =
-                self.steps >= self.task.limits.max_steps || self.requests.is_scarce(LAST_REQUESTS + 1);
+            let is_repeating = self.history.repeated() >= MAX_REPEATED_STEPS;
+            let is_last = is_repeating
+                || self.steps >= self.task.limits.max_steps
+                || self.requests.is_scarce(LAST_REQUESTS + 1);
             let decision = self.decide(is_last).await?;
             if self.carry_out(decision, is_last).await? {
                 return Ok(());
+            }
+            if is_repeating {
+                return Err(RunOutcome::Answers("its steps repeat earlier ones"));
             }
         }
         Err(RunOutcome::StepLimit)
@@ -125,9 +133,17 @@ impl<'a> Run<'a> {
         let request =
             Request { instructions, prompt: &prompt, content: &content, format, max_tokens: STEP_TOKENS };
         let answer = self.requests.ask(request).await?;
-        let decision = answer.and_then(|answer| Decision::read(&answer, tools));
-        self.invalid_answers = if decision.is_some() { 0 } else { self.invalid_answers + 1 };
-        if self.invalid_answers >= MAX_INVALID_ANSWERS { Err(RunOutcome::Answers) } else { Ok(decision) }
+        match answer.and_then(|answer| Decision::read(&answer, tools).ok_or("its JSON has no action")) {
+            Ok(decision) => {
+                self.invalid_answers = 0;
+                Ok(Some(decision))
+            }
+            Err(reason) => {
+                self.invalid_answers += 1;
+                let is_end = self.invalid_answers >= MAX_INVALID_ANSWERS;
+                if is_end { Err(RunOutcome::Answers(reason)) } else { Ok(None) }
+            }
+        }
     }
 
     /// Carries out a decision. Returns whether the run has ended with an answer.

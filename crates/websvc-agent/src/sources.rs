@@ -175,7 +175,11 @@ mod tests {
         check(&json!("49.99 USD"), "Only $49.99 today", true);
         check(&json!("2026-03-05"), "Published March 5, 2026 by us", true);
         check(&json!("2026-03-05T10:00:00Z"), "Am 05.03.2026", true);
+        check(&json!("2026-03-05"), "2026年3月5日より", true);
         check(&json!("in_stock"), "In stock", true);
+        check(&json!("龙井"), "本店的龙井售价是每罐320元。", true);
+        check(&json!("320元"), "本店的龙井售价是每罐320元。", true);
+        check(&json!("녹차"), "이 녹차의 가격은 오천 원입니다.", true);
         check(&json!("http://a.test/buy"), "x", true);
         check(&json!("http://a.test/tea"), "x", true);
         let text = "The company was founded in Lisbon by Maria Sousa and later moved to Porto.";
@@ -186,6 +190,8 @@ mod tests {
     fn other_values_are_not_found() {
         check(&json!("Green Tea"), "We sell green coffee and tea.", false);
         check(&json!("tea"), "steam teapot", false);
+        check(&json!("龙井"), "本店的井水和龙舟", false);
+        check(&json!("320元"), "本店的龙井售价是每罐330元。", false);
         check(&json!(12), "It costs 1.299,50 €.", false);
         check(&json!("49.99 USD"), "Only $39.99 today", false);
         check(&json!("12 bags"), "12 boxes", false);

@@ -354,10 +354,12 @@ fn ending(report: RunReport) -> Ending {
         RunOutcome::InvalidData(violation) => {
             failed("invalid_data", format!("the data does not follow the schema: {violation}"))
         }
-        RunOutcome::Model(error) => failed("model_failed", format!("the language model failed: {error}")),
-        RunOutcome::Answers => failed(
+        RunOutcome::Model(error) => {
+            failed("model_failed", format!("the language model failed: {}", error.with_advice()))
+        }
+        RunOutcome::Answers(reason) => failed(
             "model_failed",
-            "the language model gave no usable answer several times in a row".to_owned(),
+            format!("the language model gave no usable answer several times in a row: {reason}"),
         ),
     };
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);

@@ -33,6 +33,14 @@ const NEXT_WORDS: &[&str] = &[
     "suivant",
     "siguiente",
     "avanti",
+    "próxima",
+    "volgende",
+    "następna",
+    "далее",
+    "下一页",
+    "下一頁",
+    "次へ",
+    "다음",
 ];
 
 impl Run<'_> {
@@ -208,9 +216,36 @@ fn is_next(text: &str) -> bool {
     NEXT_WORDS.contains(&words) || is_sign || is_number
 }
 
-/// Returns the URLs that a text of the user contains.
+/// The punctuation that ends a URL in a text of the user.
+const URL_ENDS: &str = "<>\"()，。！？；：、（）「」『』《》【】“”";
+
+/// Returns the URLs that a text of the user contains. They may follow a character of a script without spaces.
 fn urls_of_text(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '(' | ')'));
-    let urls = words.filter(|word| word.starts_with("http://") || word.starts_with("https://"));
-    urls.map(|url| url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']).to_owned()).collect()
+    let words = text.split(|c: char| c.is_whitespace() || URL_ENDS.contains(c));
+    let urls = words.filter_map(|word| {
+        let start = word.find("http://").into_iter().chain(word.find("https://")).min()?;
+        let is_part = word[..start].ends_with(|c: char| c.is_ascii_alphanumeric());
+        (!is_part).then(|| word[start..].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'']).to_owned())
+    });
+    urls.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_end_at_spaces_and_punctuation() {
+        for (text, expected) in [
+            (
+                "See http://a.test/x, and (https://b.test/?q=1).",
+                ["http://a.test/x", "https://b.test/?q=1"].as_slice(),
+            ),
+            ("打开https://a.test/teas，列出价格。", &["https://a.test/teas"]),
+            ("「http://a.test/茶」を読む", &["http://a.test/茶"]),
+            ("xhttp://a.test/ ftp://b.test/", &[]),
+        ] {
+            assert_eq!(urls_of_text(text), expected, "{text}");
+        }
+    }
 }

@@ -80,7 +80,7 @@ impl Run<'_> {
             max_tokens: collect::MAX_TOKENS,
         };
         let data = self.requests.ask(request).await?;
-        let Some(data) = data.filter(|data| data.is_object() || data.is_array()) else {
+        let Some(data) = data.ok().filter(|data| data.is_object() || data.is_array()) else {
             return Ok("failed, the values were not an object".to_owned());
         };
         for passage in &chosen[..count] {
@@ -174,14 +174,14 @@ impl Run<'_> {
             max_tokens: MAX_TOKENS,
         };
         let mut answer = self.requests.ask(request).await?;
-        if answer.is_none() {
+        if answer.is_err() {
             answer = self.requests.ask(request).await?;
         }
         let draft = self.draft.data().clone();
         match (answer, self.task.schema) {
-            (None, _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers),
-            (None, _) => Ok(draft),
-            (Some(answer), Some(_)) => {
+            (Err(reason), _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers(reason)),
+            (Err(_), _) => Ok(draft),
+            (Ok(answer), Some(_)) => {
                 let (pages, evidence, is_long) =
                     (self.kept_pages(), self.evidence.values(), self.is_draft_long());
                 Ok(run_blocking(move || {
@@ -194,8 +194,8 @@ impl Run<'_> {
                 })
                 .await)
             }
-            (Some(answer @ Value::Object(_)), None) => Ok(answer),
-            (Some(answer), None) => Ok(json!({ "answer": answer })),
+            (Ok(answer @ Value::Object(_)), None) => Ok(answer),
+            (Ok(answer), None) => Ok(json!({ "answer": answer })),
         }
     }
 

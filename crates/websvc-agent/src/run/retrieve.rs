@@ -7,7 +7,7 @@ use websvc_model::cut;
 
 use super::Run;
 use crate::blocking::run_blocking;
-use crate::page::{Page, Passage, words};
+use crate::page::{Page, Passage, is_unspaced, words};
 
 /// The maximum number of passages that the environment ranks, so that a model can rank them. Of more, those with the most and
 /// the rarest words of the query are chosen.
@@ -275,14 +275,7 @@ fn text(pages: &[(usize, Arc<Page>)], (index, passage): PassageId) -> Option<&st
 
 /// Returns the passages with the most and the rarest words of a query, in the order of the pages.
 fn best_by_words(query: &str, pages: &[(usize, Arc<Page>)]) -> Vec<PassageId> {
-    let query = words(query);
-    let mut query: Vec<String> = query
-        .split_whitespace()
-        .filter(|word| word.chars().count() >= MIN_WORD_CHARS)
-        .map(|word| format!(" {word} "))
-        .collect();
-    query.sort_unstable();
-    query.dedup();
+    let query = query_terms(query);
     let mut counts = vec![0_u32; query.len()];
     let mut found: Vec<(PassageId, Vec<usize>)> = Vec::new();
     for (index, page) in pages {
@@ -304,6 +297,20 @@ fn best_by_words(query: &str, pages: &[(usize, Arc<Page>)]) -> Vec<PassageId> {
     best
 }
 
+/// Returns the longer words of a query, and the pairs of characters of scripts without spaces between words, each with one
+/// space before and after its words, and each once.
+fn query_terms(query: &str) -> Vec<String> {
+    let query = words(query);
+    let all: Vec<&str> = query.split_whitespace().collect();
+    let long = all.iter().filter(|word| word.chars().count() >= MIN_WORD_CHARS);
+    let mut terms: Vec<String> = long.map(|word| format!(" {word} ")).collect();
+    let pairs = all.windows(2).filter(|pair| pair.iter().all(|word| word.starts_with(is_unspaced)));
+    terms.extend(pairs.map(|pair| format!(" {} ", pair.join(" "))));
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
 /// Returns the length of a passage for the model, about.
 fn shown_length(passage: &Passage, form: LinkForm) -> usize {
     const REFERENCE_CHARS: usize = 10;
@@ -313,4 +320,39 @@ fn shown_length(passage: &Passage, form: LinkForm) -> usize {
         LinkForm::Url => passage.text.chars().count(),
     };
     chars + REFERENCE_CHARS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::ReadPage;
+
+    #[test]
+    fn passages_are_found_by_words_and_by_pairs_of_characters() {
+        for (query, fact, other) in [
+            (
+                "What does Longjing cost?",
+                "Our Longjing is 320 yuan.",
+                "Water and cups are sold here as well.",
+            ),
+            (
+                "龙井的售价是多少？",
+                "本店的龙井售价是每罐三百二十元。",
+                "水温和冲泡时间影响茶叶的香气和滋味。",
+            ),
+            ("煎茶の値段は？", "当店の煎茶は一缶千円です。", "お湯の温度は八十度がおすすめです。"),
+            ("녹차 가격", "이 녹차의 가격은 오천 원입니다.", "물의 온도는 팔십 도가 좋습니다."),
+        ] {
+            let mut paragraphs = vec![other.repeat(12); 3 * MAX_RANKED];
+            paragraphs[2 * MAX_RANKED] = format!("{fact} {}", paragraphs[0]);
+            let markdown = paragraphs.join("\n\n");
+            let url = "http://tea.test/".to_owned();
+            let page = Page::new(ReadPage { url, title: String::new(), markdown, links: Vec::new() });
+            assert!(page.passages.len() > MAX_RANKED, "{}", page.passages.len());
+            let with_fact = page.passages.iter().position(|passage| passage.text.contains(fact)).unwrap();
+            let best = best_by_words(query, &[(0, Arc::new(page))]);
+            assert_eq!(best.len(), MAX_RANKED);
+            assert!(best.contains(&(0, with_fact)), "{query}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use websvc_agent::{AgentTask, Effort, RunOutcome, Stop, TaskLimits, run_task};
 use websvc_model::{ModelError, Usage};
 
-use crate::fixture::{FakeWeb, Kind, ScriptedModel, decide, done, object, run, task};
+use crate::fixture::{FakeWeb, Kind, Received, ScriptedModel, decide, done, object, run, task};
 
 const URL: &str = "http://tea.test/";
 
@@ -19,11 +19,17 @@ fn web() -> FakeWeb {
 fn endless() -> ScriptedModel {
     ScriptedModel::new(|request| {
         Ok(match request.kind {
-            Kind::Step if request.content.contains("## Draft\n{") => decide("find", "", "more"),
+            Kind::Step if request.content.contains("## Draft\n{") => look_for_more(request),
             Kind::Step => decide("collect", "p1", ""),
             Kind::Collect | Kind::Answer => json!({ "price": 5 }),
         })
     })
+}
+
+/// Returns a step that differs from the earlier ones.
+fn look_for_more(request: &Received) -> Value {
+    let number = request.prompt.split("Step ").nth(1).unwrap().split(' ').next().unwrap();
+    decide("find", "", &format!("more {number}"))
 }
 
 fn schema() -> Value {
@@ -51,7 +57,7 @@ async fn model_answers_in_its_last_step() {
     let model = ScriptedModel::new(|request| {
         Ok(match request.kind {
             Kind::Step if request.is_last_step() => done(),
-            Kind::Step => decide("find", "", "more"),
+            Kind::Step => look_for_more(request),
             Kind::Collect | Kind::Answer => json!({ "price": 5 }),
         })
     });
@@ -87,7 +93,7 @@ async fn slow_model_is_asked_for_its_answer_before_the_time_is_over() {
     let model = ScriptedModel::new(|request| {
         Ok(match request.kind {
             Kind::Step if request.is_last_step() => done(),
-            Kind::Step => decide("find", "", "more"),
+            Kind::Step => look_for_more(request),
             Kind::Collect | Kind::Answer => json!({ "price": 5 }),
         })
     });
@@ -109,7 +115,7 @@ async fn tokens_are_limited() {
         .requests()
         .iter()
         .filter(|request| request.kind == Kind::Step)
-        .map(super::fixture::Received::is_last_step)
+        .map(Received::is_last_step)
         .collect();
     assert_eq!(
         last,
@@ -169,17 +175,51 @@ async fn three_unusable_answers_in_a_row_end_the_run() {
             *number += 1;
             match usable.get(*number - 1) {
                 Some(true) => Ok(decide("find", "", "tea")),
-                Some(false) if *number % 2 == 0 => Err(ModelError::InvalidResponse { reason: "no JSON" }),
+                Some(false) if *number % 2 == 0 => {
+                    Err(ModelError::InvalidResponse { reason: "no JSON", usage: Usage::default() })
+                }
                 Some(false) | None => Ok(json!("find")),
             }
         });
         let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
-        assert!(matches!(report.outcome, RunOutcome::Answers), "{report:?}");
+        assert!(matches!(report.outcome, RunOutcome::Answers("its JSON has no action")), "{report:?}");
         assert_eq!(report.steps, expected_steps);
         assert!(model.requests()[1].prompt.contains("Your last answer was refused: it must be JSON"));
     };
     check(&[false, false, false], 3).await;
     check(&[false, true, false, false, true], 8).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn model_that_repeats_its_steps_must_end_the_run() {
+    for ends in [true, false] {
+        let model = ScriptedModel::new(move |request| {
+            Ok(match request.kind {
+                Kind::Step if request.is_last_step() && ends => done(),
+                Kind::Step => decide("open", "r99", ""),
+                Kind::Collect | Kind::Answer => json!({ "price": 5 }),
+            })
+        });
+        let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
+        assert_eq!(report.steps, 7, "one step, five that repeat it, and the last one");
+        match report.outcome {
+            RunOutcome::Succeeded if ends => assert_eq!(report.data, Some(json!({ "price": 5 }))),
+            RunOutcome::Answers(reason) if !ends => assert_eq!(reason, "its steps repeat earlier ones"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_of_answers_that_are_not_used_count() {
+    let usage = Usage { input_tokens: 1_000, output_tokens: 600 };
+    let model = ScriptedModel::new(move |_| {
+        Err(ModelError::InvalidResponse { reason: "it was cut off at the maximum length", usage })
+    });
+    let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
+    let RunOutcome::Answers(reason) = report.outcome else { panic!("{report:?}") };
+    assert_eq!(reason, "it was cut off at the maximum length");
+    assert_eq!(report.usage, Usage { input_tokens: 3_000, output_tokens: 1_800 });
 }
 
 #[tokio::test(start_paused = true)]

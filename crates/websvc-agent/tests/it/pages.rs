@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use websvc_agent::{ReadPage, collect_page};
-use websvc_model::ModelError;
+use websvc_model::{ModelError, Usage};
 
 use crate::fixture::{Kind, ScriptedModel, object};
 
@@ -47,9 +47,11 @@ async fn number_of_parts_is_limited() {
 
 #[tokio::test(start_paused = true)]
 async fn failing_model_is_an_error_and_unusable_answers_are_null() {
-    let model = ScriptedModel::new(|_| Err(ModelError::InvalidResponse { reason: "no JSON" }));
+    let model = ScriptedModel::new(|_| {
+        Err(ModelError::InvalidResponse { reason: "no JSON", usage: Usage::default() })
+    });
     let collected = collect_page(&model, "x", None, page("tea".into()), deadline()).await.unwrap();
-    assert_eq!(collected.data, json!(null));
+    assert_eq!((collected.data, collected.problem), (json!(null), Some("no JSON")));
     let model = ScriptedModel::new(|_| Err(ModelError::Status { status: 500 }));
     let error = collect_page(&model, "x", None, page("tea".into()), deadline()).await;
     assert_eq!(error.unwrap_err(), ModelError::Status { status: 500 });

@@ -14,8 +14,16 @@ const MIN_INPUT_CHARS: usize = 4_000;
 
 /// Returns the model without contacting it. Returns `None` if none is configured.
 pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
-    let Llm { base_url, api_key, model, rerank_model, timeout_ms, concurrency, max_input_chars } =
-        &config.llm;
+    let Llm {
+        base_url,
+        api_key,
+        model,
+        rerank_model,
+        reasoning_effort,
+        timeout_ms,
+        concurrency,
+        max_input_chars,
+    } = &config.llm;
     ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: every request to the model would time out");
     ensure!(*concurrency > 0, "llm.concurrency is 0: no request could be sent to the model");
     ensure!(
@@ -43,6 +51,7 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         api_key: api_key.clone(),
         model,
         rerank_model,
+        reasoning_effort: non_empty(reasoning_effort),
         timeout: Duration::from_millis(*timeout_ms),
         concurrency: *concurrency,
         max_input_chars: *max_input_chars,

@@ -88,6 +88,8 @@ fn start_request(start: StartAgent) -> Result<(AgentRequest, Option<std::path::P
 
 /// Reads a JSON Schema from a file, or from stdin for `-`.
 fn read_schema(path: &Path) -> Result<Map<String, Value>> {
+    let is_schema = path.to_string_lossy().trim_start().starts_with('{');
+    ensure!(!is_schema, "--schema needs a file, not the schema itself; `-` reads it from stdin");
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
     let mut text = String::new();
     let reading = if path == Path::new("-") {
@@ -242,6 +244,12 @@ mod tests {
         {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn schema_in_place_of_its_file_is_named_as_such() {
+        let error = read_schema(Path::new(r#"{"type": "object"}"#)).unwrap_err();
+        assert!(error.to_string().starts_with("--schema needs a file"), "{error}");
     }
 
     #[test]

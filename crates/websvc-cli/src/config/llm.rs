@@ -15,6 +15,8 @@ pub(crate) struct Llm {
     pub(crate) model: Option<String>,
     /// Model that reranks texts.
     pub(crate) rerank_model: Option<String>,
+    /// `reasoning_effort` of requests.
+    pub(crate) reasoning_effort: Option<String>,
     pub(crate) timeout_ms: u64,
     pub(crate) concurrency: usize,
     pub(crate) max_input_chars: usize,
@@ -22,8 +24,16 @@ pub(crate) struct Llm {
 
 impl Llm {
     /// The names of the keys.
-    pub(super) const KEYS: &'static [&'static str] =
-        &["base_url", "api_key", "model", "rerank_model", "timeout_ms", "concurrency", "max_input_chars"];
+    pub(super) const KEYS: &'static [&'static str] = &[
+        "base_url",
+        "api_key",
+        "model",
+        "rerank_model",
+        "reasoning_effort",
+        "timeout_ms",
+        "concurrency",
+        "max_input_chars",
+    ];
 }
 
 impl Default for Llm {
@@ -33,7 +43,8 @@ impl Default for Llm {
             api_key: None,
             model: None,
             rerank_model: None,
-            timeout_ms: 30_000,
+            reasoning_effort: None,
+            timeout_ms: 120_000,
             concurrency: 4,
             max_input_chars: 48_000,
         }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use url::Url;
 use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy, retry_after};
 
+use super::response::invalid;
 use super::time_budget::TimeBudget;
 use super::too_long::is_too_long;
 use crate::error::ModelError;
@@ -93,16 +94,23 @@ impl Endpoint {
             }
             let (error, delay) = match self.client.fetch(request.clone()).await {
                 Ok(response) if response.status.is_success() => {
-                    return parse_json(&response).map_err(CallFailure::from);
+                    let body = parse_json(&response)?;
+                    match status_in_body(&body) {
+                        None => return Ok(body),
+                        Some(status) if is_temporary(status) => (ModelError::Status { status }, None),
+                        Some(status) => return Err(ModelError::Status { status }.into()),
+                    }
                 }
                 Ok(response) if is_too_long(&response.body) => {
                     return Err(ModelError::TooLarge { subject: "the request" }.into());
                 }
-                Ok(response) if is_temporary(&response) => {
-                    let error = ModelError::Status { status: response.status.as_u16() };
-                    (error, retry_after(&response.headers))
+                Ok(response) => {
+                    let status = response.status.as_u16();
+                    if !is_temporary(status) || rejects_schema(&response) {
+                        return Err(to_call_failure(&response));
+                    }
+                    (ModelError::Status { status }, retry_after(&response.headers))
                 }
-                Ok(response) => return Err(to_call_failure(&response)),
                 Err(error) => (to_model_error(&error, time), None),
             };
             let delay = delay.unwrap_or(INITIAL_DELAY * 2_u32.pow(retries));
@@ -117,8 +125,28 @@ impl Endpoint {
 }
 
 /// Returns whether the status may be different after a retry.
-fn is_temporary(response: &FetchResponse) -> bool {
-    matches!(response.status.as_u16(), 429 | 500 | 502 | 503 | 504)
+const fn is_temporary(status: u16) -> bool {
+    matches!(status, 429 | 500 | 502 | 503 | 504)
+}
+
+/// Returns the status of an error that comes with the status 200, as from proxies that have begun to respond.
+fn status_in_body(body: &Value) -> Option<u16> {
+    let has_answer = body["choices"].as_array().is_some_and(|choices| !choices.is_empty());
+    let error = body.get("error").filter(|error| !error.is_null() && !has_answer)?;
+    let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+    Some(code.filter(|code| (400..600).contains(code)).unwrap_or(502))
+}
+
+/// Returns whether the server failed to make a grammar of a schema, for which llama.cpp has the status 500.
+fn rejects_schema(response: &FetchResponse) -> bool {
+    let message = message_of(response);
+    response.status.as_u16() == 500 && ["grammar", "schema"].iter().any(|word| message.contains(word))
+}
+
+/// Returns the message of an error, in lower case.
+fn message_of(response: &FetchResponse) -> String {
+    let message = &response.body[..response.body.len().min(MAX_MESSAGE_BYTES)];
+    String::from_utf8_lossy(message).to_lowercase()
 }
 
 fn is_retryable(error: &ModelError) -> bool {
@@ -135,11 +163,7 @@ fn is_retryable(error: &ModelError) -> bool {
 fn to_call_failure(response: &FetchResponse) -> CallFailure {
     let status = response.status.as_u16();
     match status {
-        400 | 415 | 422 | 501 => {
-            let message = &response.body[..response.body.len().min(MAX_MESSAGE_BYTES)];
-            let message = String::from_utf8_lossy(message).to_lowercase();
-            CallFailure::UnsupportedForm { status, message }
-        }
+        400 | 415 | 422 | 500 | 501 => CallFailure::UnsupportedForm { status, message: message_of(response) },
         413 => ModelError::TooLarge { subject: "the request" }.into(),
         _ => ModelError::Status { status }.into(),
     }
@@ -162,8 +186,7 @@ fn to_model_error(error: &FetchError, time: TimeBudget) -> ModelError {
 
 fn parse_json(response: &FetchResponse) -> Result<Value, ModelError> {
     if response.truncated {
-        return Err(ModelError::InvalidResponse { reason: "it is incomplete" });
+        return Err(invalid("it is incomplete"));
     }
-    serde_json::from_slice(&response.body)
-        .map_err(|_| ModelError::InvalidResponse { reason: "not valid JSON" })
+    serde_json::from_slice(&response.body).map_err(|_| invalid("not valid JSON"))
 }

@@ -23,6 +23,7 @@ pub(super) struct RequestForm {
     has_temperature: bool,
     /// Newer models require `max_completion_tokens` in place of `max_tokens`.
     uses_max_completion_tokens: bool,
+    has_reasoning_effort: bool,
 }
 
 impl RequestForm {
@@ -33,7 +34,7 @@ impl RequestForm {
             ResponseFormat::Json => FormatParameter::JsonObject,
             ResponseFormat::Schema(_) => FormatParameter::JsonSchema,
         };
-        Self { format, has_temperature: true, uses_max_completion_tokens: false }
+        Self { format, has_temperature: true, uses_max_completion_tokens: false, has_reasoning_effort: true }
     }
 
     /// Returns the form after an error with this message, in lower case; `None` if there is no other form.
@@ -44,6 +45,9 @@ impl RequestForm {
         if !self.uses_max_completion_tokens && message.contains("max_tokens") {
             return Some(Self { uses_max_completion_tokens: true, ..self });
         }
+        if self.has_reasoning_effort && message.contains("reasoning") {
+            return Some(Self { has_reasoning_effort: false, ..self });
+        }
         let format = match self.format {
             FormatParameter::JsonSchema => FormatParameter::JsonObject,
             FormatParameter::JsonObject => FormatParameter::Omitted,
@@ -53,11 +57,19 @@ impl RequestForm {
     }
 
     /// Adds the parameters of the form to the body of a request.
-    pub(super) fn apply(self, body: &mut Value, request: &CompletionRequest<'_>) {
+    pub(super) fn apply(
+        self,
+        body: &mut Value,
+        request: &CompletionRequest<'_>,
+        reasoning_effort: Option<&str>,
+    ) {
         let limit = if self.uses_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = json!(request.max_tokens);
         if self.has_temperature {
             body["temperature"] = json!(0);
+        }
+        if let Some(effort) = reasoning_effort.filter(|_| self.has_reasoning_effort) {
+            body["reasoning_effort"] = json!(effort);
         }
         match (self.format, request.format) {
             (FormatParameter::JsonSchema, ResponseFormat::Schema(schema)) => {
@@ -82,19 +94,26 @@ mod tests {
         let schema = json!({});
         let mut form = RequestForm::initial(ResponseFormat::Schema(&schema));
         let mut forms = Vec::new();
-        for message in
-            ["unsupported: temperature", "use max_completion_tokens, not max_tokens", "no", "temperature"]
-        {
+        for message in [
+            "unsupported: temperature",
+            "use max_completion_tokens, not max_tokens",
+            "reasoning_effort",
+            "no",
+            "temperature",
+        ] {
             form = form.next(message).unwrap();
-            forms.push((form.format, form.has_temperature, form.uses_max_completion_tokens));
+            let RequestForm { format, has_temperature, uses_max_completion_tokens, has_reasoning_effort } =
+                form;
+            forms.push((format, has_temperature, uses_max_completion_tokens, has_reasoning_effort));
         }
         assert_eq!(
             forms,
             [
-                (FormatParameter::JsonSchema, false, false),
-                (FormatParameter::JsonSchema, false, true),
-                (FormatParameter::JsonObject, false, true),
-                (FormatParameter::Omitted, false, true),
+                (FormatParameter::JsonSchema, false, false, true),
+                (FormatParameter::JsonSchema, false, true, true),
+                (FormatParameter::JsonSchema, false, true, false),
+                (FormatParameter::JsonObject, false, true, false),
+                (FormatParameter::Omitted, false, true, false),
             ]
         );
         assert_eq!(form.next("max_tokens"), None);

@@ -8,6 +8,7 @@ mod too_long;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::HeaderValue;
@@ -18,15 +19,18 @@ use websvc_transport::Client;
 
 use crate::error::ModelError;
 use crate::limited::acquire;
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat, Usage};
 use crate::prompt::{self, PromptMessages};
 use endpoint::{CallFailure, Endpoint};
 use form::RequestForm;
-use response::{parse_completion, parse_model_names, parse_ranking};
+use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
 
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
+
+/// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
+const REASONING_TOKENS: u32 = 4_096;
 
 /// The error of an invalid configuration.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +56,8 @@ pub struct OpenAiConfig {
     pub model: Option<String>,
     /// The model for reranking.
     pub rerank_model: Option<String>,
+    /// The `reasoning_effort` of requests, such as `low`. Its values depend on the endpoint.
+    pub reasoning_effort: Option<String>,
     /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
     pub timeout: Duration,
     /// The maximum number of concurrent requests. Further requests wait.
@@ -61,7 +67,7 @@ pub struct OpenAiConfig {
 }
 
 impl OpenAiConfig {
-    /// Returns the defaults: 30 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
+    /// Returns the defaults: 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
     #[must_use]
     pub fn new(client: Client, base_url: Url) -> Self {
         Self {
@@ -70,7 +76,8 @@ impl OpenAiConfig {
             api_key: None,
             model: None,
             rerank_model: None,
-            timeout: Duration::from_secs(30),
+            reasoning_effort: None,
+            timeout: Duration::from_secs(120),
             concurrency: 4,
             max_input_chars: 48_000,
         }
@@ -89,6 +96,9 @@ pub struct OpenAi {
     endpoint: Endpoint,
     model: Option<String>,
     rerank_model: Option<String>,
+    reasoning_effort: Option<String>,
+    /// The model has reasoned until the maximum length of a response before.
+    reasons: AtomicBool,
     timeout: Duration,
     permits: Arc<Semaphore>,
     concurrency: usize,
@@ -107,6 +117,7 @@ impl OpenAi {
             api_key,
             model,
             rerank_model,
+            reasoning_effort,
             timeout,
             concurrency,
             max_input_chars,
@@ -122,7 +133,18 @@ impl OpenAi {
         let concurrency = concurrency.max(1);
         let permits = Arc::new(Semaphore::new(concurrency));
         let endpoint = Endpoint { client, base_url, authorization };
-        Ok(Self { endpoint, model, rerank_model, timeout, permits, concurrency, max_input_chars })
+        let reasons = AtomicBool::new(false);
+        Ok(Self {
+            endpoint,
+            model,
+            rerank_model,
+            reasoning_effort,
+            reasons,
+            timeout,
+            permits,
+            concurrency,
+            max_input_chars,
+        })
     }
 
     /// Returns the names of the models that the endpoint lists.
@@ -151,11 +173,25 @@ impl OpenAi {
         let _permit = self.acquire(time).await?;
         let mut form = RequestForm::initial(request.format);
         let wants_json = request.format != ResponseFormat::Text;
+        let mut usage_before = Usage::default();
         loop {
-            let body = completion_body(model, &messages, request, form);
+            let needs_space = self.reasons.load(Ordering::Relaxed);
+            let added_tokens = if needs_space { REASONING_TOKENS } else { 0 };
+            let max_tokens = request.max_tokens.saturating_add(added_tokens);
+            let request = CompletionRequest { max_tokens, ..*request };
+            let body = self.completion_body(model, &messages, &request, form);
             match self.endpoint.post("chat/completions", &body, time).await {
                 Ok(response) => {
-                    return parse_completion(&response, wants_json, messages.is_content_truncated);
+                    let completion = parse_completion(&response, wants_json, messages.is_content_truncated);
+                    match completion {
+                        Err(ModelError::InvalidResponse { usage, .. })
+                            if !needs_space && is_cut_in_reasoning(&response) =>
+                        {
+                            usage_before.add(usage);
+                            self.reasons.store(true, Ordering::Relaxed);
+                        }
+                        completion => return with_usage(completion, usage_before),
+                    }
                 }
                 Err(CallFailure::UnsupportedForm { status, message }) => {
                     form = form.next(&message).ok_or(ModelError::Status { status })?;
@@ -163,6 +199,25 @@ impl OpenAi {
                 Err(CallFailure::Failed(error)) => return Err(error),
             }
         }
+    }
+
+    fn completion_body(
+        &self,
+        model: &str,
+        messages: &PromptMessages,
+        request: &CompletionRequest<'_>,
+        form: RequestForm,
+    ) -> serde_json::Value {
+        let mut body = json!({
+            "model": model,
+            "messages": [
+                { "role": "system", "content": messages.system },
+                { "role": "user", "content": messages.user },
+            ],
+            "stream": false,
+        });
+        form.apply(&mut body, request, self.reasoning_effort.as_deref());
+        body
     }
 
     async fn run_rerank(
@@ -189,22 +244,19 @@ impl OpenAi {
     }
 }
 
-fn completion_body(
-    model: &str,
-    messages: &PromptMessages,
-    request: &CompletionRequest<'_>,
-    form: RequestForm,
-) -> serde_json::Value {
-    let mut body = json!({
-        "model": model,
-        "messages": [
-            { "role": "system", "content": messages.system },
-            { "role": "user", "content": messages.user },
-        ],
-        "stream": false,
-    });
-    form.apply(&mut body, request);
-    body
+/// Adds the tokens of earlier attempts to the usage of a completion.
+fn with_usage(completion: Result<Completion, ModelError>, earlier: Usage) -> Result<Completion, ModelError> {
+    match completion {
+        Ok(mut completion) => {
+            completion.usage.add(earlier);
+            Ok(completion)
+        }
+        Err(ModelError::InvalidResponse { reason, mut usage }) => {
+            usage.add(earlier);
+            Err(ModelError::InvalidResponse { reason, usage })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the value of the `Authorization` header for an API key.

@@ -9,31 +9,73 @@ use crate::model::{Completion, CompletionContent, RankedText, Ranking, Usage};
 const REASONING_START: &str = "<think>";
 const REASONING_END: &str = "</think>";
 
-fn invalid(reason: &'static str) -> ModelError {
-    ModelError::InvalidResponse { reason }
+pub(super) fn invalid(reason: &'static str) -> ModelError {
+    ModelError::InvalidResponse { reason, usage: Usage::default() }
 }
 
-/// Parses the response to a completion.
+/// Parses the response to a completion. An error also has the token usage.
 pub(super) fn parse_completion(
     response: &Value,
     wants_json: bool,
     is_content_truncated: bool,
 ) -> Result<Completion, ModelError> {
+    let usage = usage_of(response);
+    match parse_content(response, wants_json) {
+        Ok(content) => Ok(Completion { content, usage, is_content_truncated }),
+        Err(ModelError::InvalidResponse { reason, usage: _ }) => {
+            Err(ModelError::InvalidResponse { reason, usage })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn usage_of(response: &Value) -> Usage {
+    let count = |name: &str| response["usage"][name].as_u64().unwrap_or_default();
+    Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") }
+}
+
+fn parse_content(response: &Value, wants_json: bool) -> Result<CompletionContent, ModelError> {
     let choice = response.pointer("/choices/0").ok_or_else(|| invalid("no `choices`"))?;
-    let text = text_of(&choice["message"]["content"]).ok_or_else(|| invalid("no text"))?;
-    let text = text.trim();
     // A truncated response is useless: text would end in the middle, and data would be incomplete.
     if choice["finish_reason"] == "length" {
-        return Err(invalid("it was cut off at the maximum length"));
+        return Err(invalid(if is_cut_in_reasoning(response) {
+            "its reasoning was cut off at the maximum length"
+        } else {
+            "it was cut off at the maximum length"
+        }));
     }
-    let content = if wants_json {
+    let message = &choice["message"];
+    let text = text_of(&message["content"]).unwrap_or_default();
+    let text = text.trim();
+    if text.is_empty() {
+        let answer = wants_json.then(|| json_in_reasoning(message)).flatten();
+        return answer.map(CompletionContent::Json).ok_or_else(|| invalid("no text"));
+    }
+    Ok(if wants_json {
         CompletionContent::Json(extract_json(text)?)
     } else {
         CompletionContent::Text(without_reasoning(text)?.to_owned())
-    };
-    let count = |name: &str| response["usage"][name].as_u64().unwrap_or_default();
-    let usage = Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") };
-    Ok(Completion { content, usage, is_content_truncated })
+    })
+}
+
+/// Returns whether the response ended at its maximum length before the answer began.
+pub(super) fn is_cut_in_reasoning(response: &Value) -> bool {
+    let choice = &response["choices"][0];
+    let text = text_of(&choice["message"]["content"]).unwrap_or_default();
+    let text = text.rsplit_once(REASONING_END).map_or(text.as_str(), |(_, rest)| rest).trim();
+    let has_answer = !text.is_empty() && !text.starts_with(REASONING_START);
+    choice["finish_reason"] == "length" && !has_answer
+}
+
+/// Returns the fields of a message in which servers return the reasoning.
+fn reasoning_of(message: &Value) -> impl Iterator<Item = &str> {
+    ["reasoning_content", "reasoning"].into_iter().filter_map(|name| message[name].as_str())
+}
+
+/// Returns the answer of a server that takes an answer without reasoning for reasoning.
+fn json_in_reasoning(message: &Value) -> Option<Value> {
+    let mut values = reasoning_of(message).filter_map(|text| serde_json::from_str(text).ok());
+    values.find(|value: &Value| value.is_object() || value.is_array())
 }
 
 /// Returns the text of a message, which some servers return in parts.
@@ -56,7 +98,8 @@ fn without_reasoning(text: &str) -> Result<&str, ModelError> {
 }
 
 /// Returns the JSON in a text: the whole text, or the value that starts at the first brace or bracket. If that is invalid,
-/// later values are not tried, because they would be parts of an incomplete value.
+/// it is a word of an introduction if a code block follows that is JSON as a whole. Other values are not tried, because
+/// they would be parts of an incomplete value.
 fn extract_json(text: &str) -> Result<Value, ModelError> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
@@ -70,8 +113,17 @@ fn extract_json(text: &str) -> Result<Value, ModelError> {
     match first {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) if error.is_eof() => Err(invalid("its JSON is incomplete")),
-        Some(Err(_)) | None => Err(invalid("its JSON is not valid")),
+        Some(Err(_)) | None => json_block(text).ok_or_else(|| invalid("its JSON is not valid")),
     }
+}
+
+/// Returns the value in the first code block of a text.
+fn json_block(text: &str) -> Option<Value> {
+    let (_, block) = text.split_once("```")?;
+    let (language, block) = block.split_once('\n')?;
+    let (block, _) = block.split_once("\n```")?;
+    let is_json = matches!(language.trim().to_ascii_lowercase().as_str(), "" | "json");
+    is_json.then(|| serde_json::from_str(block).ok()).flatten()
 }
 
 /// Parses the response to a reranking, in the format of Jina.
@@ -127,6 +179,10 @@ mod tests {
             ("{\"b\": 2}</think> {\"a\": 1}", Some(json!({ "a": 1 }))),
             ("{\"a\": \"</think>\"}", Some(json!({ "a": "</think>" }))),
             ("Here: [1, 2], and more [3]", Some(json!([1, 2]))),
+            ("As {JSON}:\n```json\n{\n  \"a\": 1\n}\n```\nAnything {else}?", Some(json!({ "a": 1 }))),
+            ("[The answer](x):\n```\n{\"a\": 1}\n```", Some(json!({ "a": 1 }))),
+            ("As {JSON}:\n```rust\n{}\n```", None),
+            ("As {JSON}:\n```json\n{\"a\": [\n{\"b\": 1}", None),
             ("The set {x} is [1, 2]", None),
             (r#"{"items":[{"name":"x","price":1},{"name":"y","pri"#, None),
             (r#"{"items":[{"name":"x","price":1},]}"#, None),
@@ -168,6 +224,49 @@ mod tests {
             parse_completion(&parts, false, false).unwrap().content,
             CompletionContent::Text("ab".to_owned())
         );
+    }
+
+    #[test]
+    fn invalid_response_has_its_usage_and_its_reason() {
+        let check = |content: Value, reason: &str, (expected, is_reasoning): (&str, bool)| {
+            let mut response = completion(&content, reason);
+            response["choices"][0]["message"]["reasoning"] = json!("Let me think.");
+            response["usage"] = json!({ "prompt_tokens": 5, "completion_tokens": 3 });
+            let error = parse_completion(&response, true, false).unwrap_err();
+            let ModelError::InvalidResponse { reason, usage } = error else { panic!("{error}") };
+            assert_eq!(
+                (reason, usage),
+                (expected, Usage { input_tokens: 5, output_tokens: 3 }),
+                "{response}"
+            );
+            assert_eq!(is_cut_in_reasoning(&response), is_reasoning, "{response}");
+        };
+        let cut = ("it was cut off at the maximum length", false);
+        let cut_in_reasoning = ("its reasoning was cut off at the maximum length", true);
+        check(json!(""), "length", cut_in_reasoning);
+        check(Value::Null, "length", cut_in_reasoning);
+        check(json!("<think>Let me"), "length", cut_in_reasoning);
+        check(json!("<think>Done.</think>\n"), "length", cut_in_reasoning);
+        check(json!("<think>Done.</think>{\"a\":"), "length", cut);
+        check(json!("{\"a\":"), "length", cut);
+        check(json!(""), "stop", ("no text", false));
+        check(json!("No."), "stop", ("it contains no JSON", false));
+    }
+
+    #[test]
+    fn json_that_the_server_takes_for_reasoning_is_the_answer() {
+        for (field, reasoning, expected) in [
+            ("reasoning", r#"{"a": 1}"#, Some(json!({ "a": 1 }))),
+            ("reasoning_content", "[1]\n", Some(json!([1]))),
+            ("reasoning", "I could answer {\"a\": 1}", None),
+            ("reasoning", "1", None),
+        ] {
+            let mut response = completion(&json!(""), "stop");
+            response["choices"][0]["message"][field] = json!(reasoning);
+            let found = parse_completion(&response, true, false).ok();
+            assert_eq!(found.map(|found| found.content.into_json()), expected, "{reasoning}");
+            assert!(parse_completion(&response, false, false).is_err(), "reasoning is not text");
+        }
     }
 
     #[test]

@@ -118,6 +118,61 @@ async fn rejected_parameters_are_omitted() {
 }
 
 #[tokio::test]
+async fn reasoning_that_is_cut_off_gets_more_tokens() {
+    let cut = || {
+        let message = json!({ "content": "", "reasoning": "Okay, let me think" });
+        let usage = json!({ "prompt_tokens": 5, "completion_tokens": 99 });
+        let body = json!({ "choices": [{ "message": message, "finish_reason": "length" }], "usage": usage });
+        Page::new("application/json", body.to_string())
+    };
+    let setup = Setup::new([cut(), tea(), tea(), cut()]).await;
+    let found = setup.complete(ResponseFormat::Json).await.unwrap();
+    assert_eq!(found.usage, Usage { input_tokens: 16, output_tokens: 106 }, "of both attempts");
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    let error = setup.complete(ResponseFormat::Json).await.unwrap_err();
+    assert!(error.to_string().contains("its reasoning was cut off"), "{error}");
+    let limits: Vec<u64> =
+        setup.sent_bodies().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect();
+    assert_eq!(limits, [99, 4_195, 4_195, 4_195], "later requests begin with more");
+}
+
+#[tokio::test]
+async fn reasoning_effort_is_sent_unless_the_server_rejects_it() {
+    let rejection = FakeModel::bad_request("Unrecognized request argument supplied: reasoning_effort");
+    let setup =
+        Setup::with([tea(), rejection, tea()], |config| config.reasoning_effort = Some("none".to_owned()))
+            .await;
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    let bodies = setup.sent_bodies();
+    let sent: Vec<Option<&str>> = bodies.iter().map(|body| body["reasoning_effort"].as_str()).collect();
+    assert_eq!(sent, [Some("none"), Some("none"), None]);
+}
+
+#[tokio::test]
+async fn schema_without_a_grammar_is_replaced_by_the_prompt() {
+    let message = r#"{"error":{"code":500,"message":"failed to parse grammar","type":"server_error"}}"#;
+    let failure = Page::new("application/json", message).status(500);
+    let setup = Setup::new([failure, tea()]).await;
+    let schema = json!({ "type": "object" });
+    setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
+    assert_eq!(setup.formats(), ["json_schema", "json_object"]);
+}
+
+#[tokio::test]
+async fn error_in_place_of_an_answer_is_a_status() {
+    let error = |code: Value| {
+        let body = json!({ "error": { "message": "Provider returned error", "code": code } });
+        Page::new("application/json", body.to_string())
+    };
+    let setup = Setup::new([error(json!(429)), tea()]).await;
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    let setup = Setup::new([error(json!("no_credit")), error(json!(402))]).await;
+    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(ModelError::Status { status: 402 }));
+    assert_eq!(setup.web.count(CHAT), 2, "an error without a status is temporary");
+}
+
+#[tokio::test]
 async fn persistent_error_status_is_returned() {
     let rejection = || FakeModel::bad_request("the model has no such context");
     let setup = Setup::new([rejection(), rejection()]).await;

@@ -117,7 +117,7 @@ async fn check_garbage(answers: Vec<Result<Value, ModelError>>, expected: TaskOu
 
 #[tokio::test(start_paused = true)]
 async fn garbage_is_reported_and_ends_the_task_when_it_repeats() {
-    let invalid = || Err(ModelError::InvalidResponse { reason: "no JSON" });
+    let invalid = || Err(ModelError::InvalidResponse { reason: "no JSON", usage: Usage::default() });
     check_garbage(vec![invalid(), Ok(json!("click"))], TaskOutcome::Done, 3).await;
     check_garbage(vec![Ok(json!({})), invalid(), Ok(json!([1]))], TaskOutcome::Answers, 3).await;
 }

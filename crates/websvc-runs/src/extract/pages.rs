@@ -46,6 +46,8 @@ struct PageData {
 enum PageFailure {
     /// It could not be paid.
     Stopped(Stop),
+    /// The page was read, but the model failed.
+    Model(String),
     /// Another reason.
     Failed(String),
 }
@@ -60,6 +62,8 @@ struct Pages {
     warnings: Vec<String>,
     /// The number of pages that were read.
     read: u64,
+    /// The model failed for a page.
+    has_model_failed: bool,
 }
 
 impl Extraction<'_> {
@@ -90,6 +94,10 @@ impl Extraction<'_> {
             match result {
                 Ok(page) => pages.add(url, page),
                 Err(PageFailure::Stopped(stop)) => return self.stopped(stop, pages),
+                Err(PageFailure::Model(reason)) => {
+                    pages.has_model_failed = true;
+                    pages.add_failure(url, reason);
+                }
                 Err(PageFailure::Failed(reason)) => pages.add_failure(url, reason),
             }
         }
@@ -141,7 +149,10 @@ impl Extraction<'_> {
         reservation.settle(&bill);
         match collected {
             Ok(collected) => Ok(PageData { url, collected }),
-            Err(error) => Err(PageFailure::Failed(cut(&format!("the language model failed: {error}")))),
+            Err(error) => {
+                let reason = format!("the language model failed: {}", error.with_advice());
+                Err(PageFailure::Model(cut(&reason)))
+            }
         }
     }
 
@@ -224,8 +235,8 @@ impl Extraction<'_> {
         {
             let prompt = self.prompt();
             let corrected = correct_data(model, &prompt, &optional, &data, first, self.deadline).await;
-            let corrected =
-                corrected.map_err(|error| format!("{first}; the language model failed: {error}"))?;
+            let corrected = corrected
+                .map_err(|error| format!("{first}; the language model failed: {}", error.with_advice()))?;
             pages.usage.add(corrected.usage);
             data = corrected.data;
             found = violation_without_nulls(schema, &mut data).await;
@@ -244,14 +255,18 @@ impl Extraction<'_> {
 
 impl Pages {
     fn add(&mut self, requested: String, page: PageData) {
-        let PageData { url, collected: Collected { data, usage, is_cut } } = page;
+        let PageData { url, collected: Collected { data, problem, usage, is_cut } } = page;
         self.read += 1;
         self.usage.add(usage);
         if is_cut {
             self.warnings.push(format!("{url} is too long: its end was not read"));
         }
+        let reason = problem.map(|reason| format!(": {reason}")).unwrap_or_default();
         if data.is_null() {
-            self.failures.push(format!("{url}: the language model gave no usable answer"));
+            self.failures.push(format!("{url}: the language model gave no usable answer{reason}"));
+        } else if problem.is_some() {
+            let what = "a part is missing, the language model gave no usable answer";
+            self.warnings.push(format!("{url}: {what}{reason}"));
         }
         let used_in_completion = self.draft.add(&url, data);
         let status = ExtractUrlStatus::Scraped;
@@ -266,7 +281,8 @@ impl Pages {
 
     /// Returns the error of an extraction without data.
     fn no_data(&self) -> String {
-        let what = if self.read == 0 { "no page could be read" } else { "no page has data" };
+        let is_unread = self.read == 0 && !self.has_model_failed;
+        let what = if is_unread { "no page could be read" } else { "no page has data" };
         format!("{what}: {}", named(&self.failures))
     }
 
@@ -278,7 +294,7 @@ impl Pages {
     }
 
     fn into_extraction(self, extraction: &Extraction<'_>, data: Option<Value>) -> StoredExtraction {
-        let Self { draft, usage, trace, failures: _, warnings, read: _ } = self;
+        let Self { draft, usage, trace, failures: _, warnings, read: _, has_model_failed: _ } = self;
         let plan = extraction.plan;
         StoredExtraction {
             sources: (plan.show_sources && data.is_some()).then(|| draft.into_parts().1),

@@ -76,6 +76,7 @@ fn parameters_text(parameters: &Value) -> String {
 fn artifact_text(artifact: &AgentArtifact) -> String {
     let fields = artifact.changed_fields.as_deref().unwrap_or_default();
     match artifact.item_count {
+        Some(1) => "1 source".to_owned(),
         Some(count) => format!("{count} sources"),
         None if fields.is_empty() => format!("{} has changed", printable(&artifact.artifact_id)),
         None => one_line(&format!("{}: {}", artifact.artifact_id, fields.join(", "))),
@@ -233,6 +234,12 @@ mod tests {
             (
                 json!({ "type": "run.finished", "outcome": "credit_limit_reached", "error": null }),
                 Some("end: credit limit reached"),
+            ),
+            (
+                json!({ "type": "artifact.updated", "artifact": {
+                    "kind": "json", "artifactId": "sources", "snapshotId": "s", "change": "init", "itemCount": 1,
+                } }),
+                Some("  1 source"),
             ),
             (json!({ "type": "agent.started" }), None),
         ] {

@@ -160,3 +160,37 @@ async fn form_says_that_a_model_is_missing() {
     let error = dashboard.run_signed_in(script).await;
     assert!(error.as_str().unwrap().contains("[llm]"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_announced() {
+    let test = "error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_announced";
+    let Some(dashboard) = start_with(test, &SETTINGS).await else { return };
+    let found = dashboard
+        .run_signed_in(&format!(
+            r#"
+            location.hash = "agents/new/00000000-0000-4000-8000-000000000000";
+            await heading("Follow-up question");
+            fill(labelled("Task"), "And how hot?");
+            scrollTo(0, document.body.scrollHeight);
+            const scrolled = scrollY;
+            button("Start").click();
+            const alert = await until("the error", () => document.getElementById("alert").textContent && document.getElementById("alert"));
+            const {{ left, top, bottom }} = alert.getBoundingClientRect();
+            const visible = document.elementFromPoint(left + 20, (top + bottom) / 2) === alert;
+            await visit("agents", ".empty");
+            document.querySelector("a.button.main").click();
+            await heading("New run");
+            fill(labelled("Task"), "{WAITING_TASK}");
+            fill(labelled("Start pages"), "{TEA}");
+            button("Start").click();
+            await until("the data so far", () => document.querySelector("[aria-label=Data] pre"));
+            const {{ request }} = await import("/dashboard/files/api.js");
+            await request("DELETE", `/v2/agent/${{location.hash.split("/").pop()}}`);
+            await until("the status", () => statusText().includes("The run has ended: cancelled"));
+            return {{ scrolled, visible, alert: alert.textContent }};
+            "#
+        ))
+        .await;
+    assert!(found["scrolled"].as_f64().unwrap() > 0.0, "{found}");
+    assert_eq!(found["visible"], true, "{found}");
+}

@@ -245,7 +245,7 @@ async fn keyboard_alone_starts_and_cancels_a_run() {
         "Act on pages in a browser",
         "Start",
         &cancel,
-        "Cancel",
+        "Keep it running",
         "Cancel the run",
     ];
     assert_eq!(focused, expected);

@@ -82,6 +82,18 @@ async fn extraction_without_readable_page_fails_and_costs_nothing() {
     assert_eq!(status["error"], format!("no page could be read: {GONE}: the page has status 404"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn failure_of_the_model_is_the_reason_and_not_that_of_the_page() {
+    let test = ExtractTest::with(|_| Page::text("who?").status(401)).await;
+    let (_, status) = test.run(json!({ "urls": [TEA] })).await;
+    let reason = "the language model failed: responded with status 401 (check llm.api_key)";
+    assert_eq!(status["error"], format!("no page has data: {TEA}: {reason}"));
+    let test = ExtractTest::with(|_| FakeModel::text("I cannot do that.")).await;
+    let (_, status) = test.run(json!({ "urls": [TEA] })).await;
+    let reason = "the language model gave no usable answer: it contains no JSON";
+    assert_eq!(status["error"], format!("no page has data: {TEA}: {reason}"));
+}
+
 /// Returns a text for a list, and the correction if it is asked for one.
 fn correcting(body: &Value) -> Page {
     if FakeModel::prompt_text(body).contains("it violates the schema") {

@@ -3,7 +3,7 @@
 import { traceItem } from "./agent_trace.js";
 import { request } from "./api.js";
 import { confirmAction } from "./dialog.js";
-import { badge, boundedText, copyButton, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, table } from "./dom.js";
+import { badge, boundedText, copyButton, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, showStatus, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { countText, elapsedText, formatRelative, setHeading } from "./monitor_text.js";
 
@@ -26,15 +26,17 @@ export async function agentPage(container, id) {
   const section = (name, kind) => el("section", { "aria-label": name, class: kind });
   const [overview, data, sources, task] = [el("div", { class: "compact" }), section("Data", "card"), section("Sources"), section("Task", "card")];
   const steps = el("ol", { class: "plain trace" });
-  let [isWorking, shown, shownSteps] = [true, null, 0];
+  let [isWorking, shown, shownSteps, isCancelledHere] = [true, null, 0, false];
   const readSnapshot = snapshotReader(id);
   const show = async () => {
     const [run, { events }] = await Promise.all([request("GET", apiPath(id)), request("GET", `${apiPath(id)}/trace`)]);
+    const wasWorking = isWorking && shown !== null;
     isWorking = run.status === "processing";
+    if (wasWorking && !isWorking && !isCancelledHere) showStatus(`The run has ended: ${endText(run)}`);
     const current = JSON.stringify([run, events.length, isWorking ? Math.floor(Date.now() / 5000) : 0]);
     if (current === shown) return run;
     shown = current;
-    replaceContent(overview, actions(run, show), overviewMetrics(run, events), ...notes(run));
+    replaceContent(overview, actions(run, onCancel), overviewMetrics(run, events), ...notes(run));
     const content = isWorking ? await readSnapshot(events, "data") : run.data ?? run.partial;
     replaceContent(data, ...dataView(run, content));
     replaceContent(sources, ...sourceView(await readSnapshot(events, "sources"), content));
@@ -42,6 +44,7 @@ export async function agentPage(container, id) {
     shownSteps = events.length;
     return run;
   };
+  const onCancel = () => { isCancelledHere = true; return show(); };
   const run = await show();
   const { thread } = await request("GET", `/v2/agent/threads/${encodeURIComponent(run.threadId)}`);
   const { prompt } = thread.runs.find((other) => other.id === id) ?? { prompt: id };
@@ -66,9 +69,9 @@ function snapshotReader(id) {
   };
 }
 
-function actions(run, onChange) {
+function actions(run, onCancel) {
   const followUp = el("a", { class: "button small", "data-focus": "follow", href: `#/agents/new/${encodeURIComponent(run.threadId)}` }, "Ask a follow-up question");
-  return el("div", { class: "actions" }, run.status === "processing" ? cancelButton(run.id, onChange) : followUp);
+  return el("div", { class: "actions" }, run.status === "processing" ? cancelButton(run.id, onCancel) : followUp);
 }
 
 /** Returns a button that cancels a run after a confirmation. */
@@ -78,6 +81,7 @@ export function cancelButton(id, onCancel) {
     title: `Cancel the run ${name}?`,
     text: "It ends within seconds and costs nothing. What it has collected stays readable for a day.",
     label: "Cancel the run",
+    dismiss: "Keep it running",
     onConfirm: async () => {
       await request("DELETE", apiPath(id));
       await onCancel();
@@ -90,8 +94,10 @@ function statusBadge({ status, stopReason }) {
   if (status === "processing") return badge("busy", "working");
   if (status === "completed") return badge("good", "completed");
   const kind = { cancelled: "plain", credit_limit_reached: "warn", step_limit_reached: "warn", token_limit_reached: "warn", timeout: "warn" }[stopReason] ?? "bad";
-  return badge(kind, (stopReason ?? "failed").replaceAll("_", " "));
+  return badge(kind, endText({ status, stopReason }));
 }
+
+const endText = ({ status, stopReason }) => (status === "completed" ? status : (stopReason ?? "failed").replaceAll("_", " "));
 
 function overviewMetrics(run, events) {
   const calls = events.filter(({ type }) => type === "tool_call.started").length;
