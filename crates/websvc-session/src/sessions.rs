@@ -34,9 +34,6 @@ const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between two checks whether the service has started.
 const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The name that the boundaries of sessions share. A session shares no fetch with another request.
-const BOUNDARY: &str = "the URLs of a browser session";
-
 /// The sessions of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sessions(pub(crate) Arc<Inner>);
@@ -427,7 +424,8 @@ impl Inner {
         };
         let deadline = Instant::now() + self.config.open_timeout;
         let url = scrape.as_ref().map(|(_, url)| url);
-        let bounded = boundary.map(|boundary| self.engine.with_url_boundary(BOUNDARY, boundary));
+        let bounded =
+            boundary.map(|boundary| self.engine.with_url_boundary("the URLs of a session", boundary));
         let engine = bounded.as_ref().unwrap_or(&self.engine);
         let opening = Box::pin(engine.open_interactive(url, &plan, &team, deadline));
         let opened = tokio::select! {

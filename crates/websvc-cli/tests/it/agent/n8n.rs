@@ -38,7 +38,7 @@ async fn node_of_n8n_starts_a_run_and_reads_its_data() {
     }
     let listed = test.service.get(AGENT).await.body;
     assert_eq!(listed["agents"][0]["integration"], "n8n", "{listed}");
-    // The prompt is empty until somebody writes one. The node shows the body.
+    // The prompt is empty at first. The node shows the body.
     let body = json!({ "integration": "n8n", "prompt": "" }).to_string();
     let refused = test.service.send(Method::POST, AGENT, &HEADERS, body).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);

@@ -222,12 +222,16 @@ async fn open_session_can_be_watched_and_ends_with_a_cancelled_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn trace_of_an_interrupted_run_has_the_end_of_its_session() {
     let name = "trace_of_an_interrupted_run_has_the_end_of_its_session";
-    let Some(mut test) = start(name, shop(), hesitating).await else { return };
+    let Some(test) = start(name, shop(), hesitating).await else { return };
     let path = test.start(json!({ "urls": [SHOP], "allowInteract": true })).await;
     let open = test.wait_for_session(&path).await;
-    test.service.kill();
+    let AgentTest { world, site, service } = test;
+    service.kill();
+    // Waits for its end, so that the data directory is free.
+    drop(service);
     let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", name).unwrap();
-    test.service = serve_browser(&test.site, &chromium.to_string_lossy());
+    let service = serve_browser(&site, &chromium.to_string_lossy());
+    let test = AgentTest { world, site, service };
     let status = wait_for_end(&test.service, &path).await;
     assert_eq!(
         (&status["stopReason"], &status["creditsUsed"]),

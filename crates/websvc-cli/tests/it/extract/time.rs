@@ -57,10 +57,13 @@ async fn check_timeout(test: &ExtractTest, page: &str) {
 async fn check_partial(test: &ExtractTest, page: &str) {
     let (_, status) = test.run(json!({ "urls": [COFFEE, page], "timeout": TIME_FOR_A_PAGE_MS })).await;
     assert_eq!(
-        (&status["status"], &status["data"]["shop"], &status["creditsUsed"]),
-        (&json!("completed"), &json!("Leaf"), &json!(5)),
+        (&status["status"], &status["data"]["shop"]),
+        (&json!("completed"), &json!("Leaf")),
         "{status}"
     );
+    // The data of one page, that page, and the other one if it was read before the model hung.
+    let credits = status["creditsUsed"].as_u64().unwrap();
+    assert!(credits == 5 || credits == 6 && page == TEA, "{status}");
     let warning = status["warning"].as_str().unwrap();
     assert!(warning.contains(page) && says_timeout(warning), "{warning}");
 }
