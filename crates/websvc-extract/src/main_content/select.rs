@@ -120,8 +120,14 @@ fn keep_headings(tree: &BlockTree, kept: &mut [bool]) {
     }
 }
 
-/// Excludes all text that is not kept, and then all elements without content.
-pub(super) fn apply(dom: &Dom, view: &mut ContentView, tree: &BlockTree, kept: &[bool]) {
+/// Excludes all text that is not kept, and then all elements without content. Of the links to the next page, one is kept.
+pub(super) fn apply(
+    dom: &Dom,
+    view: &mut ContentView,
+    tree: &BlockTree,
+    kept: &[bool],
+    next_page: &[NodeId],
+) {
     let mut text = vec![false; dom.len()];
     for (block, _) in tree.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         for &id in &block.nodes {
@@ -130,6 +136,7 @@ pub(super) fn apply(dom: &Dom, view: &mut ContentView, tree: &BlockTree, kept: &
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
     keep_images(dom, &order, &mut text);
+    keep_next_page(dom, view, next_page, &mut text);
     // Backwards, so that children come before their parents.
     let mut has_content = text;
     for &id in order.iter().rev() {
@@ -162,6 +169,17 @@ fn keep_images(dom: &Dom, order: &[NodeId], keep: &mut [bool]) {
         } else if dom.is(id, Tag::Img) || dom.is(id, Tag::Math) {
             pending.push(id);
         }
+    }
+}
+
+/// Keeps the last of the links to the next page, unless one of them is kept already.
+fn keep_next_page(dom: &Dom, view: &ContentView, links: &[NodeId], keep: &mut [bool]) {
+    let is_kept = |&link: &NodeId| view.below(dom, link).any(|id| keep[id.index()]);
+    if links.iter().any(is_kept) {
+        return;
+    }
+    for id in links.last().into_iter().flat_map(|&link| view.below(dom, link)) {
+        keep[id.index()] |= dom.kind(id) == NodeKind::Text && !is_blank(dom, id);
     }
 }
 
