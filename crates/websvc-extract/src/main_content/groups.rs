@@ -5,9 +5,6 @@ use super::features::heading_level;
 use super::topics::{self, Topics};
 use std::collections::HashMap;
 
-/// The share of the group's mean in the score of each of its blocks.
-const GROUP_SHARE: f32 = 0.8;
-
 /// Groups of the blocks of one page.
 #[derive(Debug)]
 pub(super) struct Groups {
@@ -62,23 +59,6 @@ impl Groups {
     /// Returns the number of groups, and for each block its group by path.
     pub(super) fn paths(&self) -> (usize, &[usize]) {
         (self.sizes.len(), &self.of_path)
-    }
-
-    /// Replaces most of each score by the mean score of the blocks with the same path.
-    ///
-    /// Such blocks are the same part of several records: all names of a list of products, all dates of a list of posts. A
-    /// page shows all of them for the same reason, so they are kept together or not at all. A score alone varies with the
-    /// length of the text and with its position.
-    pub(super) fn level(&self, scores: &mut [f32]) {
-        let mut sums = vec![(0.0_f32, 0.0_f32); self.sizes.len()];
-        for (&score, &group) in scores.iter().zip(&self.of_path) {
-            sums[group].0 += score;
-            sums[group].1 += 1.0;
-        }
-        for (score, &group) in scores.iter_mut().zip(&self.of_path) {
-            let (sum, count) = sums[group];
-            *score += GROUP_SHARE * (sum / count - *score);
-        }
     }
 
     fn read_topics(&mut self, tree: &BlockTree) {

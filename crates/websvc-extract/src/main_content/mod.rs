@@ -1,10 +1,10 @@
-//! Selects the main content of a page, in four steps.
+//! Selects the main content of a page, in three steps.
 //!
 //! The page is split into blocks of text (`blocks`). Each block is described by features (`features`): of its text, its
 //! position, the text of the elements around it, and the hints in their names (`tokens`). A model that was fitted to
-//! pages with known content turns the features into a probability (`model`). The same parts of
-//! similar records get nearly the same probability (`groups`). The selection of blocks with the best expected result is
-//! kept (`select`), with the prices of its records (`records`) and the link to the next page of a list (`next_page`).
+//! pages with known content turns the features into a probability (`model`). The selection of blocks with the best
+//! expected result is kept (`select`), with the prices of kept records (`records`) and the link to the next page of a list
+//! (`next_page`).
 //!
 //! To improve it, add a feature and fit the model again: see `model/fit.py`. There are no rules for specific sites.
 
@@ -31,10 +31,8 @@ pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentVie
     let groups = groups::Groups::of(&tree);
     let vectors =
         features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
-    let mut scores = model::scores(&vectors);
-    groups.level(&mut scores);
-    let mut kept = select::select_blocks(&tree, &scores);
-    records::keep_prices(dom, &tree, &mut kept);
+    let scores = model::scores(&vectors);
+    let mut kept = select::select_blocks(dom, &tree, &scores);
     if let Some(added) = document.json_ld_content {
         let is_inside = |id: NodeId| dom.ancestors(id).any(|above| above == added);
         for (kept, block) in kept.iter_mut().zip(&tree.blocks) {

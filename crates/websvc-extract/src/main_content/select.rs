@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
+use super::records;
 use super::tokens::{self, Hints};
 use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
@@ -13,6 +14,10 @@ const MAX_THRESHOLD: f32 = 0.5;
 /// The part of the threshold above this value counts twice: uncertain blocks next to a clear article rarely belong to
 /// it.
 const CERTAIN: f32 = 0.4;
+
+/// The threshold of a clear page, on which the prices of kept records are kept. On an uncertain page, kept records are often
+/// not content.
+const CLEAR_PAGE: f32 = 0.45;
 
 /// The share of the threshold that is enough for a block between two kept ones.
 const GAP_FACTOR: f32 = 0.4;
@@ -53,13 +58,16 @@ fn threshold(tree: &BlockTree, scores: &[f32]) -> f32 {
 }
 
 /// Selects the blocks that score above the threshold, and those that belong to them.
-pub(super) fn select_blocks(tree: &BlockTree, scores: &[f32]) -> Vec<bool> {
+pub(super) fn select_blocks(dom: &Dom, tree: &BlockTree, scores: &[f32]) -> Vec<bool> {
     let threshold = threshold(tree, scores);
     let mut kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
     keep_whole_groups(tree, scores, threshold, &mut kept);
     close_gaps(tree, scores, threshold, &mut kept);
     keep_headings(tree, &mut kept);
     keep_small_page(tree, &mut kept);
+    if threshold > CLEAR_PAGE {
+        records::keep_prices(dom, tree, &mut kept);
+    }
     kept
 }
 
