@@ -3,8 +3,8 @@
 //! The page is split into blocks of text (`blocks`). Each block is described by features (`features`): of its text, its
 //! position, the text of the elements around it, and the hints in their names (`tokens`). A model that was fitted to
 //! pages with known content turns the features into a probability (`model`). The selection of blocks with the best
-//! expected result is kept (`select`), with the prices of kept records (`records`) and the link to the next page of a list
-//! (`next_page`).
+//! expected result is kept (`select`), with the prices of kept records (`records`) and the link to the next page of a
+//! list (`next_page`).
 //!
 //! To improve it, add a feature and fit the model again: see `model/fit.py`. There are no rules for specific sites.
 
@@ -43,8 +43,7 @@ pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentVie
         return None;
     }
     let mut main = view.clone();
-    let next_page = next_page::links(document, view);
-    select::apply(dom, &mut main, &tree, &kept, &next_page);
+    select::apply(document, &mut main, &tree, &kept);
     Some(main)
 }
 

@@ -81,14 +81,14 @@ const PAGE_PARAMETERS: [&str; 18] = [
     "startindex",
 ];
 
-/// Returns the links to the next page in document order: those that say so, otherwise those with the next number.
-pub(super) fn links(document: &Document, view: &ContentView) -> Vec<NodeId> {
+/// Returns the links to the next page among the nodes of a view: those that say so, otherwise those with the next number.
+/// Both the nodes and the links are in document order.
+pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -> Vec<NodeId> {
     let dom = &document.dom;
     let (mut named, mut numbered) = (Vec::new(), Vec::new());
-    for id in view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
-        // Most links are not to a number, and resolving a URL is expensive.
+    for &id in order.iter().filter(|&&id| dom.is(id, Tag::A)) {
         let href = dom.attribute(id, "href").unwrap_or_default();
-        if !href.bytes().any(|byte| byte.is_ascii_digit()) {
+        if !has_page_number(href) {
             continue;
         }
         let Some(label) = label(dom, view, id) else { continue };
@@ -104,6 +104,20 @@ pub(super) fn links(document: &Document, view: &ContentView) -> Vec<NodeId> {
         }
     }
     if named.is_empty() { numbered } else { named }
+}
+
+/// Returns whether a relative or absolute URL may have a page number. Resolving all links would be expensive.
+fn has_page_number(href: &str) -> bool {
+    let href = href.trim().split('#').next().unwrap_or_default();
+    let (path, query) = href.split_once('?').unwrap_or((href, ""));
+    let is_number =
+        |pair: &str| pair.split_once('=').is_some_and(|(name, value)| is_page(name) && is_number(value));
+    split_path(path).1.is_some() || query.split('&').any(is_number)
+}
+
+/// Returns whether a parameter numbers the pages of a list.
+fn is_page(parameter: &str) -> bool {
+    PAGE_PARAMETERS.iter().any(|name| name.eq_ignore_ascii_case(parameter))
 }
 
 /// The meaning of the text of a link.
@@ -180,12 +194,11 @@ fn step_of_query(page: &Url, target: &Url) -> Option<Step> {
         is_number(&value).then(|| value.parse().ok())?
     };
     let mut changed = target.query_pairs().filter(|pair| !page.query_pairs().any(|other| other == *pair));
-    let (name, _) =
-        changed.find(|(name, _)| PAGE_PARAMETERS.contains(&name.to_ascii_lowercase().as_str()))?;
+    let (name, _) = changed.find(|(name, _)| is_page(name))?;
     Some(Step { from: number(page, &name), to: number(target, &name)? })
 }
 
-/// Compares two paths that differ in the number at their end: `/list/2`, `/list/page/2`, `/list/page-2`, `/list_2.html`.
+/// Compares two paths that differ in the number at their end: `/list/2`, `/list/page/2`, `/list_2.html`.
 fn step_of_path(page: &Url, target: &Url) -> Option<Step> {
     let (stem, to) = split_path(target.path());
     let to = to?;

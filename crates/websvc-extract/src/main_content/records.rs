@@ -40,28 +40,27 @@ impl List {
 
 /// Keeps the prices of records of which other text is kept, in lists that are kept.
 pub(super) fn keep_prices(dom: &Dom, tree: &BlockTree, kept: &mut [bool]) {
-    let is_open = |index: &usize| !kept[*index] && is_price(dom, &tree.blocks[*index]);
-    let prices: Vec<usize> = (0..kept.len()).filter(is_open).collect();
-    if prices.is_empty() {
+    let may_be_price = |block: &Block| block.digits > 0 && block.size.words <= MAX_PRICE_WORDS;
+    let is_open = |index: &usize| !kept[*index] && may_be_price(&tree.blocks[*index]);
+    let open: Vec<usize> = (0..kept.len()).filter(is_open).collect();
+    if open.is_empty() {
         return;
     }
     let kept_words = kept_words(tree, kept);
     let lists = lists(tree, &kept_words);
-    for index in prices {
-        let mut around = chain(&tree.elements, tree.blocks[index].owner);
-        kept[index] = around.any(|element| {
+    for index in open {
+        let block = &tree.blocks[index];
+        let is_in_kept_record = chain(&tree.elements, block.owner).any(|element| {
             is_record(tree, element)
                 && kept_words[element] > 0.0
                 && lists[tree.elements[element].parent].is_kept()
         });
+        // The text comes last, because searching it for currencies is expensive.
+        kept[index] = is_in_kept_record && is_price(dom, block);
     }
 }
 
-/// Returns whether a block has a price and hardly anything else.
 fn is_price(dom: &Dom, block: &Block) -> bool {
-    if block.digits == 0 || block.size.words > MAX_PRICE_WORDS {
-        return false;
-    }
     let mut text = String::new();
     for &id in &block.nodes {
         crate::text::push_collapsed(&mut text, dom.text(id));

@@ -2,9 +2,10 @@
 
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
-use super::records;
 use super::tokens::{self, Hints};
+use super::{next_page, records};
 use crate::content_view::ContentView;
+use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// Limits of the threshold.
@@ -15,8 +16,8 @@ const MAX_THRESHOLD: f32 = 0.5;
 /// it.
 const CERTAIN: f32 = 0.4;
 
-/// The threshold of a clear page, on which the prices of kept records are kept. On an uncertain page, kept records are often
-/// not content.
+/// The threshold of a clear page, on which the prices of kept records are kept. On an uncertain page, kept records are
+/// often not content.
 const CLEAR_PAGE: f32 = 0.45;
 
 /// The share of the threshold that is enough for a block between two kept ones.
@@ -128,14 +129,9 @@ fn keep_headings(tree: &BlockTree, kept: &mut [bool]) {
     }
 }
 
-/// Excludes all text that is not kept, and then all elements without content. Of the links to the next page, one is kept.
-pub(super) fn apply(
-    dom: &Dom,
-    view: &mut ContentView,
-    tree: &BlockTree,
-    kept: &[bool],
-    next_page: &[NodeId],
-) {
+/// Excludes all text that is not kept, and then all elements without content. One link to the next page is kept.
+pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTree, kept: &[bool]) {
+    let dom = &document.dom;
     let mut text = vec![false; dom.len()];
     for (block, _) in tree.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         for &id in &block.nodes {
@@ -144,7 +140,7 @@ pub(super) fn apply(
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
     keep_images(dom, &order, &mut text);
-    keep_next_page(dom, view, next_page, &mut text);
+    keep_next_page(dom, view, &next_page::links(document, view, &order), &mut text);
     // Backwards, so that children come before their parents.
     let mut has_content = text;
     for &id in order.iter().rev() {
