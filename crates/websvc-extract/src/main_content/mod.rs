@@ -3,7 +3,8 @@
 //! The page is split into blocks of text (`blocks`). Each block is described by features (`features`): of its text, its
 //! position, the text of the elements around it, and the hints in their names (`tokens`). A model that was fitted to
 //! pages with known content turns the features into a probability (`model`). The selection of blocks with the best
-//! expected result is kept (`select`).
+//! expected result is kept (`select`), with the prices of kept records (`records`) and the link to the next page of a
+//! list (`next_page`).
 //!
 //! To improve it, add a feature and fit the model again: see `model/fit.py`. There are no rules for specific sites.
 
@@ -11,7 +12,9 @@ mod blocks;
 mod features;
 mod groups;
 mod model;
+mod next_page;
 mod page_type;
+mod records;
 mod select;
 mod tokens;
 mod topics;
@@ -29,7 +32,7 @@ pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentVie
     let vectors =
         features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
     let scores = model::scores(&vectors);
-    let mut kept = select::select_blocks(&tree, &scores);
+    let mut kept = select::select_blocks(dom, &tree, &scores);
     if let Some(added) = document.json_ld_content {
         let is_inside = |id: NodeId| dom.ancestors(id).any(|above| above == added);
         for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
@@ -40,7 +43,7 @@ pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentVie
         return None;
     }
     let mut main = view.clone();
-    select::apply(dom, &mut main, &tree, &kept);
+    select::apply(document, &mut main, &tree, &kept);
     Some(main)
 }
 

@@ -3,7 +3,9 @@
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
 use super::tokens::{self, Hints};
+use super::{next_page, records};
 use crate::content_view::ContentView;
+use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// Limits of the threshold.
@@ -13,6 +15,10 @@ const MAX_THRESHOLD: f32 = 0.5;
 /// The part of the threshold above this value counts twice: uncertain blocks next to a clear article rarely belong to
 /// it.
 const CERTAIN: f32 = 0.4;
+
+/// The threshold of a clear page, on which the prices of kept records are kept. On an uncertain page, kept records are
+/// often not content.
+const CLEAR_PAGE: f32 = 0.45;
 
 /// The share of the threshold that is enough for a block between two kept ones.
 const GAP_FACTOR: f32 = 0.4;
@@ -53,13 +59,16 @@ fn threshold(tree: &BlockTree, scores: &[f32]) -> f32 {
 }
 
 /// Selects the blocks that score above the threshold, and those that belong to them.
-pub(super) fn select_blocks(tree: &BlockTree, scores: &[f32]) -> Vec<bool> {
+pub(super) fn select_blocks(dom: &Dom, tree: &BlockTree, scores: &[f32]) -> Vec<bool> {
     let threshold = threshold(tree, scores);
     let mut kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
     keep_whole_groups(tree, scores, threshold, &mut kept);
     close_gaps(tree, scores, threshold, &mut kept);
     keep_headings(tree, &mut kept);
     keep_small_page(tree, &mut kept);
+    if threshold > CLEAR_PAGE {
+        records::keep_prices(dom, tree, &mut kept);
+    }
     kept
 }
 
@@ -120,8 +129,9 @@ fn keep_headings(tree: &BlockTree, kept: &mut [bool]) {
     }
 }
 
-/// Excludes all text that is not kept, and then all elements without content.
-pub(super) fn apply(dom: &Dom, view: &mut ContentView, tree: &BlockTree, kept: &[bool]) {
+/// Excludes all text that is not kept, and then all elements without content. One link to the next page is kept.
+pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTree, kept: &[bool]) {
+    let dom = &document.dom;
     let mut text = vec![false; dom.len()];
     for (block, _) in tree.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         for &id in &block.nodes {
@@ -130,6 +140,7 @@ pub(super) fn apply(dom: &Dom, view: &mut ContentView, tree: &BlockTree, kept: &
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
     keep_images(dom, &order, &mut text);
+    keep_next_page(dom, view, &next_page::links(document, view, &order), &mut text);
     // Backwards, so that children come before their parents.
     let mut has_content = text;
     for &id in order.iter().rev() {
@@ -162,6 +173,17 @@ fn keep_images(dom: &Dom, order: &[NodeId], keep: &mut [bool]) {
         } else if dom.is(id, Tag::Img) || dom.is(id, Tag::Math) {
             pending.push(id);
         }
+    }
+}
+
+/// Keeps the last of the links to the next page, unless one of them is kept already.
+fn keep_next_page(dom: &Dom, view: &ContentView, links: &[NodeId], keep: &mut [bool]) {
+    let is_kept = |&link: &NodeId| view.below(dom, link).any(|id| keep[id.index()]);
+    if links.iter().any(is_kept) {
+        return;
+    }
+    for id in links.last().into_iter().flat_map(|&link| view.below(dom, link)) {
+        keep[id.index()] |= dom.kind(id) == NodeKind::Text && !is_blank(dom, id);
     }
 }
 

@@ -6,4 +6,4 @@ mod money;
 
 pub(crate) use availability::{StockStatus, status_text};
 pub(crate) use currency::code;
-pub(crate) use money::{Notation, amount_of, amounts_in, price_of};
+pub(crate) use money::{Notation, amount_of, amounts_in, has_price, price_of};

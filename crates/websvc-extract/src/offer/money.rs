@@ -55,6 +55,11 @@ pub(crate) fn amounts_in(text: &str) -> impl Iterator<Item = f64> + '_ {
     numbers(text).into_iter().filter_map(|number| parse(number.text, Notation::Visible))
 }
 
+/// Returns whether a visible text has an amount and a sign of money.
+pub(crate) fn has_price(text: &str) -> bool {
+    has_currency_sign(text) && amounts_in(text).next().is_some()
+}
+
 struct Number<'a> {
     text: &'a str,
     start: usize,

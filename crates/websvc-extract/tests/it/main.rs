@@ -12,6 +12,7 @@ mod hostile;
 mod hostile_data;
 mod images;
 mod kinds;
+mod lists;
 mod main_content;
 mod markdown;
 mod metadata;
