@@ -167,8 +167,8 @@ async fn error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_anno
     let Some(dashboard) = start_with(test, &SETTINGS).await else { return };
     let found = dashboard
         .run_signed_in(&format!(
-            r#"
-            location.hash = "agents/new/00000000-0000-4000-8000-000000000000";
+            r##"
+            location.hash = "#/agents/new/00000000-0000-4000-8000-000000000000";
             await heading("Follow-up question");
             fill(labelled("Task"), "And how hot?");
             scrollTo(0, document.body.scrollHeight);
@@ -188,7 +188,7 @@ async fn error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_anno
             await request("DELETE", `/v2/agent/${{location.hash.split("/").pop()}}`);
             await until("the status", () => statusText().includes("The run has ended: cancelled"));
             return {{ scrolled, visible, alert: alert.textContent }};
-            "#
+            "##
         ))
         .await;
     assert!(found["scrolled"].as_f64().unwrap() > 0.0, "{found}");
