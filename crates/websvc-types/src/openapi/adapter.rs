@@ -7,6 +7,7 @@ use super::operation::{KEYED, Operation, WITH_BODY};
 use super::page;
 use super::response::{self, Failure};
 use crate::limits::{LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS};
+use crate::pattern::NOT_BLANK;
 
 /// Failures of a search.
 const SEARCH_FAILURES: &[&[Failure]] = &[
@@ -83,7 +84,7 @@ pub(super) fn search_external() -> Value {
         "type": "object",
         "required": ["query"],
         "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS },
+            "query": { "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS, "pattern": NOT_BLANK },
             "count": { "type": ["integer", "null"], "minimum": LIMIT_MIN, "maximum": LIMIT_MAX },
         },
     });

@@ -362,3 +362,16 @@ fn collect_descriptions(value: &Value, found: &mut Vec<String>) {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
+
+/// Open WebUI's search has a schema of its own, since it takes only some fields. It refuses the queries that searches refuse.
+#[test]
+fn query_of_open_webui_has_the_rules_of_searches() {
+    let document = openapi::document();
+    let body = &document["paths"]["/search"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let search = &document["components"]["schemas"]["SearchRequest"];
+    for rule in ["type", "minLength", "maxLength", "pattern"] {
+        let expected = &search["properties"]["query"][rule];
+        assert_ne!(*expected, Value::Null, "{rule}");
+        assert_eq!(body["properties"]["query"][rule], *expected, "{rule}");
+    }
+}
