@@ -63,6 +63,11 @@ pub(super) fn search_v1() -> Value {
     with_response(operation.to_value(), &results)
 }
 
+/// Returns the schema of a query, with the rules of `SearchRequest`.
+fn query() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS, "pattern": NOT_BLANK })
+}
+
 pub(super) fn search_external() -> Value {
     let text = json!({ "type": "string" });
     let results = json!({ "type": "array", "items": {
@@ -84,7 +89,7 @@ pub(super) fn search_external() -> Value {
         "type": "object",
         "required": ["query"],
         "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS, "pattern": NOT_BLANK },
+            "query": query(),
             "count": { "type": ["integer", "null"], "minimum": LIMIT_MIN, "maximum": LIMIT_MAX },
         },
     });
@@ -115,7 +120,7 @@ pub(super) fn search_searxng() -> Value {
     let mut value = with_response(operation.to_value(), &results);
     let parameter = |name: &str, description: &str, required: bool, schema: Value| json!({ "name": name, "in": "query", "required": required, "description": description, "schema": schema });
     value["parameters"] = json!([
-        parameter("q", "Search query", true, json!({ "type": "string", "minLength": 1 })),
+        parameter("q", "Search query", true, query()),
         parameter("format", "Format of the response", true, json!({ "const": "json" })),
         parameter(
             "pageno",
