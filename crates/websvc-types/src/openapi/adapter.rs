@@ -7,6 +7,7 @@ use super::operation::{KEYED, Operation, WITH_BODY};
 use super::page;
 use super::response::{self, Failure};
 use crate::limits::{LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS};
+use crate::pattern::NOT_BLANK;
 
 /// Failures of a search.
 const SEARCH_FAILURES: &[&[Failure]] = &[
@@ -62,6 +63,11 @@ pub(super) fn search_v1() -> Value {
     with_response(operation.to_value(), &results)
 }
 
+/// Returns the schema of a query, with the rules of `SearchRequest`.
+fn query() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS, "pattern": NOT_BLANK })
+}
+
 pub(super) fn search_external() -> Value {
     let text = json!({ "type": "string" });
     let results = json!({ "type": "array", "items": {
@@ -83,7 +89,7 @@ pub(super) fn search_external() -> Value {
         "type": "object",
         "required": ["query"],
         "properties": {
-            "query": { "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS },
+            "query": query(),
             "count": { "type": ["integer", "null"], "minimum": LIMIT_MIN, "maximum": LIMIT_MAX },
         },
     });
@@ -114,7 +120,7 @@ pub(super) fn search_searxng() -> Value {
     let mut value = with_response(operation.to_value(), &results);
     let parameter = |name: &str, description: &str, required: bool, schema: Value| json!({ "name": name, "in": "query", "required": required, "description": description, "schema": schema });
     value["parameters"] = json!([
-        parameter("q", "Search query", true, json!({ "type": "string", "minLength": 1 })),
+        parameter("q", "Search query", true, query()),
         parameter("format", "Format of the response", true, json!({ "const": "json" })),
         parameter(
             "pageno",

@@ -362,3 +362,19 @@ fn collect_descriptions(value: &Value, found: &mut Vec<String>) {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
+
+/// The searches of Open WebUI and SearXNG have schemas of their own, and refuse the queries that all searches refuse.
+#[test]
+fn queries_of_other_programs_have_the_rules_of_searches() {
+    let document = openapi::document();
+    let body = &document["paths"]["/search"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let parameters = document["paths"]["/search"]["get"]["parameters"].as_array().expect("it has parameters");
+    let parameter = parameters.iter().find(|parameter| parameter["name"] == "q").expect("q is the query");
+    let search = &document["components"]["schemas"]["SearchRequest"];
+    for rule in ["type", "minLength", "maxLength", "pattern"] {
+        let expected = &search["properties"]["query"][rule];
+        assert_ne!(*expected, Value::Null, "{rule}");
+        assert_eq!(body["properties"]["query"][rule], *expected, "{rule}");
+        assert_eq!(parameter["schema"][rule], *expected, "{rule}");
+    }
+}
