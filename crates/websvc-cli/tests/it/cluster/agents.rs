@@ -7,7 +7,7 @@ use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{Cluster, REPLICAS, Variables, delete};
 use crate::agent::sessions::{SHOP, check_session_events, hesitating, shop};
-use crate::agent::{AGENT, MODEL, hanging, wait_for_data, wait_for_end, wait_until};
+use crate::agent::{AGENT, MODEL, check_free_credits, hanging, wait_for_data, wait_for_end, wait_until};
 use crate::browser::path_or_skip;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,6 +19,7 @@ async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_thei
         .map(|(name, value)| (name, OsString::from(value)))
         .into();
     let Some(mut cluster) = Cluster::start_with(&world, vec![settings; REPLICAS]).await else { return };
+    cluster.succeed(&["teams", "set", "default", "--credits", "60"]);
     let body = json!({ "prompt": "What does sencha cost?", "urls": ["http://shop.test/tea"],
         "schema": crate::agent::price_schema() });
     let start = async |number: usize| -> String {
@@ -40,6 +41,8 @@ async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_thei
     cluster.kill(0);
     let status = wait_for_end(cluster.replica(1), &lost).await;
     assert_eq!(status["stopReason"], "interrupted", "{status}");
+    // What the lost replica held is free for the others.
+    check_free_credits(cluster.replica(1), 50).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

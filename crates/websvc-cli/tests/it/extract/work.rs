@@ -205,6 +205,7 @@ async fn extraction_interrupted_by_the_end_of_the_process_fails_and_costs_nothin
         "{working}"
     );
     test.service.kill();
+    test.service.end();
     test.service = serve(&test.site);
     let status = test.wait_for_end(EXTRACT, &started).await;
     assert_eq!((&status["status"], &status["creditsUsed"]), (&json!("failed"), &json!(0)), "{status}");
