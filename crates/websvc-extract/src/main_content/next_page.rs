@@ -110,9 +110,9 @@ pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -
 fn has_page_number(href: &str) -> bool {
     let href = href.trim().split('#').next().unwrap_or_default();
     let (path, query) = href.split_once('?').unwrap_or((href, ""));
-    let is_number =
+    let numbers_a_page =
         |pair: &str| pair.split_once('=').is_some_and(|(name, value)| is_page(name) && is_number(value));
-    split_path(path).1.is_some() || query.split('&').any(is_number)
+    split_path(path).1.is_some() || query.split('&').any(numbers_a_page)
 }
 
 /// Returns whether a parameter numbers the pages of a list.
