@@ -106,8 +106,6 @@ MONITOR = [
     (r"/goal", "missing"),
     (r"/targets/\d+/scrapeOptions/lockdown", "not_supported"),
     (r"/targets/\d+/(url|(urls|queries|includeDomains|excludeDomains)/\d+)", "invalid_format|too_short"),
-    # A search has included or excluded domains, not both.
-    (r"/targets/\d+/excludeDomains", "conflict"),
     *below(r"/targets/\d+/(scrapeOptions|crawlOptions)", PAGE + PATHS),
     # A schedule has either cron or text, also if one of them is empty, and no check more often than allowed.
     (r"/schedule(/.+)?", "invalid_format"),

@@ -15,6 +15,7 @@ use crate::limits::{
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
+use crate::search::exclude_two_lists_of_domains;
 use crate::tagged::{self, Tagged};
 
 /// Target of a monitor: an object with `type` and the fields of that type.
@@ -151,7 +152,7 @@ pub struct MonitorCrawlOptions {
 /// Results of searches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields, transform = add_old_fields)]
+#[schemars(deny_unknown_fields, transform = add_search_rules)]
 pub struct SearchTarget {
     /// ID of the target, a UUID. Default: a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -264,8 +265,9 @@ impl<'de> Tagged<'de> for MonitorTarget {
     }
 }
 
-/// Adds fields of older clients, which have no effect.
-fn add_old_fields(schema: &mut Schema) {
+/// Adds the rule of lists of domains, and fields of older clients, which have no effect.
+fn add_search_rules(schema: &mut Schema) {
+    exclude_two_lists_of_domains(schema);
     for name in MONITOR_SEARCH_OPTIONS {
         let description = "Sent by older clients only. Has no effect.";
         compat::add_property(schema, name, json!({ "deprecated": true, "description": description }));

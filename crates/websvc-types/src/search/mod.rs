@@ -11,5 +11,6 @@ pub use category::Category;
 pub use enterprise::Enterprise;
 pub use enterprise::RetentionOption;
 pub use request::SearchRequest;
+pub(crate) use request::exclude_two_lists_of_domains;
 pub use response::{ImageResult, NewsResult, PageContent, SearchData, SearchResponse, WebResult};
 pub use source::{Source, SourceKind};

@@ -128,6 +128,14 @@ impl SearchRequest {
 /// Adds the rules that attributes cannot express: filters that exclude each other, and a spelling of the official Rust
 /// client.
 fn add_rules(schema: &mut Schema) {
+    exclude_two_lists_of_domains(schema);
+    let description = "Another spelling of `ignoreInvalidURLs`, which takes precedence.";
+    let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
+    compat::add_property(schema, IGNORE_INVALID_URLS, property);
+}
+
+/// Adds the rule that a search has either included or excluded domains.
+pub(crate) fn exclude_two_lists_of_domains(schema: &mut Schema) {
     let non_empty = json!({ "type": "array", "minItems": 1 });
     schema.insert(
         "not".to_owned(),
@@ -136,7 +144,4 @@ fn add_rules(schema: &mut Schema) {
             "properties": { "includeDomains": non_empty, "excludeDomains": non_empty },
         }),
     );
-    let description = "Another spelling of `ignoreInvalidURLs`, which takes precedence.";
-    let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
-    compat::add_property(schema, IGNORE_INVALID_URLS, property);
 }
