@@ -13,6 +13,9 @@ const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// Pages between two updates of the text next to the progress bar.
 const UPDATE_INTERVAL_PAGES: u64 = 256;
 
+/// Time between two updates of the time for which a command has waited.
+const TICK_INTERVAL: Duration = Duration::from_millis(250);
+
 /// Creates a bar on stderr, which is hidden if stderr is not a terminal.
 fn new_bar(template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
@@ -172,6 +175,33 @@ impl RowProgress {
 
     /// Removes the bar.
     pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The time for which a command has waited, on the last line of stderr. Shown on a terminal only, and removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    bar: ProgressBar,
+}
+
+impl Waiting {
+    /// Starts to count the time.
+    pub(crate) fn start(message: &'static str) -> Self {
+        let bar = new_bar("{spinner} {msg} {elapsed}");
+        bar.set_message(message);
+        bar.enable_steady_tick(TICK_INTERVAL);
+        Self { bar }
+    }
+
+    /// Hides the line while `print` runs.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }

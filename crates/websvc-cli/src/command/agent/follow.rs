@@ -17,6 +17,7 @@ use crate::args::Remote;
 use crate::command::job::patient_client;
 use crate::command::stop_signal;
 use crate::output::{self, Style, printable};
+use crate::progress::Waiting;
 
 /// Delay before the second request for the trace. It doubles with each request that brings no event.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -86,11 +87,14 @@ fn check_writable(path: &Path) -> Result<()> {
 /// Prints the steps of a run until its end, and returns the run.
 async fn follow(client: &Client, id: &str, json: bool) -> Result<(AgentStatusResponse, Vec<AgentEvent>)> {
     let (mut interval, mut shown) = (MIN_POLL_INTERVAL, 0);
+    // A step of a slow model takes minutes.
+    let waiting = Waiting::start("working");
     loop {
         let AgentTraceResponse { success: _, id: _, events, credits_used, active_browser_sessions: _ } =
             client.agent_trace(id).await?;
         if !json {
-            events.iter().skip(shown).filter_map(|event| text::step(&event.detail)).for_each(print_step);
+            let steps = events.iter().skip(shown).filter_map(|event| text::step(&event.detail));
+            waiting.suspend(|| steps.for_each(print_step));
         }
         if credits_used.is_some() {
             return Ok((client.agent_status(id).await?, events));
