@@ -266,7 +266,8 @@ impl SinkTask {
             match self.deliver_next().await {
                 Ok(Delivery::Done) => backoff.succeeded(),
                 Ok(Delivery::Nothing) => {
-                    if *self.stopped.borrow() {
+                    // An event that was added while the spool was read is still to be delivered.
+                    if *self.stopped.borrow() && !added.has_changed().unwrap_or(false) {
                         return;
                     }
                     // Both senders live at least as long as this task.

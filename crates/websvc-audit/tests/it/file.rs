@@ -70,6 +70,22 @@ async fn incomplete_line_of_a_killed_process_stays_a_separate_line() {
     assert_eq!(numbers(&path), [7]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn events_recorded_just_before_the_stop_are_delivered() {
+    let dir = tempfile::tempdir().unwrap();
+    // The read of the empty spool, with which a delivery begins, is at another point in each round.
+    for round in 0..100 {
+        let path = dir.path().join(format!("{round}.jsonl"));
+        let delivering = Delivering::start(vec![Sink::file(path.clone())]);
+        for _ in 0..round % 10 {
+            tokio::task::yield_now().await;
+        }
+        record(&delivering.audit, round..round + 1);
+        delivering.stop_and_wait().await;
+        assert_eq!(numbers(&path), [round]);
+    }
+}
+
 #[tokio::test]
 async fn check_of_a_file_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
