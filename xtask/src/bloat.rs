@@ -18,7 +18,7 @@ const MAX_CRATES: usize = 436;
 
 /// Maximum size of the stripped program, in bytes. A commit that raises this must explain the growth, with the
 /// difference that `cargo xtask bloat` shows, and update the size in docs/benchmarks.md.
-const MAX_PROGRAM_BYTES: u64 = 40_000_000;
+const MAX_PROGRAM_BYTES: u64 = 42_000_000;
 
 /// Maximum number of rows in each table.
 const MAX_ROWS: usize = 40;
