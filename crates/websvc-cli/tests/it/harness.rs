@@ -1,6 +1,7 @@
 //! Starts the program in a temporary data directory and sends it HTTP requests.
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -73,6 +74,8 @@ pub(crate) struct Service {
     site: Option<Site>,
     /// The process, if this service has started it.
     process: Option<Child>,
+    /// Its log, if it is in a file. It is printed if the test fails.
+    log: Option<File>,
     pub(crate) address: String,
     client: Client,
     pub(crate) key: String,
@@ -95,7 +98,9 @@ impl Service {
 
     /// Starts a service that writes its log to a file.
     pub(crate) fn start_logging(command: &mut Command, log: &Path) -> Self {
-        Self::spawn(command.stderr(std::fs::File::create(log).unwrap()))
+        let mut service = Self::spawn(command.stderr(File::create(log).unwrap()));
+        service.log = Some(File::open(log).unwrap());
+        service
     }
 
     fn spawn(command: &mut Command) -> Self {
@@ -105,13 +110,14 @@ impl Service {
         let address = line.trim().strip_prefix("websvc listening on ").unwrap_or_default().to_owned();
         assert!(!address.is_empty(), "the service did not start: {line:?}");
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { site: None, process: Some(process), address, client, key: KEY.to_owned() }
+        Self { site: None, process: Some(process), log: None, address, client, key: KEY.to_owned() }
     }
 
     /// Returns a client of a service, or of a load balancer, that runs already.
     pub(crate) fn at(address: &str) -> Self {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { site: None, process: None, address: address.to_owned(), client, key: KEY.to_owned() }
+        let address = address.to_owned();
+        Self { site: None, process: None, log: None, address, client, key: KEY.to_owned() }
     }
 
     /// Starts a service with an empty index in a new data directory.
@@ -237,11 +243,20 @@ impl Service {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "libtest shows the log with the failed test")]
 impl Drop for Service {
     fn drop(&mut self) {
         self.terminate();
         if let Some(process) = &mut self.process {
             wait(process);
+        }
+        if let Some(log) = &mut self.log
+            && std::thread::panicking()
+        {
+            let mut lines = Vec::new();
+            // Another panic would hide the first one.
+            let _ = log.read_to_end(&mut lines);
+            eprintln!("log of the service:\n{}", String::from_utf8_lossy(&lines));
         }
     }
 }

@@ -22,7 +22,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
-use crate::browser::{path_or_skip, serve};
+use crate::browser::{path_or_skip, serve_command};
 use crate::harness::{KEY, Response, Service, Site};
 
 const SESSIONS: &str = "/v2/browser";
@@ -52,7 +52,9 @@ impl SessionTest {
     async fn start_in(world: TestWebBuilder, chromium: &Path) -> Self {
         let world = world.start().await;
         let site = Site::new(&world);
-        let service = serve(&site, chromium);
+        let mut command = serve_command(&site, chromium);
+        command.env("WEBSVC_LOG", "info,websvc_server=debug,websvc_session=debug,websvc_browser=debug");
+        let service = Service::start_logging(&mut command, &site.data_dir().join("log.txt"));
         Self { world, site, service }
     }
 

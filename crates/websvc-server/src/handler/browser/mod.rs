@@ -10,6 +10,7 @@ mod request;
 mod scrape;
 mod screencast;
 mod tabs;
+mod view_end;
 mod wire;
 
 use std::time::Duration;

@@ -4,6 +4,7 @@
 //! session. Without viewers, no pictures are taken. A viewer that only watches changes nothing in the browser: the tab that
 //! it chooses is shown to itself.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,11 +17,12 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use uuid::Uuid;
-use websvc_session::{ClientConnection, PageTarget, ViewMode};
+use websvc_session::{ChannelClosed, ClientConnection, PageTarget, ViewMode};
 use websvc_transport::{Body, ServerBody};
 
 use super::input::input;
 use super::tabs::{TabChange, Tabs};
+use super::view_end::{SILENCE_TIMEOUT, ViewEnd};
 use crate::handler::watch::Handshake;
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
@@ -31,8 +33,6 @@ const LIST_INTERVAL: Duration = Duration::from_millis(250);
 const TITLE_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum size of a message of a viewer.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
-/// The time without a message of the viewer after which it counts as gone. Its page sends one every ten seconds.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval of pings, which show a proxy and the replica that passes them on that the page only does not change.
 const PING_INTERVAL: Duration = Duration::from_secs(25);
 
@@ -90,18 +90,23 @@ pub(super) async fn connect(
 ) -> Result<HttpResponse, ApiError> {
     let handshake = Handshake::from_request(request)?;
     let (connection, page, mode) = context.state.browser_sessions.watch(id, token).await?;
+    let request_id = context.id.clone();
     let body = Body::upgrade(move |stream, mut drain| async move {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_MESSAGE_BYTES))
             .max_frame_size(Some(MAX_MESSAGE_BYTES));
         let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
         let mut viewer = Viewer::new(connection, page, mode);
-        tokio::select! {
-            _ = viewer.show(&mut socket) => {}
-            () = drain.wait() => {}
-        }
+        let end = tokio::select! {
+            shown = viewer.show(&mut socket) => {
+                let Err(end) = shown;
+                end
+            }
+            () = drain.wait() => ViewEnd::Shutdown,
+        };
+        tracing::debug!(id = request_id, reason = end.reason(), "live view closed");
         // The viewer may be gone.
-        let _ = socket.close(None).await;
+        let _ = socket.close(end.close_frame()).await;
     });
     Ok(handshake.into_response(body))
 }
@@ -128,21 +133,22 @@ impl Viewer {
         }
     }
 
-    /// Shows the session until it ends, the viewer leaves, or the last tab is closed; then returns `None`.
+    /// Shows the session until it ends, the viewer leaves, or the last tab is closed.
     async fn show<S: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         socket: &mut WebSocketStream<S>,
-    ) -> Option<()> {
+    ) -> Result<Infallible, ViewEnd> {
         self.listing = self.command(None, "Target.setDiscoverTargets", json!({"discover": true}))?;
         sleep_until(self.connection.reserve_frame()).await;
         self.start_pictures()?;
         loop {
             match self.next_event(socket).await {
                 ViewEvent::Viewer(Some(Ok(Message::Text(text)))) => self.on_viewer_message(&text)?,
-                ViewEvent::Viewer(Some(Ok(Message::Close(_)) | Err(_)) | None)
-                | ViewEvent::Browser(None)
-                | ViewEvent::Silence => return None,
+                ViewEvent::Viewer(Some(Ok(Message::Close(_))) | None) => return Err(ViewEnd::Left),
+                ViewEvent::Viewer(Some(Err(error))) => return Err(ViewEnd::from_error(&error)),
                 ViewEvent::Viewer(Some(Ok(_))) => {}
+                ViewEvent::Browser(None) => return Err(ViewEnd::SessionEnded),
+                ViewEvent::Silence => return Err(ViewEnd::Silent),
                 ViewEvent::Browser(Some(message)) => self.on_browser_message(&message, socket).await?,
                 ViewEvent::Frame => self.use_frame()?,
                 ViewEvent::List => {
@@ -152,7 +158,7 @@ impl Viewer {
                 }
                 ViewEvent::Ping => {
                     self.next_ping = Instant::now() + PING_INTERVAL;
-                    socket.send(Message::Ping(Bytes::new())).await.ok()?;
+                    socket.send(Message::Ping(Bytes::new())).await.map_err(|_| ViewEnd::Left)?;
                 }
                 ViewEvent::Titles => {
                     self.next_titles = Instant::now() + TITLE_INTERVAL;
@@ -185,13 +191,13 @@ impl Viewer {
     }
 
     /// Starts the pictures of the tab in view.
-    fn start_pictures(&mut self) -> Option<()> {
-        let Some(session) = self.shown_session() else { return Some(()) };
+    fn start_pictures(&mut self) -> Result<(), ViewEnd> {
+        let Some(session) = self.shown_session() else { return Ok(()) };
         let screencast =
             json!({"format": "jpeg", "quality": 60, "maxWidth": 1280, "maxHeight": 1280, "everyNthFrame": 1});
         self.command(Some(&session), "Page.enable", json!({}))?;
         self.command(Some(&session), "Page.startScreencast", screencast)?;
-        Some(())
+        Ok(())
     }
 
     /// Returns the protocol session of the tab whose pictures the viewer gets.
@@ -199,11 +205,11 @@ impl Viewer {
         self.shown.as_ref().map(|page| page.session_id.clone())
     }
 
-    /// Sends a command that does not count as use of the session. Returns its ID; `None` if the session has ended.
-    fn command(&mut self, session: Option<&str>, method: &str, params: Value) -> Option<u64> {
+    /// Sends a command that does not count as use of the session. Returns its ID.
+    fn command(&mut self, session: Option<&str>, method: &str, params: Value) -> Result<u64, ViewEnd> {
         let command = self.message(session, method, params);
-        self.connection.send_unnoticed(&command).ok()?;
-        Some(self.last_id)
+        self.connection.send_unnoticed(&command).map_err(|ChannelClosed| ViewEnd::SessionEnded)?;
+        Ok(self.last_id)
     }
 
     fn message(&mut self, session: Option<&str>, method: &str, params: Value) -> String {
@@ -217,7 +223,7 @@ impl Viewer {
     }
 
     /// Requests the next picture, or attaches to the tab that the view changes to.
-    fn use_frame(&mut self) -> Option<()> {
+    fn use_frame(&mut self) -> Result<(), ViewEnd> {
         match self.next_frame.take() {
             Some((_, FrameUse::Next(frame))) => {
                 if let Some(session) = self.shown_session() {
@@ -237,7 +243,7 @@ impl Viewer {
             }
             None => {}
         }
-        Some(())
+        Ok(())
     }
 
     /// Updates the list of the viewer and its view after a change of the tabs.
@@ -256,13 +262,13 @@ impl Viewer {
         self.next_list.get_or_insert_with(|| self.list_from.max(Instant::now()));
     }
 
-    /// Handles a message of the browser. Returns `None` if the last tab is closed or the viewer is gone.
+    /// Handles a message of the browser.
     async fn on_browser_message<S: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         message: &str,
         socket: &mut WebSocketStream<S>,
-    ) -> Option<()> {
-        let mut message: Value = serde_json::from_str(message).ok()?;
+    ) -> Result<(), ViewEnd> {
+        let mut message: Value = serde_json::from_str(message).map_err(|_| ViewEnd::InvalidEvent)?;
         let shown = self.shown.as_ref().filter(|page| message["sessionId"] == page.session_id.as_str());
         let tab = shown.map(|page| page.target_id.clone());
         let Some(method) = message["method"].as_str() else { return self.on_response(&message) };
@@ -286,15 +292,18 @@ impl Viewer {
             }
             "Target.targetCreated" => self.tabs.on_created(&message["params"]["targetInfo"]),
             "Target.targetInfoChanged" => self.tabs.on_changed(&message["params"]["targetInfo"]),
-            "Target.targetDestroyed" => self.tabs.on_destroyed(message["params"]["targetId"].as_str()?)?,
+            "Target.targetDestroyed" => {
+                let target = message["params"]["targetId"].as_str().ok_or(ViewEnd::InvalidEvent)?;
+                self.tabs.on_destroyed(target).ok_or(ViewEnd::NoTab)?
+            }
             _ => TabChange::Nothing,
         };
         self.on_tab_change(change);
-        Some(())
+        Ok(())
     }
 
     /// Handles the response to a command.
-    fn on_response(&mut self, message: &Value) -> Option<()> {
+    fn on_response(&mut self, message: &Value) -> Result<(), ViewEnd> {
         let id = message["id"].as_u64();
         if id == Some(self.listing) {
             let change = self.tabs.set_listed();
@@ -306,21 +315,21 @@ impl Viewer {
         }
         let attached = self.attaching.take_if(|(attaching, _)| id == Some(*attaching));
         // Without a session, the tab is gone, and its end is about to be reported.
-        let Some(session) = message["result"]["sessionId"].as_str() else { return Some(()) };
+        let Some(session) = message["result"]["sessionId"].as_str() else { return Ok(()) };
         if let Some((_, target_id)) = attached.filter(|(_, target)| target == self.tabs.current()) {
             self.shown = Some(PageTarget { target_id, session_id: session.to_owned() });
             return self.start_pictures();
         }
         // The view has changed again meanwhile.
         self.command(None, "Target.detachFromTarget", json!({ "sessionId": session }))?;
-        Some(())
+        Ok(())
     }
 
-    /// Handles a message of the viewer. Returns `None` if the session has ended or the message is not one of the page.
-    fn on_viewer_message(&mut self, text: &str) -> Option<()> {
+    /// Handles a message of the viewer.
+    fn on_viewer_message(&mut self, text: &str) -> Result<(), ViewEnd> {
         self.heard = Instant::now();
-        let message: Value = serde_json::from_str(text).ok()?;
-        match message["kind"].as_str()? {
+        let message: Value = serde_json::from_str(text).map_err(|_| ViewEnd::InvalidMessage)?;
+        match message["kind"].as_str().ok_or(ViewEnd::InvalidMessage)? {
             "alive" => {}
             "shown" => {
                 if let Some(frame) = self.unconfirmed.take()
@@ -330,19 +339,21 @@ impl Viewer {
                 }
             }
             "tab" => {
-                let change = self.tabs.choose(message["tab"].as_str()?);
+                let tab = message["tab"].as_str().ok_or(ViewEnd::InvalidMessage)?;
+                let change = self.tabs.choose(tab);
                 self.on_tab_change(change);
-                if self.mode == ViewMode::Interactive && self.tabs.is_open(message["tab"].as_str()?) {
-                    self.use_browser(None, "Target.activateTarget", json!({ "targetId": message["tab"] }))?;
+                if self.mode == ViewMode::Interactive && self.tabs.is_open(tab) {
+                    self.use_browser(None, "Target.activateTarget", json!({ "targetId": tab }))?;
                 }
             }
             "close" => {
-                if self.mode == ViewMode::Interactive && self.tabs.is_open(message["tab"].as_str()?) {
-                    self.use_browser(None, "Target.closeTarget", json!({ "targetId": message["tab"] }))?;
+                let tab = message["tab"].as_str().ok_or(ViewEnd::InvalidMessage)?;
+                if self.mode == ViewMode::Interactive && self.tabs.is_open(tab) {
+                    self.use_browser(None, "Target.closeTarget", json!({ "targetId": tab }))?;
                 }
             }
             _ => {
-                let (method, params) = input(&message)?;
+                let (method, params) = input(&message).ok_or(ViewEnd::InvalidMessage)?;
                 if let Some(session) = self.shown_session()
                     && self.mode == ViewMode::Interactive
                 {
@@ -350,20 +361,20 @@ impl Viewer {
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
-    /// Sends a command of the viewer, which counts as use of the session. Returns `None` if the session has ended.
-    fn use_browser(&mut self, session: Option<&str>, method: &str, params: Value) -> Option<()> {
+    /// Sends a command of the viewer, which counts as use of the session.
+    fn use_browser(&mut self, session: Option<&str>, method: &str, params: Value) -> Result<(), ViewEnd> {
         let command = self.message(session, method, params);
-        self.connection.send(&command).ok()
+        self.connection.send(&command).map_err(|ChannelClosed| ViewEnd::SessionEnded)
     }
 }
 
-/// Sends a message to the page of a viewer. Returns `None` if it is gone.
+/// Sends a message to the page of a viewer.
 async fn send<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut WebSocketStream<S>,
     message: &Value,
-) -> Option<()> {
-    socket.send(Message::text(message.to_string())).await.ok()
+) -> Result<(), ViewEnd> {
+    socket.send(Message::text(message.to_string())).await.map_err(|_| ViewEnd::Left)
 }
