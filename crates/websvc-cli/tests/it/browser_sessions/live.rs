@@ -4,7 +4,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 use websvc_transport::{Tunnel, Upgrade};
 
 use super::cdp::CdpClient;
@@ -73,11 +73,18 @@ impl Viewer {
         self.receive("tabs", read).await
     }
 
-    /// Waits until the service closes the connection.
-    async fn closed(mut self) {
-        while let Some(Ok(message)) = self.socket.next().await {
-            if message.is_close() {
-                return;
+    /// Chooses a tab, and forgets the pictures so far: one that was taken before does not show that the tab is in view.
+    async fn choose(&mut self, tab: Value) {
+        self.frames.clear();
+        self.send(json!({"kind": "tab", "tab": tab})).await;
+    }
+
+    /// Waits until the service closes the connection, and returns the code and the reason.
+    async fn closed(mut self) -> (u16, String) {
+        loop {
+            if let Message::Close(frame) = self.socket.next().await.unwrap().unwrap() {
+                let CloseFrame { code, reason } = frame.unwrap();
+                return (code.into(), reason.to_string());
             }
         }
     }
@@ -112,7 +119,9 @@ async fn viewers_see_the_page_and_only_interactive_ones_use_the_mouse() {
     client.call(Some(&page), "Page.enable", json!({})).await;
     client.call(Some(&page), "Page.navigate", json!({"url": "http://click.test/"})).await;
     let mut title = async |at_least: u64| loop {
-        let params = json!({"expression": "Number(document.title)", "returnByValue": true});
+        // The first document of a tab has neither.
+        let expression = "document.querySelector('button') && Number(document.title)";
+        let params = json!({"expression": expression, "returnByValue": true});
         let response = client.call(Some(&page), "Runtime.evaluate", params).await;
         match response["result"]["result"]["value"].as_u64() {
             Some(count) if count >= at_least => return count,
@@ -135,7 +144,7 @@ async fn viewers_see_the_page_and_only_interactive_ones_use_the_mouse() {
     reader.frame().await;
     assert_eq!(title(1).await, 1);
     test.delete(&session).await;
-    reader.closed().await;
+    assert_eq!(reader.closed().await, (1000, "the browser session has ended".to_owned()));
 }
 
 /// Returns the ID of the tab with a label.
@@ -166,16 +175,17 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
     reader.frame_of(&list).await;
     // The reader goes back, and cannot close anything. The view of the user stays.
     reader.send(json!({"kind": "close", "tab": tab(&list, "Tea")})).await;
-    reader.send(json!({"kind": "tab", "tab": "none"})).await;
-    reader.send(json!({"kind": "tab", "tab": tab(&list, "0")})).await;
+    reader.choose(json!("none")).await;
+    reader.choose(tab(&list, "0")).await;
     let list = reader.tabs(|labels, current| labels == ["0", "Tea"] && current == "0").await;
     reader.frame_of(&list).await;
     // A tab that a program opens is not followed by a viewer who has chosen one.
     let created = client.call(None, "Target.createTarget", json!({"url": "http://tea.test/2"})).await;
     let list = user.tabs(|labels, current| labels.len() == 3 && current != "Tea" && current != "0").await;
     reader.tabs(|labels, current| labels.len() == 3 && current == "0").await;
-    // The input of the user goes to the tab in view.
-    user.send(json!({"kind": "tab", "tab": tab(&list, "0")})).await;
+    user.frame_of(&list).await;
+    // The input of the user goes to the tab in view once a picture has followed the choice. Before, it may be lost.
+    user.choose(tab(&list, "0")).await;
     let list = user.tabs(|_, current| current == "0").await;
     user.frame_of(&list).await;
     user.click().await;
@@ -192,11 +202,26 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
     }
     // A session without a tab gets a new one for the next viewer.
     user.send(json!({"kind": "close", "tab": last})).await;
-    reader.closed().await;
-    user.closed().await;
+    for viewer in [reader, user] {
+        assert_eq!(viewer.closed().await, (1000, "the last tab was closed".to_owned()));
+    }
     let mut next = Viewer::connect(&test, &session["liveViewUrl"]).await;
     let list = next.tabs(|labels, _| labels == ["New tab"]).await;
     next.frame_of(&list).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn viewer_learns_that_its_message_is_not_one_of_the_live_view() {
+    let name = "viewer_learns_that_its_message_is_not_one_of_the_live_view";
+    let Some(test) = SessionTest::start(name).await else { return };
+    let session = test.create(json!({})).await;
+    for message in [json!({"kind": "navigate", "url": "http://tea.test/"}), json!({"kind": "tab"}), json!([])]
+    {
+        let mut viewer = Viewer::connect(&test, &session["interactiveLiveViewUrl"]).await;
+        viewer.send(message).await;
+        let expected = (1008, "the message is not one of the live view".to_owned());
+        assert_eq!(viewer.closed().await, expected);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
