@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_long_message_is_told_from_a_lost_connection() {
+    fn too_long_message_is_not_a_lost_connection() {
         let too_long = CapacityError::MessageTooLong { size: 20_000, max_size: 16 * 1024 };
         let end = ViewEnd::from_error(&Error::Capacity(too_long));
         assert_eq!(end.close_frame().map(|frame| frame.code), Some(CloseCode::Size));
