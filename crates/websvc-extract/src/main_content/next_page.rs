@@ -96,7 +96,7 @@ pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -
         let step = links::resolve(&document.base, href).and_then(|url| page.step_to(&url));
         let Some(Step { from, to }) = step else { continue };
         match label {
-            Label::Next => named.push(id),
+            Label::Next => named.push((to, id)),
             Label::Number(label) => {
                 if label == to && to == from.unwrap_or(1) + 1 {
                     numbered.push(id);
@@ -104,7 +104,9 @@ pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -
             }
         }
     }
-    if named.is_empty() { numbered } else { named }
+    // In a pager such as `› »`, the second link leads to the last page.
+    let Some(nearest) = named.iter().map(|&(to, _)| to).min() else { return numbered };
+    named.into_iter().filter(|&(to, _)| to == nearest).map(|(_, id)| id).collect()
 }
 
 /// Returns whether a relative or absolute URL may have a page number. Resolving all links would be expensive.
