@@ -85,6 +85,7 @@ const PAGE_PARAMETERS: [&str; 18] = [
 /// Both the nodes and the links are in document order.
 pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -> Vec<NodeId> {
     let dom = &document.dom;
+    let page = PageUrl::new(&document.url);
     let (mut named, mut numbered) = (Vec::new(), Vec::new());
     for &id in order.iter().filter(|&&id| dom.is(id, Tag::A)) {
         let href = dom.attribute(id, "href").unwrap_or_default();
@@ -92,32 +93,35 @@ pub(super) fn links(document: &Document, view: &ContentView, order: &[NodeId]) -
             continue;
         }
         let Some(label) = label(dom, view, id) else { continue };
-        let step = links::resolve(&document.base, href).and_then(|url| step(&document.url, &url));
-        match (label, step) {
-            (_, None) => {}
-            (Label::Next, Some(_)) => named.push(id),
-            (Label::Number(label), Some(Step { from, to })) => {
+        let step = links::resolve(&document.base, href).and_then(|url| page.step_to(&url));
+        let Some(Step { from, to }) = step else { continue };
+        match label {
+            Label::Next => named.push((to, id)),
+            Label::Number(label) => {
                 if label == to && to == from.unwrap_or(1) + 1 {
                     numbered.push(id);
                 }
             }
         }
     }
-    if named.is_empty() { numbered } else { named }
+    // In a pager such as `› »`, the second link leads to the last page.
+    let Some(nearest) = named.iter().map(|&(to, _)| to).min() else { return numbered };
+    named.into_iter().filter(|&(to, _)| to == nearest).map(|(_, id)| id).collect()
 }
 
 /// Returns whether a relative or absolute URL may have a page number. Resolving all links would be expensive.
 fn has_page_number(href: &str) -> bool {
     let href = href.trim().split('#').next().unwrap_or_default();
     let (path, query) = href.split_once('?').unwrap_or((href, ""));
-    let numbers_a_page =
-        |pair: &str| pair.split_once('=').is_some_and(|(name, value)| is_page(name) && is_number(value));
+    let numbers_a_page = |pair: &str| {
+        pair.split_once('=').is_some_and(|(name, value)| page_parameter(name).is_some() && is_number(value))
+    };
     split_path(path).1.is_some() || query.split('&').any(numbers_a_page)
 }
 
-/// Returns whether a parameter numbers the pages of a list.
-fn is_page(parameter: &str) -> bool {
-    PAGE_PARAMETERS.iter().any(|name| name.eq_ignore_ascii_case(parameter))
+/// Returns the listed name of a parameter that numbers the pages of a list.
+fn page_parameter(name: &str) -> Option<&'static str> {
+    PAGE_PARAMETERS.into_iter().find(|listed| listed.eq_ignore_ascii_case(name))
 }
 
 /// The meaning of the text of a link.
@@ -167,6 +171,10 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+fn parse_number(value: &str) -> Option<u32> {
+    if is_number(value) { value.parse().ok() } else { None }
+}
+
 /// The page numbers in the URLs of the page and of a link. Most first pages have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
@@ -174,45 +182,70 @@ struct Step {
     to: u32,
 }
 
-/// Returns the page numbers if a URL is that of the page with a larger page number.
-fn step(page: &Url, target: &Url) -> Option<Step> {
-    if page.host_str() != target.host_str() {
-        return None;
+/// The parts of the URL of the page that links are compared with. They are read once, because the URL may be long and the
+/// page may have many links.
+#[derive(Debug)]
+struct PageUrl<'a> {
+    host: Option<&'a str>,
+    path: &'a str,
+    /// The path without its page number.
+    stem: &'a str,
+    number: Option<u32>,
+    /// The first value of each parameter in `PAGE_PARAMETERS`.
+    parameters: Vec<(&'static str, Option<u32>)>,
+}
+
+impl<'a> PageUrl<'a> {
+    fn new(url: &'a Url) -> PageUrl<'a> {
+        let path = url.path().trim_end_matches('/');
+        let (stem, number) = split_path(path);
+        let mut parameters: Vec<(&'static str, Option<u32>)> = Vec::new();
+        for (name, value) in url.query_pairs() {
+            if let Some(name) = page_parameter(&name)
+                && !parameters.iter().any(|&(known, _)| known == name)
+            {
+                parameters.push((name, parse_number(&value)));
+            }
+        }
+        PageUrl { host: url.host_str(), path, stem, number, parameters }
     }
-    let step = if page.path().trim_end_matches('/') == target.path().trim_end_matches('/') {
-        step_of_query(page, target)?
-    } else {
-        step_of_path(page, target)?
-    };
-    (step.to > step.from.unwrap_or(0)).then_some(step)
+
+    /// Returns the page numbers if a URL is that of the page with a larger page number.
+    fn step_to(&self, target: &Url) -> Option<Step> {
+        if self.host != target.host_str() {
+            return None;
+        }
+        let path = target.path().trim_end_matches('/');
+        let step = if path == self.path { self.step_of_query(target) } else { self.step_of_path(path) };
+        step.filter(|step| step.to > step.from.unwrap_or(0))
+    }
+
+    /// Finds the first page number that is added or changes in the query of a URL with the same path. Other parameters are
+    /// not compared, because the links of a pager may add some, such as the default order.
+    fn step_of_query(&self, target: &Url) -> Option<Step> {
+        let step = |name: &str, value: &str| {
+            let (name, to) = (page_parameter(name)?, parse_number(value)?);
+            let from = self.parameters.iter().find(|(own, _)| *own == name).and_then(|&(_, from)| from);
+            (from != Some(to)).then_some(Step { from, to })
+        };
+        target.query_pairs().find_map(|(name, value)| step(&name, &value))
+    }
+
+    /// Compares two paths that differ in the number at their end: `/list/2`, `/list/page/2`, `/list_2.html`.
+    fn step_of_path(&self, path: &str) -> Option<Step> {
+        let (stem, to) = split_path(path);
+        let to = to?;
+        // `/list.html` and `/list_2.html`, or a folder and `/folder/index_2.html`.
+        let is_first =
+            self.path == stem || has_extension(path) && stem.strip_suffix("/index") == Some(self.path);
+        let is_same = is_first || self.stem == stem;
+        let from = if self.path == stem { None } else { self.number };
+        is_same.then_some(Step { from, to })
+    }
 }
 
-/// Compares the queries of two URLs with the same path: a parameter with a number changes or is added, the others stay.
-fn step_of_query(page: &Url, target: &Url) -> Option<Step> {
-    let number = |url: &Url, name: &str| {
-        let value = url.query_pairs().find(|(other, _)| other == name)?.1;
-        is_number(&value).then(|| value.parse().ok())?
-    };
-    let mut changed = target.query_pairs().filter(|pair| !page.query_pairs().any(|other| other == *pair));
-    let (name, _) = changed.find(|(name, _)| is_page(name))?;
-    Some(Step { from: number(page, &name), to: number(target, &name)? })
-}
-
-/// Compares two paths that differ in the number at their end: `/list/2`, `/list/page/2`, `/list_2.html`.
-fn step_of_path(page: &Url, target: &Url) -> Option<Step> {
-    let (stem, to) = split_path(target.path());
-    let to = to?;
-    let own = page.path().trim_end_matches('/');
-    let (own_stem, from) = split_path(own);
-    let extension = |path: &str| path.rsplit('/').next().and_then(|name| name.rfind('.')).is_some();
-    // `/list.html` and `/list_2.html`, or a folder and `/folder/index_2.html`.
-    let is_same = if own_stem == stem {
-        true
-    } else {
-        own == stem || extension(target.path()) && stem.strip_suffix("/index") == Some(own)
-    };
-    let from = if own == stem { None } else { from };
-    is_same.then_some(Step { from, to })
+fn has_extension(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.contains('.'))
 }
 
 /// Splits the page number from the end of a path.
@@ -240,7 +273,14 @@ mod tests {
     fn check(page: &str, target: &str, expected: Option<(Option<u32>, u32)>) {
         let url = |path: &str| Url::parse("https://example.com").unwrap().join(path).unwrap();
         let expected = expected.map(|(from, to)| Step { from, to });
-        assert_eq!(step(&url(page), &url(target)), expected, "{page} to {target}");
+        assert_eq!(PageUrl::new(&url(page)).step_to(&url(target)), expected, "{page} to {target}");
+    }
+
+    #[test]
+    fn long_query_of_the_page_is_reduced_to_one_value_per_parameter() {
+        let query = "page=1&PAGE=2&color=red&page=3&start=x&".repeat(1_000);
+        let page = Url::parse(&format!("https://example.com/list?{query}")).unwrap();
+        assert_eq!(PageUrl::new(&page).parameters, [("page", Some(1)), ("start", None)]);
     }
 
     #[test]
@@ -248,6 +288,7 @@ mod tests {
         check("/shop", "/shop?page=2", Some((None, 2)));
         check("/shop?page=2&sort=price", "/shop?sort=price&page=3", Some((Some(2), 3)));
         check("/list?start=25", "/list?start=50", Some((Some(25), 50)));
+        check("/list?from=home&page=1", "/list?from=home&page=2", Some((Some(1), 2)));
         check("/blog/", "/blog/page/2/", Some((None, 2)));
         check("/blog/page/2/", "/blog/page/3/", Some((Some(2), 3)));
         check("/openings/1", "/openings/2", Some((Some(1), 2)));

@@ -4,7 +4,6 @@
 //! around the content. If nearly all records of a list are kept, its prices are content, too.
 
 use super::blocks::{Block, BlockTree};
-use super::features::chain;
 use crate::dom::Dom;
 use crate::offer::has_price;
 
@@ -46,18 +45,25 @@ pub(super) fn keep_prices(dom: &Dom, tree: &BlockTree, kept: &mut [bool]) {
     if open.is_empty() {
         return;
     }
-    let kept_words = kept_words(tree, kept);
-    let lists = lists(tree, &kept_words);
+    let is_in_kept_record = in_kept_records(tree, &kept_words(tree, kept));
     for index in open {
         let block = &tree.blocks[index];
-        let is_in_kept_record = chain(&tree.elements, block.owner).any(|element| {
-            is_record(tree, element)
-                && kept_words[element] > 0.0
-                && lists[tree.elements[element].parent].is_kept()
-        });
         // The text comes last, because searching it for currencies is expensive.
-        kept[index] = is_in_kept_record && is_price(dom, block);
+        kept[index] = is_in_kept_record[block.owner] && is_price(dom, block);
     }
+}
+
+/// Returns for each element whether a record that is kept in part, of a list that is kept, is the element or around it.
+fn in_kept_records(tree: &BlockTree, kept_words: &[f32]) -> Vec<bool> {
+    let lists = lists(tree, kept_words);
+    let mut is_inside = vec![false; tree.elements.len()];
+    // Forwards, so that parents come before their children.
+    for (index, element) in tree.elements.iter().enumerate() {
+        let is_kept_record =
+            is_record(tree, index) && kept_words[index] > 0.0 && lists[element.parent].is_kept();
+        is_inside[index] = is_inside[element.parent] || is_kept_record;
+    }
+    is_inside
 }
 
 fn is_price(dom: &Dom, block: &Block) -> bool {

@@ -99,6 +99,18 @@ fn link_with_the_next_number_is_kept_if_no_link_says_next() {
 }
 
 #[test]
+fn link_to_the_next_page_is_kept_before_one_to_the_last_page() {
+    let pager = "<div class=pager><a href='/shop?page=1'>«</a> <a href='/shop?page=2'>‹</a> <span>3</span> <a \
+                 href='/shop?page=4'>›</a> <a href='/shop?page=40'>»</a></div>";
+    let html = page("Lamps", &format!("{}{}{pager}", paragraphs(), cards(|amount| format!("${amount}"))));
+    check(
+        &markdown("/shop?page=3", &html),
+        &["[›](https://lamps.example/shop?page=4)"],
+        &["page=1", "page=2", "page=40"],
+    );
+}
+
+#[test]
 fn link_to_the_next_post_is_left_out() {
     let pager = "<div class=post-navigation><a rel=prev href=/2026/moss>Previous</a> <a rel=next \
                  href=/2026/slugs>Next</a></div>";
