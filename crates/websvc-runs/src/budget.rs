@@ -182,6 +182,7 @@ impl Drop for Reservation<'_> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use futures_util::future::join_all;
     use tempfile::TempDir;
     use websvc_store::{ApiVersion, HoldOutcome, Store, Team, TeamChange, Usage, UsageRetention};
@@ -272,6 +273,15 @@ mod tests {
         assert_eq!(budget.remaining(), 4);
         budget.kept(price).settle(&bill(2));
         assert_eq!((budget.remaining(), budget.bill().total()), (8, 2));
+    }
+
+    #[tokio::test]
+    async fn call_that_is_dropped_while_it_waits_for_credits_reserves_none() {
+        let fixture = Fixture::new(Some(100));
+        let budget = fixture.run(60, 20);
+        drop(budget.reserve(Price::of(50)).now_or_never());
+        assert_eq!(budget.remaining(), 60);
+        assert_eq!(budget.charge(ChargeKind::AgentStep, 20).await, Ok(()));
     }
 
     #[tokio::test]

@@ -17,7 +17,7 @@ use websvc_types::agent::{
 use crate::error::RunsError;
 use crate::runs::{Runs, now_ms};
 use crate::stored::StoredResult;
-use crate::trace::{DATA, Trace};
+use crate::trace::{DATA, Trace, open_sessions};
 
 /// The stop reason of a run whose process ended.
 const INTERRUPTED: &str = "interrupted";
@@ -210,17 +210,7 @@ pub(crate) async fn add_session_ends(
     events: &[AgentEvent],
     trace: &Trace,
 ) -> Result<(), RunsError> {
-    let mut open: Vec<&str> = Vec::new();
-    for event in events {
-        match &event.detail {
-            AgentEventDetail::BrowserSessionStarted { session_id } => open.push(session_id),
-            AgentEventDetail::BrowserSessionFinished { session_id, duration_ms: _ } => {
-                open.retain(|id| id != session_id);
-            }
-            _other => {}
-        }
-    }
-    for id in open {
+    for id in open_sessions(events) {
         let owned = id.to_owned();
         let row = runs.with_store(move |store, _| store.browser_session(&owned)).await?;
         let duration_ms = row.map_or(0, |row| {

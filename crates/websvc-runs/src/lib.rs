@@ -29,3 +29,4 @@ pub use metrics::RunCounts;
 pub use responses::{agent_list_item, agent_thread};
 pub use runs::{Runs, StartRun};
 pub use stored::StoredRequest;
+pub use trace::open_sessions;

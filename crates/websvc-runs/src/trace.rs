@@ -220,6 +220,32 @@ pub(crate) fn action_event(action: &str, input: Value, credits_used: u64) -> Run
     RunWebhookEvent { event: JobEvent::RunAction, data }
 }
 
+/// Returns the IDs of the browser sessions that have started and not ended, in the order of their start.
+#[must_use]
+pub fn open_sessions(events: &[AgentEvent]) -> Vec<&str> {
+    let mut open: Vec<&str> = Vec::new();
+    for event in events {
+        match &event.detail {
+            AgentEventDetail::BrowserSessionStarted { session_id } => open.push(session_id),
+            AgentEventDetail::BrowserSessionFinished { session_id, duration_ms: _ } => {
+                open.retain(|id| id != session_id);
+            }
+            AgentEventDetail::RunStarted {}
+            | AgentEventDetail::RunCancelRequested { .. }
+            | AgentEventDetail::RunFinished { .. }
+            | AgentEventDetail::AgentStarted {}
+            | AgentEventDetail::AgentFinished { .. }
+            | AgentEventDetail::ProgressReported { .. }
+            | AgentEventDetail::ReasoningSummary { .. }
+            | AgentEventDetail::ToolCallStarted { .. }
+            | AgentEventDetail::ToolCallFinished { .. }
+            | AgentEventDetail::ArtifactUpdated { .. }
+            | AgentEventDetail::ErrorOccurred { .. } => {}
+        }
+    }
+    open
+}
+
 fn call_id(number: u32) -> String {
     format!("call-{number}")
 }
@@ -281,6 +307,18 @@ mod tests {
             (&json!("scrape"), &json!(true))
         );
         assert_eq!((&events[0]["runId"], &events[0]["schemaVersion"]), (&json!("run-1"), &json!(1)));
+    }
+
+    #[test]
+    fn open_sessions_are_those_without_an_end() {
+        let trace = Trace::new("run-1", 0);
+        for id in ["one", "two", "three"] {
+            trace.record(Event::SessionStarted { id: id.to_owned() });
+        }
+        trace.record(Event::SessionFinished { id: "two".to_owned(), duration: std::time::Duration::ZERO });
+        let events: Vec<AgentEvent> =
+            events(&trace).into_iter().map(|event| serde_json::from_value(event).unwrap()).collect();
+        assert_eq!(open_sessions(&events), ["one", "three"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
 
 use super::RunEnvironment;
 use super::read::{failure, known_page, refused};
-use super::session::{RunSession, Slot};
+use super::session::Slot;
 
 /// The maximum time of a task.
 const TASK_TIMEOUT: Duration = Duration::from_secs(90);
@@ -44,7 +44,12 @@ impl RunEnvironment {
             check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let mut slot = self.session.lock().await;
         let view = self.session_at(sessions, &mut slot, &plan).await?;
-        let remaining = slot.as_ref().map_or(Duration::ZERO, RunSession::remaining);
+        let mut remaining = Duration::ZERO;
+        if let Some(session) = slot.as_mut() {
+            // Not known until it is read after the task, also if this call is dropped before.
+            session.page = None;
+            remaining = session.remaining();
+        }
         let timeout = TASK_TIMEOUT.min(remaining.saturating_sub(READ_TIMEOUT));
         let executed = sessions.prompt(&view, task, Some(timeout)).await;
         let page = self.read_session(sessions, &view).await;

@@ -47,8 +47,9 @@ impl RunEnvironment {
         if let Some(page) = self.memory.lock().get(url) {
             return Ok(page);
         }
-        let permit = self.tools.reads.acquire().await;
-        let _permit = permit.map_err(|_closed| ToolFailure::Failed("the service is stopping".to_owned()))?;
+        let Some(_permit) = self.tools.read_permit().await else {
+            return Err(ToolFailure::Failed("the service is stopping".to_owned()));
+        };
         let (plan, reservation) = self.reserve_page(url, share).await?;
         let (target, scrape) = (plan.target(), plan.scrape());
         let (engine, files) = (self.page_engine(), FilePublisher::inline());

@@ -60,13 +60,7 @@ impl RunSession {
         let is_active =
             Uuid::parse_str(&self.view.record.id).is_ok_and(|id| self.guard.sessions.contains(id));
         let has_time = self.remaining() >= MIN_REMAINING;
-        is_active && has_time && site(&self.opened) == site(url) && self.has_credentials_of(url)
-    }
-
-    /// Returns whether it sends the user name and the password of a URL, if the URL has any.
-    fn has_credentials_of(&self, url: &Url) -> bool {
-        let opened = &self.opened;
-        !has_credentials(url) || (url.username(), url.password()) == (opened.username(), opened.password())
+        is_active && has_time && site(&self.opened) == site(url) && sends_credentials_of(&self.opened, url)
     }
 
     /// Returns whether it shows a page already. A URL without a fragment means the page in any of its states.
@@ -163,11 +157,13 @@ impl RunEnvironment {
         let Some(RunSession { view, page: _, opened: _, created, ttl, price, guard }) = slot.take() else {
             return;
         };
+        // If this call is dropped while the session ends, this releases the price.
+        let reservation = self.budget.kept(price);
         let team = &self.setup.team;
         let ended = tokio::time::timeout(CLOSE_TIMEOUT, guard.end(team)).await.ok().flatten();
         let duration = ended.unwrap_or_else(|| created.elapsed()).min(ttl);
         let bill = self.tools.engine.session_bill(duration, SessionUse::Prompt);
-        self.budget.kept(price).settle(&bill);
+        reservation.settle(&bill);
         self.record(Event::SessionFinished { id: view.record.id, duration });
     }
 }
@@ -197,6 +193,13 @@ impl Drop for SessionGuard {
             }
         });
     }
+}
+
+/// Returns whether a session that was opened with a URL sends the user name and the password of another URL, if that has any.
+/// It sends those of its own URL, to the origin of that URL.
+fn sends_credentials_of(opened: &Url, url: &Url) -> bool {
+    let is_same = (opened.username(), opened.password()) == (url.username(), url.password());
+    !has_credentials(url) || (is_same && opened.origin() == url.origin())
 }
 
 /// Returns whether a URL is that of a page. Without a fragment, it means the page in any of its states.
@@ -231,6 +234,22 @@ mod tests {
             ("http://a.test/x", "https://a.test/x", false),
         ] {
             assert_eq!(is_same(page, url), expected, "{page} {url}");
+        }
+    }
+
+    #[test]
+    fn session_sends_only_its_own_credentials_to_its_own_origin() {
+        let sends =
+            |opened: &str, url: &str| sends_credentials_of(&opened.parse().unwrap(), &url.parse().unwrap());
+        for (opened, url, expected) in [
+            ("http://u:p@a.test/x", "http://u:p@a.test/y", true),
+            ("http://u:p@a.test/x", "http://b.a.test/", true),
+            ("http://u:p@a.test/x", "http://u:other@a.test/x", false),
+            ("http://u:p@a.test/x", "http://u:p@b.a.test/x", false),
+            ("http://u:p@a.test/x", "https://u:p@a.test/x", false),
+            ("http://a.test/x", "http://u@a.test/x", false),
+        ] {
+            assert_eq!(sends(opened, url), expected, "{opened} {url}");
         }
     }
 

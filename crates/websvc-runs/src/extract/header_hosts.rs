@@ -4,6 +4,7 @@
 //! name; these get none of them.
 
 use url::Url;
+use websvc_address::is_public_suffix;
 use websvc_validate::{ExtractPlan, ExtractTarget, Target};
 
 /// The hosts of the URLs of a request.
@@ -26,9 +27,10 @@ impl<'a> HeaderHosts<'a> {
                 ExtractTarget::Page(page) => (Target::url(page), false),
                 ExtractTarget::Site(site) => (Target::url(site), true),
             };
+            let name = without_www(url.host_str()?);
             Some(NamedHost {
-                name: without_www(url.host_str()?),
-                includes_subdomains: is_site && plan.include_subdomains,
+                name,
+                includes_subdomains: is_site && plan.include_subdomains && !has_foreign_subdomains(name),
                 is_secure: url.scheme() == "https",
             })
         };
@@ -48,8 +50,15 @@ impl<'a> HeaderHosts<'a> {
     }
 }
 
+/// Returns a host without `www.`. `www.gov.uk` stays as it is: its subdomains and `gov.uk` are not part of it.
 fn without_www(host: &str) -> &str {
-    host.strip_prefix("www.").unwrap_or(host)
+    host.strip_prefix("www.").filter(|parent| !has_foreign_subdomains(parent)).unwrap_or(host)
+}
+
+/// Returns whether the subdomains of a domain belong to others.
+fn has_foreign_subdomains(domain: &str) -> bool {
+    let domain = domain.trim_end_matches('.');
+    domain.is_empty() || is_public_suffix(domain)
 }
 
 #[cfg(test)]
@@ -94,6 +103,25 @@ mod tests {
     #[test]
     fn site_names_its_subdomains_unless_they_are_excluded() {
         check("https://a.test/*", true, &[("https://shop.a.test/", true), ("https://nota.test/", false)]);
+        check("https://www.a.test/*", true, &[("https://shop.a.test/", true)]);
         check("https://a.test/*", false, &[("https://shop.a.test/", false), ("https://a.test/x", true)]);
+    }
+
+    #[test]
+    fn subdomains_of_a_public_suffix_are_not_named() {
+        let gov_uk = ["https://other.gov.uk/", "https://gov.uk/", "https://www.other.gov.uk/"];
+        check("https://www.gov.uk/*", true, &gov_uk.map(|url| (url, false)));
+        check(
+            "https://www.gov.uk/*",
+            true,
+            &[("https://www.gov.uk/tax", true), ("https://forms.www.gov.uk/", true)],
+        );
+        check("https://www.com/*", true, &[("https://www.com/x", true), ("https://other.com/", false)]);
+        check(
+            "https://github.io/*",
+            true,
+            &[("https://github.io/x", true), ("https://other.github.io/", false)],
+        );
+        check("https://www./*", true, &[("https://www./x", true), ("https://other.test./", false)]);
     }
 }

@@ -28,6 +28,7 @@ use crate::error::RunsError;
 use crate::runs::{Inner, Runs, now_ms};
 use crate::trace::Trace;
 pub(crate) use budget::{least_extract_credits, max_credits};
+use header_hosts::HeaderHosts;
 pub(crate) use result::StoredExtraction;
 pub use status::StoredExtractRequest;
 pub(crate) use status::extract_status;
@@ -46,6 +47,9 @@ struct Extraction<'a> {
     team: &'a str,
     plan: &'a ExtractPlan,
     policy: &'a Policy,
+    /// The task for the model.
+    prompt: String,
+    header_hosts: HeaderHosts<'a>,
     budget: Budget,
     deadline: Instant,
 }
@@ -161,6 +165,8 @@ async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Resu
         team: &record.team,
         plan: &plan,
         policy: &policy,
+        prompt: pages::prompt(&plan),
+        header_hosts: HeaderHosts::new(&plan),
         // Only the number of its pages limits it.
         budget: Budget::new(u64::MAX, team, hold),
         deadline: started + plan.timeout.map_or(max_time, |timeout| timeout.min(max_time)),

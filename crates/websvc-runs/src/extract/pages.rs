@@ -15,11 +15,10 @@ use websvc_scrape::{FilePublisher, Page};
 use websvc_store::RunStatus;
 use websvc_transport::{BoxFuture, text_without_credentials, without_credentials};
 use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
-use websvc_validate::ScrapePlan;
+use websvc_validate::{ExtractPlan, ScrapePlan};
 
 use super::budget::page_credits;
 use super::discover::Discovered;
-use super::header_hosts::HeaderHosts;
 use super::{Extraction, Outcome, StoredExtraction};
 use crate::budget::Price;
 use crate::environment::rank::violation;
@@ -141,8 +140,8 @@ impl Extraction<'_> {
             }
         };
         let url = page.url.clone();
-        let (prompt, schema) = (self.prompt(), self.plan.schema.as_ref());
-        let collected = collect_page(model, &prompt, schema, page, self.pages_deadline()).await;
+        let (prompt, schema) = (&self.prompt, self.plan.schema.as_ref());
+        let collected = collect_page(model, prompt, schema, page, self.pages_deadline()).await;
         if collected.as_ref().is_ok_and(|collected| !collected.data.is_null()) {
             bill.add_line(ChargeKind::Json, 1, engine.json_price());
         }
@@ -159,7 +158,7 @@ impl Extraction<'_> {
     /// Returns the plan for a page: with the headers of the request only if the page is of a host that the caller named.
     fn scrape_plan(&self, url: &Url) -> Cow<'_, ScrapePlan> {
         let plan = &self.plan.scrape;
-        if plan.headers().is_empty() || HeaderHosts::new(self.plan).contains(url) {
+        if plan.headers().is_empty() || self.header_hosts.contains(url) {
             return Cow::Borrowed(plan);
         }
         Cow::Owned(plan.without_headers())
@@ -170,8 +169,7 @@ impl Extraction<'_> {
         if self.plan.scrape.headers().is_empty() {
             return None;
         }
-        let named_hosts = HeaderHosts::new(self.plan);
-        let others = urls.iter().filter(|url| !named_hosts.contains(url));
+        let others = urls.iter().filter(|url| !self.header_hosts.contains(url));
         let hosts: BTreeSet<&str> = others.filter_map(Url::host_str).collect();
         let hosts: Vec<String> = hosts.into_iter().map(str::to_owned).collect();
         (!hosts.is_empty()).then(|| {
@@ -182,20 +180,6 @@ impl Extraction<'_> {
     /// Returns the end of the time for pages.
     fn pages_deadline(&self) -> Instant {
         self.deadline.checked_sub(RESERVED_TIME).unwrap_or(self.deadline)
-    }
-
-    /// Returns the task for the model: what the caller wrote, without passwords of URLs. Texts of pages are never part of it.
-    fn prompt(&self) -> String {
-        let task = match (self.plan.prompt.as_deref(), &self.plan.schema) {
-            (Some(prompt), _) => prompt,
-            (None, Some(_)) => "Extract the data that the fields describe.",
-            (None, None) => "Extract the main facts, as an object with short names.",
-        };
-        let prompt = match &self.plan.system_prompt {
-            Some(system_prompt) => format!("{system_prompt}\n\n{task}"),
-            None => task.to_owned(),
-        };
-        text_without_credentials(&prompt).into_owned()
     }
 
     /// Checks the merged data, lets the model correct it once, and ends the extraction.
@@ -233,8 +217,7 @@ impl Extraction<'_> {
         if let Some(first) = &found
             && violation(&optional, &data).await.is_some()
         {
-            let prompt = self.prompt();
-            let corrected = correct_data(model, &prompt, &optional, &data, first, self.deadline).await;
+            let corrected = correct_data(model, &self.prompt, &optional, &data, first, self.deadline).await;
             let corrected = corrected
                 .map_err(|error| format!("{first}; the language model failed: {}", error.with_advice()))?;
             pages.usage.add(corrected.usage);
@@ -304,6 +287,20 @@ impl Pages {
             warnings,
         }
     }
+}
+
+/// Returns the task for the model: what the caller wrote, without passwords of URLs. Texts of pages are never part of it.
+pub(super) fn prompt(plan: &ExtractPlan) -> String {
+    let task = match (plan.prompt.as_deref(), &plan.schema) {
+        (Some(prompt), _) => prompt,
+        (None, Some(_)) => "Extract the data that the fields describe.",
+        (None, None) => "Extract the main facts, as an object with short names.",
+    };
+    let prompt = match &plan.system_prompt {
+        Some(system_prompt) => format!("{system_prompt}\n\n{task}"),
+        None => task.to_owned(),
+    };
+    text_without_credentials(&prompt).into_owned()
 }
 
 /// Returns the first of several texts.

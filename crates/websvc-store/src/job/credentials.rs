@@ -3,6 +3,8 @@
 //! While it works they are in the database, because a job continues after a restart, and a run may have to wait.
 
 use serde_json::Value;
+use url::Url;
+use websvc_transport::has_credentials;
 
 use crate::sql::{self, Transaction, params};
 
@@ -56,7 +58,7 @@ pub(crate) fn run_without_secrets(stored: &str) -> Option<String> {
     for url in request.get_mut("urls").and_then(Value::as_array_mut).into_iter().flatten() {
         // The URLs are as sent: without a scheme, they are of http.
         if let Value::String(text) = url
-            && !has_http_scheme(text)
+            && !is_http_url(text)
             && let Some(cleaned) = without_credentials(&format!("http://{}", text.trim()))
         {
             *text = cleaned;
@@ -94,10 +96,27 @@ fn clean(value: &mut Value) -> bool {
 /// Returns an HTTP URL without its user and password (RFC 3986, section 3.2.1); `None` for other texts, and for URLs
 /// without them.
 fn without_credentials(text: &str) -> Option<String> {
+    without_written_credentials(text).or_else(|| {
+        // Requests may have other spellings, such as `https:user@host`, because browsers accept them too.
+        let url = Url::parse(text).ok().filter(|url| is_http(url) && has_credentials(url))?;
+        Some(websvc_transport::without_credentials(&url).into())
+    })
+}
+
+/// Does so for URLs with `://`. Everything else in the text stays as it is.
+fn without_written_credentials(text: &str) -> Option<String> {
     let (scheme, rest) = text.trim_start().split_once("://").filter(|_| has_http_scheme(text))?;
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let at = rest[..end].rfind('@')?;
     Some(format!("{scheme}://{}", &rest[at + 1..]))
+}
+
+fn is_http_url(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| is_http(&url))
+}
+
+fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
 }
 
 fn has_http_scheme(text: &str) -> bool {
@@ -116,6 +135,12 @@ mod tests {
             ("https://user@a.test", Some("https://a.test")),
             ("http://a.test/x@y", None),
             ("http://a.test?@", None),
+            ("https:user:pass@a.test/x", Some("https://a.test/x")),
+            ("https:/user@a.test/x", Some("https://a.test/x")),
+            (r"https:\\user@a.test/x", Some("https://a.test/x")),
+            ("https:\t//user@a.test/x", Some("https://a.test/x")),
+            ("https:a.test/x@y", None),
+            ("ftp:/user@a.test/x", None),
             ("mail@a.test", None),
         ] {
             assert_eq!(without_credentials(url).as_deref(), expected, "{url}");
@@ -130,6 +155,7 @@ mod tests {
         assert_eq!(without_secrets(request).as_deref(), Some(expected));
         assert_eq!(without_secrets(r#"{"warnings":["a@b"]}"#), None);
     }
+
     #[test]
     fn run_keeps_its_prompt_and_its_schema() {
         let schema = r#"{"properties":{"headers":{"type":"object"}}}"#;
@@ -139,10 +165,13 @@ mod tests {
             )
         };
         let found = run_without_secrets(&stored(
-            r#"[" http://u:p@a.test/x","u:p@b.test/?to=http://x","http://c.test/@"]"#,
+            r#"[" http://u:p@a.test/x","u:p@b.test/?to=http://x","https:u:p@d.test/","http://c.test/@"]"#,
             r#"{"headers":{"cookie":"x"}}"#,
         ));
-        let expected = stored(r#"["http://a.test/x","http://b.test/?to=http://x","http://c.test/@"]"#, "{}");
+        let expected = stored(
+            r#"["http://a.test/x","http://b.test/?to=http://x","https://d.test/","http://c.test/@"]"#,
+            "{}",
+        );
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(found.as_deref().map(parse), Some(parse(&expected)));
         assert_eq!(run_without_secrets(&expected), None);

@@ -1,11 +1,10 @@
 //! The sessions that an agent run has open, for its trace (operations.md, section 4.6).
 
-use std::collections::BTreeSet;
-
 use uuid::Uuid;
+use websvc_runs::open_sessions;
 use websvc_session::SessionError;
 use websvc_types::Viewport;
-use websvc_types::agent::{AgentBrowserSession, AgentEvent, AgentEventDetail};
+use websvc_types::agent::{AgentBrowserSession, AgentEvent};
 use websvc_types::interact::{BrowserSession, BrowserSessionStatus};
 
 use super::{forward, wire};
@@ -28,7 +27,7 @@ pub(in crate::handler) async fn sessions_of_run(
     events: &[AgentEvent],
 ) -> Result<Vec<AgentBrowserSession>, ApiError> {
     let mut sessions: Vec<BrowserSession> = Vec::new();
-    for id in open_sessions(events) {
+    for id in open_sessions(events).into_iter().filter_map(|id| Uuid::parse_str(id).ok()) {
         match context.state.browser_sessions.find(context.team_name(), id).await {
             Ok(view) => sessions.push(wire::listed(base_url, &view)),
             // Rows of ended sessions are deleted after some time.
@@ -47,31 +46,4 @@ pub(in crate::handler) async fn sessions_of_run(
         viewport: VIEWPORT,
     });
     Ok(shown.collect())
-}
-
-/// Returns the sessions that have started and not ended.
-fn open_sessions(events: &[AgentEvent]) -> BTreeSet<Uuid> {
-    let mut open = BTreeSet::new();
-    for event in events {
-        match &event.detail {
-            AgentEventDetail::BrowserSessionStarted { session_id } => {
-                open.extend(Uuid::parse_str(session_id));
-            }
-            AgentEventDetail::BrowserSessionFinished { session_id, duration_ms: _ } => {
-                open.retain(|id| Uuid::parse_str(session_id) != Ok(*id));
-            }
-            AgentEventDetail::RunStarted {}
-            | AgentEventDetail::RunCancelRequested { .. }
-            | AgentEventDetail::RunFinished { .. }
-            | AgentEventDetail::AgentStarted {}
-            | AgentEventDetail::AgentFinished { .. }
-            | AgentEventDetail::ProgressReported { .. }
-            | AgentEventDetail::ReasoningSummary { .. }
-            | AgentEventDetail::ToolCallStarted { .. }
-            | AgentEventDetail::ToolCallFinished { .. }
-            | AgentEventDetail::ArtifactUpdated { .. }
-            | AgentEventDetail::ErrorOccurred { .. } => {}
-        }
-    }
-    open
 }
