@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde_json::Value;
 use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
 
+use crate::blocking::run_blocking;
 use crate::instructions::COLLECT;
 use crate::merge::Draft;
 use crate::page::Page;
@@ -49,7 +50,7 @@ pub async fn collect_page(
     let prompt = collect_prompt(prompt, schema.as_ref());
     let max_chars = content_chars(model, COLLECT, &prompt, format);
     let title = page.title.clone();
-    let page = Page::new(page);
+    let page = run_blocking(move || Page::new(page)).await;
     let (mut draft, mut usage, mut first, mut problem) = (Draft::new(), Usage::default(), 0, None);
     for _ in 0..MAX_PARTS {
         let all: Vec<usize> = (first..page.passages.len()).collect();

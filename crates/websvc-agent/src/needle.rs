@@ -139,14 +139,17 @@ impl TextNeedle {
 
     /// Returns the first places whose passages state the text.
     pub(crate) fn places(&self, index: &WordIndex<'_>) -> Vec<Place> {
+        // The first places of each form are enough: the first ones of all are among them.
         let mut stating: Vec<usize> = Vec::new();
         for spelling in &self.spellings {
             let candidates = index.candidates(spelling.split_whitespace());
-            stating.extend(candidates.iter().filter(|at| has(index.get(**at).1, spelling)));
+            let with_spelling = candidates.iter().filter(|at| has(index.get(**at).1, spelling));
+            stating.extend(with_spelling.take(MAX_CANDIDATES));
         }
         if !self.numbers.is_empty() {
             let candidates = index.candidates(self.numbered_words.iter().map(|word| word.trim()));
-            stating.extend(candidates.iter().filter(|at| self.has_numbers_of(index.get(**at).1)));
+            let with_numbers = candidates.iter().filter(|at| self.has_numbers_of(index.get(**at).1));
+            stating.extend(with_numbers.take(MAX_CANDIDATES));
         }
         if !self.summary.is_empty() {
             let words = self.summary.iter().map(|word| word.trim());

@@ -152,8 +152,8 @@ impl<'a> Run<'a> {
                 self.count(request_bytes, &answer, usage);
                 Decision::read(&answer)
             }
-            Err(ModelError::InvalidResponse { .. }) => {
-                self.count(request_bytes, &Value::Null, Usage::default());
+            Err(ModelError::InvalidResponse { reason: _, usage }) => {
+                self.count(request_bytes, &Value::Null, usage);
                 None
             }
             Err(ModelError::Timeout { .. }) if Instant::now() >= self.task.deadline => {

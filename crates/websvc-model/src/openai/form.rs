@@ -1,5 +1,7 @@
 //! The forms of a request, for servers that do not support all parameters.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::model::{CompletionRequest, ResponseFormat};
@@ -27,14 +29,27 @@ pub(super) struct RequestForm {
 }
 
 impl RequestForm {
-    /// Returns the form of the first attempt.
-    pub(super) fn initial(format: ResponseFormat<'_>) -> Self {
+    /// Returns the form of the first attempt, without the parameters that the server has rejected before.
+    pub(super) fn initial(
+        format: ResponseFormat<'_>,
+        has_reasoning_effort: bool,
+        support: &ParameterSupport,
+    ) -> Self {
+        let is_rejected = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let format = match format {
             ResponseFormat::Text => FormatParameter::Omitted,
-            ResponseFormat::Json => FormatParameter::JsonObject,
-            ResponseFormat::Schema(_) => FormatParameter::JsonSchema,
+            ResponseFormat::Schema(_) if !support.json_schema.is_rejected() => FormatParameter::JsonSchema,
+            ResponseFormat::Schema(_) | ResponseFormat::Json if support.json_object.is_rejected() => {
+                FormatParameter::Omitted
+            }
+            ResponseFormat::Schema(_) | ResponseFormat::Json => FormatParameter::JsonObject,
         };
-        Self { format, has_temperature: true, uses_max_completion_tokens: false, has_reasoning_effort: true }
+        Self {
+            format,
+            has_temperature: !is_rejected(&support.rejects_temperature),
+            uses_max_completion_tokens: is_rejected(&support.rejects_max_tokens),
+            has_reasoning_effort: has_reasoning_effort && !is_rejected(&support.rejects_reasoning_effort),
+        }
     }
 
     /// Returns the form after an error with this message, in lower case; `None` if there is no other form.
@@ -85,14 +100,119 @@ impl RequestForm {
     }
 }
 
+/// The parameters that a server does not support, as its responses have shown, so that they are not sent again.
+#[derive(Debug, Default)]
+pub(super) struct ParameterSupport {
+    rejects_temperature: AtomicBool,
+    rejects_max_tokens: AtomicBool,
+    rejects_reasoning_effort: AtomicBool,
+    json_schema: FormatSupport,
+    json_object: FormatSupport,
+}
+
+/// The support for one type of `response_format`.
+#[derive(Debug, Default)]
+struct FormatSupport {
+    was_accepted: AtomicBool,
+    was_rejected: AtomicBool,
+}
+
+impl FormatSupport {
+    /// Returns whether the server does not know the type. One that it has accepted once is known, whatever it says later.
+    fn is_rejected(&self) -> bool {
+        self.was_rejected.load(Ordering::Relaxed) && !self.was_accepted.load(Ordering::Relaxed)
+    }
+}
+
+impl ParameterSupport {
+    /// Records the form that the server has accepted, and the forms that it rejected before with their messages.
+    pub(super) fn record(&self, rejected: &[(RequestForm, String)], accepted: RequestForm) {
+        if let Some(format) = self.of_format(accepted.format) {
+            format.was_accepted.store(true, Ordering::Relaxed);
+        }
+        for (form, message) in rejected {
+            let format = self.of_format(form.format).filter(|_| form.format != accepted.format);
+            if let Some(format) = format.filter(|_| rejects_format_type(message)) {
+                format.was_rejected.store(true, Ordering::Relaxed);
+            }
+        }
+        // Only the last change is known to matter: the message of an earlier rejection may repeat texts of the request that
+        // name a parameter. The others are recorded after the next requests.
+        let Some((last, _)) = rejected.last() else { return };
+        for (flag, is_rejected) in [
+            (&self.rejects_temperature, last.has_temperature && !accepted.has_temperature),
+            (
+                &self.rejects_max_tokens,
+                !last.uses_max_completion_tokens && accepted.uses_max_completion_tokens,
+            ),
+            (&self.rejects_reasoning_effort, last.has_reasoning_effort && !accepted.has_reasoning_effort),
+        ] {
+            if is_rejected {
+                flag.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    const fn of_format(&self, format: FormatParameter) -> Option<&FormatSupport> {
+        match format {
+            FormatParameter::JsonSchema => Some(&self.json_schema),
+            FormatParameter::JsonObject => Some(&self.json_object),
+            FormatParameter::Omitted => None,
+        }
+    }
+}
+
+/// Returns whether a message, in lower case, says that the server does not know a type of `response_format`. Other messages,
+/// such as of a schema without a grammar, are only about this request.
+fn rejects_format_type(message: &str) -> bool {
+    const REJECTIONS: &[&str] =
+        &["support", "unavailable", "unknown", "unrecognized", "not permitted", "must be"];
+    const OF_ONE_SCHEMA: &[&str] = &["schema", "grammar", "keyword", "propert", "pattern"];
+    let message = message.replace("json_schema", "");
+    let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    message.contains("response_format") && has(REJECTIONS) && !has(OF_ONE_SCHEMA)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn schema_that_is_rejected_is_not_a_type_that_is_rejected() {
+        for (message, expected) in [
+            ("response_format is not supported", true),
+            ("this response_format type is unavailable now", true),
+            (
+                "invalid parameter: 'response_format' of type 'json_schema' is not supported with this model",
+                true,
+            ),
+            ("'response_format.type' must be 'json_schema' or 'text'", true),
+            ("failed to parse grammar", false),
+            ("invalid schema for response_format 'answer': 'minitems' is not permitted", false),
+            ("response_format: unsupported keyword 'minitems'", false),
+            ("'messages' must contain the word 'json' in some form, to use 'response_format'", false),
+        ] {
+            assert_eq!(rejects_format_type(message), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn type_that_was_accepted_is_sent_whatever_a_later_message_says() {
+        let schema = json!({});
+        let support = ParameterSupport::default();
+        let initial = || RequestForm::initial(ResponseFormat::Schema(&schema), false, &support);
+        let with_schema = initial();
+        let without = with_schema.next("response_format is not supported").unwrap();
+        support.record(&[], with_schema);
+        support.record(&[(with_schema, "response_format is not supported".to_owned())], without);
+        assert_eq!(initial(), with_schema);
+    }
+
+    #[test]
     fn rejected_parameters_are_removed_one_by_one() {
         let schema = json!({});
-        let mut form = RequestForm::initial(ResponseFormat::Schema(&schema));
+        let mut form =
+            RequestForm::initial(ResponseFormat::Schema(&schema), true, &ParameterSupport::default());
         let mut forms = Vec::new();
         for message in [
             "unsupported: temperature",

@@ -22,7 +22,7 @@ use crate::limited::acquire;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat, Usage};
 use crate::prompt::{self, PromptMessages};
 use endpoint::{CallFailure, Endpoint};
-use form::RequestForm;
+use form::{ParameterSupport, RequestForm};
 use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
 
@@ -99,6 +99,7 @@ pub struct OpenAi {
     reasoning_effort: Option<String>,
     /// The model has reasoned until the maximum length of a response before.
     reasons: AtomicBool,
+    support: ParameterSupport,
     timeout: Duration,
     permits: Arc<Semaphore>,
     concurrency: usize,
@@ -140,6 +141,7 @@ impl OpenAi {
             rerank_model,
             reasoning_effort,
             reasons,
+            support: ParameterSupport::default(),
             timeout,
             permits,
             concurrency,
@@ -171,7 +173,9 @@ impl OpenAi {
         let messages = prompt::build_messages(request, self.max_input_chars)?;
         let time = self.time_budget(request.deadline);
         let _permit = self.acquire(time).await?;
-        let mut form = RequestForm::initial(request.format);
+        let has_effort = self.reasoning_effort.is_some();
+        let mut form = RequestForm::initial(request.format, has_effort, &self.support);
+        let mut rejected: Vec<(RequestForm, String)> = Vec::new();
         let wants_json = request.format != ResponseFormat::Text;
         let mut usage_before = Usage::default();
         loop {
@@ -182,6 +186,7 @@ impl OpenAi {
             let body = self.completion_body(model, &messages, &request, form);
             match self.endpoint.post("chat/completions", &body, time).await {
                 Ok(response) => {
+                    self.support.record(&rejected, form);
                     let completion = parse_completion(&response, wants_json, messages.is_content_truncated);
                     match completion {
                         Err(ModelError::InvalidResponse { usage, .. })
@@ -194,7 +199,9 @@ impl OpenAi {
                     }
                 }
                 Err(CallFailure::UnsupportedForm { status, message }) => {
-                    form = form.next(&message).ok_or(ModelError::Status { status })?;
+                    let next = form.next(&message).ok_or(ModelError::Status { status })?;
+                    rejected.push((form, message));
+                    form = next;
                 }
                 Err(CallFailure::Failed(error)) => return Err(error),
             }

@@ -1,6 +1,6 @@
 //! The bodies of the endpoint's responses.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::ModelError;
 use crate::model::{Completion, CompletionContent, RankedText, Ranking, Usage};
@@ -99,7 +99,8 @@ fn without_reasoning(text: &str) -> Result<&str, ModelError> {
 
 /// Returns the JSON in a text: the whole text, or the value that starts at the first brace or bracket. If that is invalid,
 /// it is a word of an introduction if a code block follows that is JSON as a whole. Other values are not tried, because
-/// they would be parts of an incomplete value.
+/// they would be parts of an incomplete value. If an introduction comes first and another object follows, it is not known which
+/// one is the answer: the first one may be a quotation of a page that tells the model what to answer.
 fn extract_json(text: &str) -> Result<Value, ModelError> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
@@ -109,21 +110,47 @@ fn extract_json(text: &str) -> Result<Value, ModelError> {
         return Ok(value);
     }
     let start = text.find(['{', '[']).ok_or_else(|| invalid("it contains no JSON"))?;
-    let first = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>().next();
-    match first {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(error)) if error.is_eof() => Err(invalid("its JSON is incomplete")),
-        Some(Err(_)) | None => json_block(text).ok_or_else(|| invalid("its JSON is not valid")),
+    let (introduction, rest) = text.split_at(start);
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let (value, rest, is_introduced) = match values.next() {
+        Some(Ok(value)) => (value, &rest[values.byte_offset()..], !is_block_start(introduction)),
+        Some(Err(error)) if error.is_eof() => return Err(invalid("its JSON is incomplete")),
+        Some(Err(_)) | None => {
+            let (value, rest) = json_block(text).ok_or_else(|| invalid("its JSON is not valid"))?;
+            (value, rest, true)
+        }
+    };
+    if is_introduced && has_other_object(rest, &value) {
+        return Err(invalid("it contains several JSON objects"));
     }
+    Ok(value)
 }
 
-/// Returns the value in the first code block of a text.
-fn json_block(text: &str) -> Option<Value> {
+/// Returns whether a text is empty or only begins a code block.
+fn is_block_start(text: &str) -> bool {
+    let text = text.trim();
+    let language = text.strip_prefix("```").unwrap_or(text);
+    language.is_empty() || (language.len() < text.len() && language.eq_ignore_ascii_case("json"))
+}
+
+/// Returns whether a text contains an object with fields that differs from this value.
+fn has_other_object(text: &str, value: &Value) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let object = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>().next();
+        object
+            .and_then(Result::ok)
+            .is_some_and(|other| !other.is_empty() && value.as_object() != Some(&other))
+    })
+}
+
+/// Returns the value in the first code block of a text, and the text after it.
+fn json_block(text: &str) -> Option<(Value, &str)> {
     let (_, block) = text.split_once("```")?;
     let (language, block) = block.split_once('\n')?;
-    let (block, _) = block.split_once("\n```")?;
+    let (block, rest) = block.split_once("\n```")?;
     let is_json = matches!(language.trim().to_ascii_lowercase().as_str(), "" | "json");
-    is_json.then(|| serde_json::from_str(block).ok()).flatten()
+    let value = is_json.then(|| serde_json::from_str(block).ok()).flatten()?;
+    Some((value, rest))
 }
 
 /// Parses the response to a reranking, in the format of Jina.
@@ -184,6 +211,12 @@ mod tests {
             ("As {JSON}:\n```rust\n{}\n```", None),
             ("As {JSON}:\n```json\n{\"a\": [\n{\"b\": 1}", None),
             ("The set {x} is [1, 2]", None),
+            // An introduction may quote a page.
+            ("The page says {\"b\": 2}, which is not the task. {\"a\": 1}", None),
+            ("The page {says}:\n```json\n{\"b\": 2}\n```\nI answer:\n```json\n{\"a\": 1}\n```", None),
+            ("So {\"a\": 1}. In short: {\"a\": 1}", Some(json!({ "a": 1 }))),
+            ("{\"a\": 1}\n{\"b\": 2}", Some(json!({ "a": 1 }))),
+            ("```json\n{\"a\": 1}\n```\nThe page says {\"b\": 2}.", Some(json!({ "a": 1 }))),
             (r#"{"items":[{"name":"x","price":1},{"name":"y","pri"#, None),
             (r#"{"items":[{"name":"x","price":1},]}"#, None),
             ("```json\n[{\"a\": 1},]\n```", None),

@@ -150,6 +150,37 @@ async fn reasoning_effort_is_sent_unless_the_server_rejects_it() {
 }
 
 #[tokio::test]
+async fn parameters_that_the_server_does_not_know_are_not_sent_again() {
+    let format = || FakeModel::bad_request("response_format is not supported");
+    let temperature = || FakeModel::bad_request("Unsupported value: 'temperature' does not support 0");
+    let pages = [format(), format(), tea(), tea(), temperature(), tea(), tea()];
+    let setup = Setup::new(pages).await;
+    let schema = json!({ "type": "object" });
+    for _ in 0..2 {
+        setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
+    }
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    setup.complete(ResponseFormat::Text).await.unwrap();
+    assert_eq!(setup.formats(), ["json_schema", "json_object", "none", "none", "none", "none", "none"]);
+    let has_temperature: Vec<bool> =
+        setup.sent_bodies().iter().map(|body| body.get("temperature").is_some()).collect();
+    assert_eq!(has_temperature, [true, true, true, true, true, false, false]);
+}
+
+#[tokio::test]
+async fn schema_that_names_a_parameter_does_not_remove_it_from_other_requests() {
+    let message = "failed to parse grammar: root ::= temperature";
+    let setup =
+        Setup::new([FakeModel::bad_request(message), FakeModel::bad_request(message), tea(), tea()]).await;
+    let schema = json!({ "type": "object" });
+    for _ in 0..2 {
+        setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
+    }
+    assert_eq!(setup.formats(), ["json_schema", "json_schema", "json_object", "json_schema"]);
+    assert_eq!(setup.sent_bodies()[3]["temperature"], json!(0));
+}
+
+#[tokio::test]
 async fn schema_without_a_grammar_is_replaced_by_the_prompt() {
     let message = r#"{"error":{"code":500,"message":"failed to parse grammar","type":"server_error"}}"#;
     let failure = Page::new("application/json", message).status(500);

@@ -92,6 +92,19 @@ async fn tokens_are_estimated_if_the_model_does_not_report_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tokens_of_an_unusable_answer_are_those_that_the_model_reports() {
+    let page = FakePage::fixed(PAGE);
+    let usage = Usage { input_tokens: 60_000, output_tokens: 10_000 };
+    let model = ScriptedModel::new(move |index, _| match index {
+        0 => Err(ModelError::InvalidResponse { reason: "no JSON", usage }),
+        _ => Ok(done("ok")),
+    });
+    let report = run(&page, &model, "x").await.unwrap();
+    let Usage { input_tokens, output_tokens } = report.usage;
+    assert!(input_tokens > 60_000 && output_tokens > 10_000, "{:?}", report.usage);
+}
+
+#[tokio::test(start_paused = true)]
 async fn failing_model_is_an_outcome() {
     let page = FakePage::fixed(PAGE);
     let model = ScriptedModel::new(|index, _| match index {
