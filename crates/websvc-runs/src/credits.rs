@@ -2,6 +2,7 @@
 
 use websvc_agent::Stop;
 use websvc_store::{CreditHold, DEFAULT_TEAM, HoldOutcome, RunRecord, Store, StoreError};
+use websvc_transport::{ShutdownError, run_blocking};
 
 /// The credits that a run holds at a time, if the team has them. With fewer, the run holds only what its next work may
 /// cost, so that other requests of a small team have the rest.
@@ -28,8 +29,7 @@ impl TeamCredits {
     pub(crate) async fn hold_more(&self, held: u64, missing: u64) -> Result<CreditHold, Stop> {
         let wanted = missing.max(CHUNK.min(self.expected.saturating_sub(held)));
         let Self { store, team, expected: _ } = self.clone();
-        let holding = tokio::task::spawn_blocking(move || hold(&store, &team, missing, wanted));
-        match holding.await {
+        match run_blocking(move || hold(&store, &team, missing, wanted)).await {
             Ok(Ok(HoldOutcome::Granted(hold))) => Ok(hold),
             Ok(Ok(HoldOutcome::Insufficient { remaining })) => Err(Stop::TeamCredits { missing, remaining }),
             Ok(Err(error)) => {
@@ -39,9 +39,7 @@ impl TeamCredits {
                 );
                 Err(Stop::Failed)
             }
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            // The service is stopping.
-            Err(_cancelled) => Err(Stop::Failed),
+            Err(ShutdownError) => Err(Stop::Failed),
         }
     }
 }
