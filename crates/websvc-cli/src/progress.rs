@@ -181,11 +181,11 @@ impl RowProgress {
 
 /// The time for which a command has waited, on the last line of stderr. Shown on a terminal only, and removed when dropped.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitTime {
     bar: ProgressBar,
 }
 
-impl Waiting {
+impl WaitTime {
     /// Starts to count the time.
     pub(crate) fn start(message: &'static str) -> Self {
         let bar = new_bar("{spinner} {msg} {elapsed}");
@@ -200,7 +200,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitTime {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

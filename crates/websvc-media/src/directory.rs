@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use tempfile::Builder;
 use tokio::runtime::Handle;
 
+/// The beginning of the names of these directories.
+const PREFIX: &str = ".tmp";
 /// The directory of the output, in that of the download.
 const OUTPUT: &str = "output";
 
@@ -17,9 +19,27 @@ impl DownloadDirectory {
     /// Creates the directory, and that of the output in it.
     pub(crate) fn new(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
-        let directory = TempDir::new_in(parent)?;
+        let directory = Builder::new().prefix(PREFIX).tempdir_in(parent)?;
         fs::create_dir(directory.path().join(OUTPUT))?;
         Ok(Self(Some(directory.keep())))
+    }
+
+    /// Removes those that a process that was killed has left. Blocks. The parent stays: it may be a mount point or a link
+    /// to another file system.
+    pub(crate) fn remove_abandoned(parent: &Path) -> io::Result<()> {
+        let entries = match fs::read_dir(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        let mut result = Ok(());
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+                let removed = websvc_sandbox::remove_output(&entry.path());
+                result = result.and(removed);
+            }
+        }
+        result
     }
 
     /// Returns its path.
@@ -80,5 +100,26 @@ mod tests {
             tokio::task::spawn_blocking(|| ()).await.unwrap();
         });
         assert_eq!(count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn abandoned_directories_are_removed_where_a_link_leads() {
+        let data = tempfile::tempdir().unwrap();
+        let (disk, link) = (data.path().join("disk"), data.path().join("media"));
+        // A directory of the file system itself.
+        fs::create_dir_all(disk.join("lost+found")).unwrap();
+        std::os::unix::fs::symlink(&disk, &link).unwrap();
+        for _ in 0..2 {
+            let abandoned = DownloadDirectory::new(&link).unwrap();
+            fs::write(abandoned.output().join("media.mp4"), "video").unwrap();
+            // Without a runtime, as in a process that was killed, its directory stays.
+            drop(abandoned);
+        }
+        assert_eq!(fs::read_dir(&disk).unwrap().count(), 3);
+        DownloadDirectory::remove_abandoned(&link).unwrap();
+        let left: Vec<_> = fs::read_dir(&link).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["lost+found"]);
+        DownloadDirectory::remove_abandoned(&data.path().join("none")).unwrap();
     }
 }

@@ -120,9 +120,9 @@ impl Downloader {
     /// Removes what a process that was killed has left.
     ///
     /// # Errors
-    /// The directory cannot be removed.
+    /// A directory cannot be removed.
     pub fn remove_abandoned(&self) -> io::Result<()> {
-        websvc_sandbox::remove_output(&self.0.config.directory)
+        DownloadDirectory::remove_abandoned(&self.0.config.directory)
     }
 
     /// Downloads a medium. Waits while the team has another download. Dropping the future ends the programs.

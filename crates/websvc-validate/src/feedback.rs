@@ -11,6 +11,7 @@ use websvc_types::limits::{
     FEEDBACK_TOPIC_MAX_CHARS, FEEDBACK_TOPIC_MIN_CHARS, SEARCH_FEEDBACK_MISSING_MAX,
 };
 
+use crate::json_size::json_bytes;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 use crate::{bounds, target};
@@ -90,7 +91,7 @@ pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
     }
     check_pages(report, page_numbers.as_deref());
     if let Some(metadata) = metadata {
-        let bytes = serde_json::to_vec(metadata).map_or(usize::MAX, |json| json.len());
+        let bytes = json_bytes(metadata);
         if bytes > FEEDBACK_METADATA_MAX_BYTES {
             report.violation(&path.key("metadata"), ViolationCode::TooLong, |name| {
                 format!("{name} must have at most {FEEDBACK_METADATA_MAX_BYTES} bytes as JSON, not {bytes}")
@@ -179,7 +180,7 @@ fn check_text(report: &mut Report, field: &str, text: Option<&str>, max: u32) {
 }
 
 fn check_size(report: &mut Report, request: &impl serde::Serialize) {
-    let bytes = serde_json::to_vec(request).map_or(usize::MAX, |json| json.len());
+    let bytes = json_bytes(request);
     if bytes > FEEDBACK_MAX_BYTES {
         report.violation(&Path::Root, ViolationCode::TooLong, |_| {
             format!("feedback must have at most {FEEDBACK_MAX_BYTES} bytes, not {bytes}")

@@ -57,6 +57,7 @@ mod header;
 mod interact;
 mod job;
 mod json_schema;
+mod json_size;
 mod language;
 mod llms_txt;
 mod map;

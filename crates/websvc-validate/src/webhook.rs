@@ -8,6 +8,7 @@ use websvc_types::ViolationCode;
 use websvc_types::job::{JobEventKind, Webhook, WebhookEvent, WebhookJobType, WebhookOptions};
 use websvc_types::limits::WEBHOOK_METADATA_MAX_BYTES;
 
+use crate::json_size::json_bytes;
 use crate::path::Path;
 use crate::report::Report;
 use crate::{header, target};
@@ -106,7 +107,7 @@ pub(crate) fn check_metadata(
     path: &Path<'_>,
     metadata: Map<String, Value>,
 ) -> Map<String, Value> {
-    let bytes = serde_json::to_vec(&metadata).map_or(usize::MAX, |json| json.len());
+    let bytes = json_bytes(&metadata);
     if bytes > WEBHOOK_METADATA_MAX_BYTES {
         report.violation(path, ViolationCode::TooLong, |name| {
             format!("{name} must have at most {WEBHOOK_METADATA_MAX_BYTES} bytes of JSON, not {bytes}")

@@ -33,14 +33,16 @@ pub(super) async fn watch(output: Option<&Path>, max_file_bytes: u64) -> String 
             usage.add(&directory, 0);
             (usage, free_bytes(&directory))
         });
-        let Ok((usage, free)) = measured.await else { continue };
-        if usage.bytes > max_bytes || usage.entries > MAX_ENTRIES {
-            return format!("its files are larger than {} MiB", max_file_bytes / (1024 * 1024));
-        }
-        if let Some(free) = free
-            && free < *min_free.get_or_insert_with(|| free_to_leave(free))
-        {
-            return "the disk is almost full".to_owned();
+        // A measurement that fails is repeated after the pause, too.
+        if let Ok((usage, free)) = measured.await {
+            if usage.bytes > max_bytes || usage.entries > MAX_ENTRIES {
+                return format!("its files are larger than {} MiB", max_file_bytes / (1024 * 1024));
+            }
+            if let Some(free) = free
+                && free < *min_free.get_or_insert_with(|| free_to_leave(free))
+            {
+                return "the disk is almost full".to_owned();
+            }
         }
         sleep(INTERVAL).await;
     }

@@ -36,13 +36,13 @@ pub fn remove_output(directory: &Path) -> io::Result<()> {
 fn empty(root: &OwnedFd, moved: &mut u64) -> Result<usize, Errno> {
     let mut removed = 0;
     for_each_entry(root, |name| {
-        if is_directory_left(root, name)? {
+        if !remove_unless_directory(root, name)? {
             let directory = open(root, name)?;
             for_each_entry(&directory, |inner| {
-                if is_directory_left(&directory, inner)? {
-                    move_up(&directory, inner, root, moved)
-                } else {
+                if remove_unless_directory(&directory, inner)? {
                     Ok(())
+                } else {
+                    move_up(&directory, inner, root, moved)
                 }
             })?;
             match rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR) {
@@ -71,16 +71,17 @@ fn for_each_entry(
     Ok(())
 }
 
-/// Removes an entry that is not a directory. Returns whether it is one; then this user has all rights to it.
-fn is_directory_left(parent: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+/// Removes an entry that is not a directory. Returns true if it is gone. A directory stays, and is made accessible to this
+/// user.
+fn remove_unless_directory(parent: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
     match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(false),
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
         Err(Errno::ISDIR) => {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;
             // The mode of an open path can be changed by this link only. It leads to the directory itself.
             rustix::fs::chmod(format!("/proc/self/fd/{}", directory.as_raw_fd()), Mode::RWXU)?;
-            Ok(true)
+            Ok(false)
         }
         Err(error) => Err(error),
     }

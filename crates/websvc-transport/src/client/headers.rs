@@ -80,11 +80,12 @@ pub fn without_credentials(url: &Url) -> Url {
 pub fn text_without_credentials(text: &str) -> Cow<'_, str> {
     let ends_authority = |c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '?' | '#' | '"' | '<' | '>');
     let (mut cleaned, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("://") {
+    while let Some((_, after)) = rest.split_once("://") {
+        // URL parsers skip further slashes.
+        let after = after.trim_start_matches(['/', '\\']);
         let authority = after.find(ends_authority).map_or(after, |end| &after[..end]);
         let host = authority.rfind('@').map_or(0, |at| at + 1);
-        cleaned.push_str(before);
-        cleaned.push_str("://");
+        cleaned.push_str(&rest[..rest.len() - after.len()]);
         rest = &after[host..];
     }
     if cleaned.len() + rest.len() == text.len() {
@@ -141,14 +142,15 @@ mod tests {
             "read https://ann:pw@a.test/x and HTTP://tok@b.test",
             "read https://a.test/x and HTTP://b.test",
         );
-        check_text("(https://ann:p@w:é@a.test)", "(https://a.test)");
+        check_text("(https://ann:p@w:é@a.test) https://:pw@b.test", "(https://a.test) https://b.test");
         check_text("ftp://u:p@f.test?q=x@y https://a.test/u@v", "ftp://f.test?q=x@y https://a.test/u@v");
         check_text(
             r#"{"url":"https://u:p@a.test","mail":"me@b.test"}"#,
             r#"{"url":"https://a.test","mail":"me@b.test"}"#,
         );
         check_text("https://a.test, mail me@b.test", "https://a.test, mail me@b.test");
-        check_text("no URL: 1://, ://@", "no URL: 1://, ://");
+        check_text(r"https:///u:p@a.test http://\u@b.test", r"https:///a.test http://\b.test");
+        check_text("no URL: 1://, ://@, file:///etc/x@y", "no URL: 1://, ://, file:///etc/x@y");
     }
 
     #[test]

@@ -10,12 +10,11 @@ mod part;
 mod reference;
 mod size;
 
-use std::io;
-
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 use websvc_types::limits::{SCHEMA_LEVELS_MAX, SCHEMA_MAX_BYTES};
 
+use crate::json_size::json_bytes;
 use crate::path::Path;
 use crate::report::{Report, displayed_json, quoted};
 use crate::suggestion::suggest;
@@ -24,7 +23,7 @@ use reference::Document;
 
 /// Checks a schema.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
-    let bytes = size_bytes(schema);
+    let bytes = json_bytes(schema);
     if bytes > SCHEMA_MAX_BYTES {
         // A schema of this size is not read further: each of its parts could break a rule.
         return report.violation(path, ViolationCode::TooLong, |name| {
@@ -43,28 +42,6 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, V
 #[must_use]
 pub fn schema_parts(schema: &Map<String, Value>) -> Option<u64> {
     size::parts_of(schema).ok()
-}
-
-/// Returns the size of a schema as JSON without blanks.
-fn size_bytes(schema: &Map<String, Value>) -> usize {
-    let mut counter = ByteCounter(0);
-    serde_json::to_writer(&mut counter, schema)
-        .expect("JSON values are JSON, and a counter accepts all bytes");
-    counter.0
-}
-
-/// Counts the bytes that are written to it.
-struct ByteCounter(usize);
-
-impl io::Write for ByteCounter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Recursive check of a schema.

@@ -17,7 +17,7 @@ use crate::args::Remote;
 use crate::command::job::patient_client;
 use crate::command::stop_signal;
 use crate::output::{self, Style, printable};
-use crate::progress::Waiting;
+use crate::progress::WaitTime;
 
 /// Delay before the second request for the trace. It doubles with each request that brings no event.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -88,13 +88,13 @@ fn check_writable(path: &Path) -> Result<()> {
 async fn follow(client: &Client, id: &str, json: bool) -> Result<(AgentStatusResponse, Vec<AgentEvent>)> {
     let (mut interval, mut shown) = (MIN_POLL_INTERVAL, 0);
     // A step of a slow model takes minutes.
-    let waiting = Waiting::start("working");
+    let wait_time = WaitTime::start("working");
     loop {
         let AgentTraceResponse { success: _, id: _, events, credits_used, active_browser_sessions: _ } =
             client.agent_trace(id).await?;
         if !json {
             let steps = events.iter().skip(shown).filter_map(|event| text::step(&event.detail));
-            waiting.suspend(|| steps.for_each(print_step));
+            wait_time.suspend(|| steps.for_each(print_step));
         }
         if credits_used.is_some() {
             return Ok((client.agent_status(id).await?, events));
