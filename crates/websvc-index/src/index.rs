@@ -10,11 +10,12 @@ use websvc_query::Query;
 use websvc_stage::StageTimes;
 
 use crate::address::Address;
+use crate::creation;
 use crate::document::Document;
 use crate::error::IndexError;
 use crate::journal::{Change, Journal};
-use crate::schema::FORMAT;
 use crate::search::{IndexSearcher, SearchOptions, SearchOutcome};
+use crate::snapshot::META;
 use crate::sub_index::{SubIndex, find};
 use crate::writer_handle::WriterHandle;
 
@@ -90,14 +91,13 @@ impl std::fmt::Debug for IndexShared {
 impl Index {
     /// Opens the index in `dir`, which is created when it does not exist.
     ///
-    /// This takes no lock and starts no thread; the first write does both.
+    /// The first write takes the lock of the writer and starts its thread. While another process creates the index, this
+    /// waits until it is complete.
     ///
     /// # Errors
     /// Fails when the directory cannot be used, or holds an index of another format.
     pub fn open(dir: &Path, config: IndexConfig) -> Result<Self, IndexError> {
-        let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
-        fs::create_dir_all(dir).map_err(in_directory)?;
-        check_format(dir)?;
+        let _creation = creation::prepare(dir)?;
         let (pages, images) = (SubIndex::open(dir)?, SubIndex::open(&dir.join(IMAGES))?);
         let journal = Journal::new(dir);
         let shared = IndexShared { dir: dir.to_owned(), pages, images, config, journal };
@@ -273,7 +273,7 @@ impl Index {
         let bytes = |index: &SubIndex| {
             index.bytes().map_err(|source| IndexError::Directory { dir: index.dir.clone(), source })
         };
-        let committed = fs::metadata(dir.join("meta.json")).and_then(|metadata| metadata.modified());
+        let committed = fs::metadata(dir.join(META)).and_then(|metadata| metadata.modified());
         Ok(Stats {
             documents: pages.document_count(),
             images: images.document_count(),
@@ -310,30 +310,4 @@ impl IndexShared {
         self.images.reload()?;
         self.pages.reload()
     }
-}
-
-/// Checks the file with the name of the format, and creates it in a new directory.
-fn check_format(dir: &Path) -> Result<(), IndexError> {
-    let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
-    let path = dir.join(FORMAT_FILE);
-    match fs::read(&path) {
-        Ok(bytes) if bytes.trim_ascii() == FORMAT.as_bytes() => Ok(()),
-        Ok(bytes) => {
-            let found: String = String::from_utf8_lossy(&bytes).trim().chars().take(40).collect();
-            Err(incompatible(dir, format!("\"{found}\"")))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if dir.join("meta.json").exists() {
-                return Err(incompatible(dir, "without a name".to_owned()));
-            }
-            let draft = dir.join("format.new");
-            fs::write(&draft, format!("{FORMAT}\n")).map_err(in_directory)?;
-            fs::rename(&draft, &path).map_err(in_directory)
-        }
-        Err(error) => Err(in_directory(error)),
-    }
-}
-
-fn incompatible(dir: &Path, found: String) -> IndexError {
-    IndexError::Incompatible { dir: dir.to_owned(), found, expected: FORMAT }
 }

@@ -29,6 +29,7 @@ mod anchors;
 mod backlog;
 mod bytes;
 mod country;
+mod creation;
 mod display_doc;
 mod display_doc_cache;
 mod document;

@@ -17,7 +17,7 @@ use crate::schema::FORMAT;
 use crate::sub_index::SubIndex;
 
 /// File in which tantivy lists the segments of an index.
-const META: &str = "meta.json";
+pub(crate) const META: &str = "meta.json";
 /// File in which tantivy lists the files that it manages and may remove.
 const MANAGED: &str = ".managed.json";
 

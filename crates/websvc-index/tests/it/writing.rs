@@ -117,6 +117,30 @@ fn second_writer_is_rejected_with_the_directory_in_the_error() {
 }
 
 #[test]
+fn concurrent_opens_create_one_index() {
+    const OPENERS: usize = 8;
+    for _ in 0..50 {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let start = std::sync::Barrier::new(OPENERS);
+        let open = || {
+            start.wait();
+            Index::open(dir.path(), IndexConfig::default())
+        };
+        let opened: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..OPENERS).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        let indexes: Vec<_> = opened.into_iter().map(|index| index.expect("each open works")).collect();
+        indexes[0].add(page("a.test/", "A", "cats")).expect("a valid document");
+        indexes[0].flush().expect("a working disk");
+        for index in &indexes {
+            index.reload().expect("readable");
+            assert_eq!(index.document_count(), 1);
+        }
+    }
+}
+
+#[test]
 fn other_format_is_rejected_with_a_remedy() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     // The format without images, news and labels.
