@@ -91,6 +91,9 @@ const DOCUMENTS: usize = 8_000;
 /// The maximum time in milliseconds until an import is killed.
 const LATEST_MS: u64 = 2_000;
 
+/// The maximum time until an import commits documents.
+const COMMIT_LIMIT: Duration = Duration::from_secs(120);
+
 /// Returns how often an import is killed. `WEBSVC_KILL_ROUNDS` sets more rounds for a longer test.
 fn rounds() -> u64 {
     std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
@@ -134,14 +137,22 @@ async fn killed_import_loses_and_duplicates_no_document() {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let deadline = Instant::now() + Duration::from_millis(random % LATEST_MS);
         let mut import =
             site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let reader = Index::open(&directory, IndexConfig::default()).unwrap();
-        while Instant::now() < deadline && import.try_wait().unwrap().is_none() {
+        // On a busy machine an import may not commit anything in this time, so it is waited for in each second round.
+        let delay = Duration::from_millis(random % LATEST_MS);
+        let last_commit = || reader.stats().unwrap().last_commit;
+        let (started, commit_before) = (Instant::now(), last_commit());
+        let mut kill_at = (round % 2 == 0).then(|| started + delay);
+        while kill_at.is_none_or(|time| Instant::now() < time) && import.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < COMMIT_LIMIT, "the import committed nothing in {COMMIT_LIMIT:?}");
             reader.reload().unwrap();
             if reader.document_count() > committed_urls.len() as u64 {
                 committed_urls = committed(&reader);
+            }
+            if kill_at.is_none() && last_commit() != commit_before {
+                kill_at = Some(Instant::now() + delay / 4);
             }
             std::thread::sleep(Duration::from_millis(5));
         }
