@@ -9,12 +9,13 @@ use url::Url;
 use websvc_jobs::timestamp;
 use websvc_store::{ActivityCursor, ActivityFilter, ActivityRecord, Caller, JobKind, KeyScope};
 use websvc_transport::without_credentials;
+use websvc_types::ViolationCode;
 use websvc_types::activity::{TeamActivityItem, TeamActivityResponse};
 use websvc_types::limits::{
     ACTIVITY_LIMIT_DEFAULT, ACTIVITY_LIMIT_MAX, ACTIVITY_LIMIT_MIN, ACTIVITY_WINDOW_S,
 };
-use websvc_types::{ErrorCode, Violation, ViolationCode};
 
+use super::query;
 use crate::authorize::authorize;
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -142,7 +143,7 @@ fn parse_endpoint(value: &str) -> Result<&'static str, ApiError> {
         None => {
             let names: Vec<&str> = ENDPOINTS.iter().map(|(name, _)| *name).collect();
             let text = format!("endpoint must be one of {}, not {value:?}", names.join(", "));
-            Err(invalid("/endpoint", ViolationCode::UnknownValue, text))
+            Err(query::invalid("endpoint", ViolationCode::UnknownValue, text))
         }
     }
 }
@@ -153,7 +154,7 @@ fn parse_limit(value: &str) -> Result<u32, ApiError> {
         let text = format!(
             "limit must be a whole number between {ACTIVITY_LIMIT_MIN} and {ACTIVITY_LIMIT_MAX}, not {value:?}"
         );
-        invalid("/limit", ViolationCode::InvalidType, text)
+        query::invalid("limit", ViolationCode::InvalidType, text)
     })
 }
 
@@ -173,12 +174,8 @@ fn parse_cursor(value: &str) -> Result<ActivityCursor, ApiError> {
         .and_then(|(request, job)| Some(ActivityCursor { request: number(request)?, job: number(job)? }));
     cursor.ok_or_else(|| {
         let text = format!("cursor must be the cursor of an earlier page, not {value:?}");
-        invalid("/cursor", ViolationCode::InvalidFormat, text)
+        query::invalid("cursor", ViolationCode::InvalidFormat, text)
     })
-}
-
-fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
-    ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
 }
 
 #[cfg(test)]

@@ -299,7 +299,7 @@ async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, 
 async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
     let before_ms = match parameter(call.query.as_deref(), "before") {
         None => u64::MAX,
-        Some(text) => query::position("before", &text, BEFORE_RULE)?,
+        Some(text) => query::number("before", &text, 0, BEFORE_RULE)?,
     };
     let team = context.team_name();
     let page =

@@ -11,10 +11,10 @@ use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobR
 use websvc_transport::ServerBody;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::{ErrorCode, ViolationCode};
 use websvc_validate::{RetentionMode, ScrapePlan};
 
-use super::{batch, crawl, crawl_prompt};
+use super::{batch, crawl, crawl_prompt, query};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_format_names;
 use crate::blocking::run_blocking;
@@ -217,8 +217,8 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
         CreateJobOutcome::IdempotencyKeyUsed => {
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
-        CreateJobOutcome::TooManyUrls => Err(invalid(
-            "/urls",
+        CreateJobOutcome::TooManyUrls => Err(query::invalid(
+            "urls",
             ViolationCode::TooLong,
             format!("urls may have at most {} items here", limits.max_urls),
         )),
@@ -340,28 +340,17 @@ pub(super) struct Range {
 /// Parses `skip` and `limit` of a query string.
 ///
 /// # Errors
-/// 400 for a value that is not a number.
+/// 400 that names the value and the rule.
 pub(super) fn parse_range(query: Option<&str>) -> Result<Range, ApiError> {
     let mut range = Range::default();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        let number = |min: u64| {
-            let number = value.parse().ok().filter(|number| *number >= min);
-            number.ok_or_else(|| {
-                let text = format!("{name} must be a whole number of at least {min}, not {value:?}");
-                invalid(&format!("/{name}"), ViolationCode::InvalidType, text)
-            })
-        };
         match &*name {
-            "skip" => range.skip = number(0)?,
-            "limit" => range.limit = Some(number(1)?),
+            "skip" => range.skip = query::whole_number(&name, &value, 0)?,
+            "limit" => range.limit = Some(query::whole_number(&name, &value, 1)?),
             _ => {}
         }
     }
     Ok(range)
-}
-
-fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
-    ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
 }
 
 pub(crate) fn not_found() -> ApiError {
@@ -387,6 +376,8 @@ mod tests {
         check(Some("skip=-1"), None);
         check(Some("limit=0"), None);
         check(Some("limit=all"), None);
+        let all = Range { skip: u64::MAX, limit: Some(u64::MAX) };
+        check(Some("skip=18446744073709551616&limit=99999999999999999999"), Some(all));
     }
 
     #[test]

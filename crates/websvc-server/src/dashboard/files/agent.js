@@ -79,7 +79,7 @@ export function cancelButton(id, onCancel) {
   const name = id.slice(-12);
   return el("button", { type: "button", class: "danger small", "data-focus": `cancel ${id}`, "aria-label": `Cancel run ${name}`, onclick: (event) => confirmAction(event.currentTarget, {
     title: `Cancel the run ${name}?`,
-    text: "It ends within seconds and costs nothing. What it has collected stays readable for a day.",
+    text: "It ends within seconds and costs nothing. What it has collected stays readable until the run is deleted.",
     label: "Cancel the run",
     dismiss: "Keep it running",
     onConfirm: async () => {
@@ -109,7 +109,7 @@ function overviewMetrics(run, events) {
     ["Duration", first ? elapsedText(first, isWorking ? Date.now() : last) : "-", isWorking ? "so far" : null],
     ["Calls of tools", formatCount(calls)],
     ["Credits", run.creditsUsed === undefined ? "-" : formatCount(run.creditsUsed), run.creditsUsed === undefined ? "charged at the end" : null],
-    ["Deleted", isWorking ? "-" : formatRelative(run.expiresAt), isWorking ? "a day after its end" : formatTime(run.expiresAt)],
+    ["Deleted", isWorking ? "-" : formatRelative(run.expiresAt), isWorking ? "some time after its end" : formatTime(run.expiresAt)],
   ]);
 }
 

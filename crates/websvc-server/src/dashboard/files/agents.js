@@ -46,7 +46,7 @@ async function list(container) {
 }
 
 function runTable(runs, onChange) {
-  if (!runs.length) return empty("No runs. ", el("a", { href: "#/agents/new" }, "Start one"), ", for example for the prices of a shop. Runs are deleted a day after their end.");
+  if (!runs.length) return empty("No runs. ", el("a", { href: "#/agents/new" }, "Start one"), ", for example for the prices of a shop. Runs are deleted some time after their end, a day if nothing else is configured.");
   return table("Agent runs", ["Task", "Started", "Start pages", "From", "Status", "Actions"], runs.map((run) => [
     el("a", { href: agentPath(run.id), class: "name", "data-focus": `open ${run.id}` }, cut(run.options.prompt)),
     formatRelative(run.createdAt),

@@ -6,7 +6,7 @@ use websvc_types::limits::{JOB_PAGE_BYTES, MONITOR_LIST_LIMIT_DEFAULT, MONITOR_L
 use websvc_types::monitor::{
     MonitorCheckDetail, MonitorCheckListResponse, MonitorCheckResponse, MonitorListResponse,
 };
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::{ErrorCode, ViolationCode};
 
 use super::{MonitorRequest, find, wire};
 use crate::blocking::run_blocking;
@@ -33,9 +33,6 @@ const PAGE_STATUSES: [CheckPageStatus; 5] = [
     CheckPageStatus::Removed,
     CheckPageStatus::Error,
 ];
-
-/// Rule of the number of items to skip, for messages.
-const SKIP_RULE: &str = "a whole number of at least 0";
 
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
@@ -112,11 +109,11 @@ impl PageRequest {
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
                 "limit" => page.limit = number(&name, &value, 1, MONITOR_LIST_LIMIT_MAX)?,
-                "offset" | "skip" => page.skip = query::position(&name, &value, SKIP_RULE)?,
+                "offset" | "skip" => page.skip = query::whole_number(&name, &value, 0)?,
                 "status" if !statuses.is_empty() => {
                     if !statuses.contains(&&*value) {
                         let text = format!("status must be one of {}, not {value:?}", statuses.join(", "));
-                        return Err(invalid("status", ViolationCode::UnknownValue, text));
+                        return Err(query::invalid("status", ViolationCode::UnknownValue, text));
                     }
                     page.status = Some(value.into_owned());
                 }
@@ -131,12 +128,8 @@ fn number(name: &str, value: &str, min: u64, max: u64) -> Result<u64, ApiError> 
     let number = value.parse().ok().filter(|number| (min..=max).contains(number));
     number.ok_or_else(|| {
         let text = format!("{name} must be a whole number from {min} to {max}, not {value:?}");
-        invalid(name, ViolationCode::InvalidType, text)
+        query::invalid(name, ViolationCode::InvalidType, text)
     })
-}
-
-fn invalid(name: &str, code: ViolationCode, message: String) -> ApiError {
-    ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: format!("/{name}"), code, message }])
 }
 
 #[cfg(test)]
