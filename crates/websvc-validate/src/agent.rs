@@ -178,10 +178,13 @@ fn check_prompt(report: &mut Report, prompt: &str) {
 pub(crate) fn check_schema(report: &mut Report, schema: &Map<String, Value>, compiler: SchemaCompiler) {
     let root = Path::Root;
     let path = root.key("schema");
-    json_schema::check(report, &path, schema, compiler);
-    if report.has_within(&path) {
+    let mut found = Report::default();
+    json_schema::check(&mut found, &path, schema, compiler);
+    if found.has_within(&path) {
+        // Before the others, because many clients show only the first violation.
         report.violation(&path, ViolationCode::InvalidFormat, |_| "Invalid JSON schema".to_owned());
     }
+    report.absorb(found, &root, str::to_owned);
 }
 
 fn check_retention(report: &mut Report, zero_data_retention: Option<bool>) {
