@@ -97,6 +97,9 @@ async fn list_has_twenty_runs_per_page() {
     assert_eq!((&second["agents"][0]["targetHint"], second.get("next")), (&json!(TEA), None), "{second}");
     assert_eq!(second["agents"][0]["options"]["schema"], super::price_schema());
     assert_eq!(second["agents"][0]["options"]["model"], "spark-1-pro", "official clients require a name");
+    let wrong = test.service.get(&format!("{AGENT}?before=abc")).await;
+    let text = "Invalid query parameter: /before: before must be a time in milliseconds since the Unix epoch, not \"abc\"";
+    assert_eq!((wrong.status, &wrong.body["error"]), (StatusCode::BAD_REQUEST, &json!(text)));
     let far = test.service.get("/v2/agent?before=83835057023941540461707110436531339264").await;
     let all = far.body["agents"].as_array().unwrap();
     assert_eq!(all.len(), 20, "all runs are before a time of any size: {}", far.body);
