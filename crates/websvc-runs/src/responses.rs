@@ -14,6 +14,9 @@ use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_ORIGIN_MAX_CHARS};
 
 use crate::stored::{StoredRequest, StoredResult};
 
+/// The model in a list of a run whose request had none: clients require a name, and know this one.
+const DEFAULT_MODEL: &str = "spark-1-pro";
+
 /// The `origin` of a run whose request has none.
 const DEFAULT_ORIGIN: &str = "api";
 
@@ -68,6 +71,7 @@ pub fn agent_list_item(record: &RunRecord) -> Option<AgentListItem> {
     let target_hint = target_hint(&request);
     let AgentRequest { prompt, urls, schema, model, effort, origin, integration, .. } = request;
     let urls = urls.map(|urls| urls.iter().map(|url| shown_url(url)).collect());
+    let model = model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
     let cut = |text: String| text.chars().take(AGENT_ORIGIN_MAX_CHARS).collect::<String>();
     Some(AgentListItem {
         id: record.id.clone(),

@@ -166,7 +166,8 @@ impl Admission {
         self.state.lock().queued_for(team_name(caller.map(|caller| &caller.team)))
     }
 
-    /// Decodes a body: a small one on this thread, others on the blocking pool, large ones a few at a time.
+    /// Decodes a body: a small one on this thread, others on the blocking pool, large ones a few at a time. A body with a
+    /// JSON Schema is not small, because the schema is compiled, and with regular expressions in it, it is a large one.
     ///
     /// # Errors
     /// The rejection of `decode`, and 500 if the service is shutting down.
@@ -175,10 +176,10 @@ impl Admission {
         body: Bytes,
         decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        if body.len() <= SMALL_BODY_BYTES {
+        let is_large = body.len() > LARGE_BODY_BYTES || has_word(&body, b"pattern");
+        if body.len() <= SMALL_BODY_BYTES && !is_large && !has_word(&body, b"schema") {
             return Ok(decode(&body)?);
         }
-        let is_large = body.len() > LARGE_BODY_BYTES;
         self.decode_blocking(body, is_large, decode).await
     }
 
@@ -192,9 +193,8 @@ impl Admission {
         body: Bytes,
         decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        // The field names end in `Paths`. With a backslash in the body, a letter of the name may be escaped.
-        let has_patterns = body.windows(5).any(|window| window == b"Paths") || body.contains(&b'\\');
-        if has_patterns {
+        // The field names end in `Paths`.
+        if has_word(&body, b"Paths") {
             self.decode_blocking(body, true, decode).await
         } else {
             self.decode_body(body, decode).await
@@ -334,6 +334,13 @@ impl Drop for Permit {
         let Self { state, team, key, number } = self;
         state.lock().leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
     }
+}
+
+/// Returns whether a body may have a field whose name contains a word. A letter of the name may be escaped.
+fn has_word(body: &[u8], word: &[u8]) -> bool {
+    let is_escaped_letter = |text: &[u8]| text.starts_with(b"\\u00") && matches!(text[4], b'4'..=b'7');
+    body.windows(word.len()).any(|text| text == word)
+        || (body.contains(&b'\\') && body.windows(5).any(is_escaped_letter))
 }
 
 /// Returns the name under which a team is counted. Requests without a key have an empty one.

@@ -135,6 +135,11 @@ impl ApiError {
         Self { details, ..Self::new(code, "Invalid request body") }
     }
 
+    /// Creates an error that lists the rules that parameters of a query string break.
+    pub(crate) fn invalid_query(details: Vec<Violation>) -> Self {
+        Self { details, ..Self::new(ErrorCode::BadRequest, "Invalid query parameter") }
+    }
+
     /// Returns the text of the error, with every broken rule on a line of its own.
     pub(crate) fn as_text(&self) -> String {
         let rules = self.details.iter().map(|violation| format!("{}: {}", violation.path, violation.message));

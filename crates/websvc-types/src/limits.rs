@@ -131,6 +131,11 @@ pub const SCHEMA_FOLLOWED_LEVELS_MAX: u64 = 512;
 pub const SCHEMA_REFERENCED_MAX: usize = 1_000;
 /// Maximum number of distinct regular expressions of a JSON Schema (not specified).
 pub const SCHEMA_PATTERNS_MAX: usize = 100;
+/// Maximum size of a compiled regular expression of a JSON Schema, in bytes (not specified).
+pub const SCHEMA_PATTERN_MAX_BYTES: usize = 1024 * 1024;
+/// Maximum size of all compiled regular expressions of a JSON Schema, in bytes. Each may take an equal part of it (not
+/// specified).
+pub const SCHEMA_PATTERNS_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of items of `blacklist`, `whitelist` and `blockedTlds`, each.
 pub const THREAT_LIST_MAX: u32 = 1_000;
 /// Minimum of `riskScoreThreshold`.

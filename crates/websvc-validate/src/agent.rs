@@ -16,6 +16,7 @@ use websvc_types::{Format, Location, ScrapeOptions, ThreatProtection, Violation,
 
 use crate::checked::Checked;
 use crate::error::Rejection;
+use crate::json_schema::{self, SchemaCompiler};
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::{Report, quoted};
@@ -23,7 +24,7 @@ use crate::retention::RetentionMode;
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
 use crate::webhook::{check_headers, check_metadata};
-use crate::{bounds, json_schema, scrape};
+use crate::{bounds, scrape};
 
 /// A checked request for an agent run: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +122,7 @@ pub(crate) fn check(report: &mut Report, request: AgentRequest, policy: &Policy)
     } = request;
     check_prompt(report, &prompt);
     if let Some(schema) = &schema {
-        check_schema(report, schema);
+        check_schema(report, schema, policy.schema_compiler);
     }
     if let Some(model) = &model {
         bounds::chars(report, &Path::Root.key("model"), model, 0, AGENT_MODEL_MAX_CHARS);
@@ -174,13 +175,16 @@ fn check_prompt(report: &mut Report, prompt: &str) {
 }
 
 /// Checks a schema. Upstream clients compare the beginning of the message.
-pub(crate) fn check_schema(report: &mut Report, schema: &Map<String, Value>) {
+pub(crate) fn check_schema(report: &mut Report, schema: &Map<String, Value>, compiler: SchemaCompiler) {
     let root = Path::Root;
     let path = root.key("schema");
-    json_schema::check(report, &path, schema);
-    if report.has_within(&path) {
+    let mut found = Report::default();
+    json_schema::check(&mut found, &path, schema, compiler);
+    if found.has_within(&path) {
+        // Before the others, because many clients show only the first violation.
         report.violation(&path, ViolationCode::InvalidFormat, |_| "Invalid JSON schema".to_owned());
     }
+    report.absorb(found, &root, str::to_owned);
 }
 
 fn check_retention(report: &mut Report, zero_data_retention: Option<bool>) {

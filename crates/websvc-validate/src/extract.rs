@@ -157,7 +157,7 @@ pub(crate) fn check(report: &mut Report, request: ExtractRequest, policy: &Polic
         });
     }
     if let Some(schema) = &schema {
-        check_schema(report, schema);
+        check_schema(report, schema, policy.schema_compiler);
     }
     check_agent(report, agent.as_ref());
     if let Some(timeout_ms) = timeout {
@@ -308,7 +308,7 @@ fn check_pages(
     let markdown = vec![Format::Markdown(Markdown {})];
     // Ignored formats have to be valid, too.
     if let Some(formats) = options.formats.replace(markdown) {
-        format::check(report, &path.key("formats"), formats);
+        format::check(report, &path.key("formats"), formats, policy.schema_compiler);
     }
     scrape::check(report, &path, options, context)
 }

@@ -95,7 +95,7 @@ pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use extract::{ExtractPlan, ExtractTarget, check_extract};
 pub use interact::{BrowserPlan, CodePlan, InteractPlan};
-pub use json_schema::schema_parts;
+pub use json_schema::{SchemaCompiler, SchemaError, schema_parts};
 pub use llms_txt::LlmsTxtPlan;
 pub use map::check_map;
 pub use map_plan::MapPlan;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use websvc_types::ThreatProtection;
 
+use crate::json_schema::SchemaCompiler;
 use crate::path_patterns::PathPatterns;
 
 /// Permissions of a team, and features that always apply to its requests. The default allows no enterprise feature.
@@ -32,6 +33,8 @@ pub struct Policy {
     pub threat_values: Arc<ThreatProtection>,
     /// Table of compiled path patterns, as a handle of the team.
     pub path_patterns: PathPatterns,
+    /// Compiler of the JSON Schemas of requests. By default schemas are not compiled.
+    pub schema_compiler: SchemaCompiler,
 }
 
 /// Policy for a feature: rejected, allowed on request, or forced.

@@ -58,6 +58,31 @@ impl Report {
         self.violations.push(Violation { path: pointer, code, message: message(&name) });
     }
 
+    /// Adds a violation of the part of a value at a JSON Pointer. `message` gets the name of the part.
+    pub(crate) fn violation_below(
+        &mut self,
+        path: &Path<'_>,
+        pointer: &str,
+        code: ViolationCode,
+        message: impl FnOnce(&str) -> String,
+    ) {
+        match pointer.strip_prefix('/') {
+            None => self.violation(path, code, message),
+            Some(rest) => {
+                let (first, rest) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+                match first.parse::<usize>() {
+                    Ok(index) if index.to_string() == first => {
+                        self.violation_below(&path.index(index), rest, code, message);
+                    }
+                    _ => {
+                        let key = first.replace("~1", "/").replace("~0", "~");
+                        self.violation_below(&path.key(&key), rest, code, message);
+                    }
+                }
+            }
+        }
+    }
+
     /// Adds a warning. `message` gets the name of the value.
     pub(crate) fn warning(&mut self, path: &Path<'_>, message: impl FnOnce(&str) -> String) {
         if self.warnings.len() >= WARNINGS_MAX {

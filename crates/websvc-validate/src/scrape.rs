@@ -9,8 +9,8 @@ use websvc_types::limits::{
     SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
 };
 use websvc_types::{
-    AuditMetadata, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii, ScrapeOptions,
-    ThreatProtection, ViolationCode,
+    AuditMetadata, Format, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
+    ScrapeOptions, ThreatProtection, ViolationCode,
 };
 
 use crate::checked::Checked;
@@ -101,7 +101,7 @@ pub(crate) fn check(
     let profile = check_profile(report, &path.key("profile"), profile, context.retention);
     let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &context);
     let retention = if is_zero_retention { RetentionMode::Zero } else { context.retention };
-    let formats = format::check(report, &path.key("formats"), formats.unwrap_or_default());
+    let formats = check_formats(report, &path.key("formats"), formats, context.policy);
     let tracking = TrackingPlan::new(&formats, retention, lockdown, min_age.is_some());
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
@@ -134,6 +134,16 @@ pub(crate) fn check(
         tracking,
         needs_out_links: false,
     }
+}
+
+/// Checks and returns the formats; none if the options have none.
+fn check_formats(
+    report: &mut Report,
+    path: &Path<'_>,
+    formats: Option<Vec<Format>>,
+    policy: &Policy,
+) -> Vec<Format> {
+    format::check(report, path, formats.unwrap_or_default(), policy.schema_compiler)
 }
 
 /// Checks and returns the time limit of a page, in milliseconds.

@@ -18,8 +18,8 @@
 
 pub use websvc_validate::{
     BatchPage, BatchPlan, Checked, CrawlPlan, DomainFilter, FeaturePolicy, FilePlan, LocationPlan, MapPlan,
-    PagePlan, PathFilter, PathPatterns, Policy, Rejection, RetentionMode, ScrapePlan, SearchPlan, SourcePlan,
-    Target, ThreatOverride, ThreatPolicy, ThreatRules, WebhookPlan, check_crawl, check_map, check_scrape,
-    check_scrape_options, check_search, read_batch, read_crawl, read_map, read_map_v1, read_parse_options,
-    read_scrape, read_scrape_options, read_search,
+    PagePlan, PathFilter, PathPatterns, Policy, Rejection, RetentionMode, SchemaCompiler, SchemaError,
+    ScrapePlan, SearchPlan, SourcePlan, Target, ThreatOverride, ThreatPolicy, ThreatRules, WebhookPlan,
+    check_crawl, check_map, check_scrape, check_scrape_options, check_search, read_batch, read_crawl,
+    read_map, read_map_v1, read_parse_options, read_scrape, read_scrape_options, read_search,
 };

@@ -11,6 +11,7 @@ mod highlights;
 mod json;
 mod personal_data;
 mod schema_check;
+mod schema_compile;
 mod session;
 
 use std::time::Instant;
@@ -24,6 +25,7 @@ use websvc_validate::ScrapePlan;
 pub(crate) use changes::{ChangedVersions, describe_changes};
 pub use personal_data::name_personal_data;
 pub use schema_check::schema_violation;
+pub use schema_compile::SCHEMA_COMPILER;
 pub(crate) use session::ModelSession;
 
 use session::{ContentRequest, Generated};

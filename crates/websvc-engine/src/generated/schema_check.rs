@@ -9,11 +9,13 @@
 
 use std::{io, panic, thread};
 
+use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use websvc_types::limits::SCHEMA_FOLLOWED_LEVELS_MAX;
-use websvc_validate::schema_parts;
+use websvc_validate::{SchemaError, schema_parts};
+
+use super::schema_compile::compile;
 
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 400;
@@ -37,9 +39,6 @@ const STACK_BYTES_PER_LEVEL: usize = 4 * 1024;
 
 /// The stack that a check may use on the current thread, half of that of a blocking thread.
 const SHARED_STACK_BYTES: usize = 1024 * 1024;
-
-/// The maximum size of a compiled regular expression.
-const MAX_PATTERN_BYTES: usize = 1024 * 1024;
 
 /// Returns the violation of the schema by a value, if there is one. Blocks as long as the check takes.
 ///
@@ -87,11 +86,12 @@ fn with_stack<T: Send>(stack_bytes: usize, work: impl FnOnce() -> T + Send) -> i
 }
 
 fn validate(schema: &Value, value: &Value, is_located: bool) -> Option<String> {
-    // The patterns are untrusted, so they run on the engine without backtracking.
-    let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES);
-    let validator: Validator = match jsonschema::options().with_pattern_options(patterns).build(schema) {
+    let validator = match compile(schema) {
         Ok(validator) => validator,
-        Err(error) => return Some(truncate(&format!("the schema cannot be used: {error}"))),
+        Err(SchemaError { pointer, message }) => {
+            let part = if pointer.is_empty() { "the schema" } else { &pointer };
+            return Some(truncate(&format!("the schema cannot be used: {part} {message}")));
+        }
     };
     if validator.is_valid(value) {
         return None;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use websvc_transport::ServerBody;
 use websvc_types::limits::LIMIT_MAX;
-use websvc_types::{ErrorCode, ImageResult, NewsResult, SearchResponse, Violation, ViolationCode, WebResult};
+use websvc_types::{ImageResult, NewsResult, SearchResponse, Violation, ViolationCode, WebResult};
 
 use super::ok;
 use crate::response::{ApiError, HttpResponse};
@@ -125,7 +125,7 @@ fn parse_language(value: &str, parsed: &mut SearxngQuery) {
 fn invalid(name: &str, rule: &str) -> ApiError {
     let message = format!("{name} {rule}");
     let violation = Violation { path: format!("/{name}"), code: ViolationCode::InvalidFormat, message };
-    ApiError::invalid(ErrorCode::BadRequest, vec![violation])
+    ApiError::invalid_query(vec![violation])
 }
 
 fn translate_response(
@@ -231,7 +231,9 @@ mod tests {
             "q=a&format=json&time_range=hour",
             "q=a&format=json&safesearch=x",
         ] {
-            assert_eq!(parse(parameters).unwrap_err().status(), 400, "{parameters}");
+            let error = parse(parameters).unwrap_err();
+            assert_eq!(error.status(), 400, "{parameters}");
+            assert!(error.as_text().starts_with("Invalid query parameter\n"), "{parameters}");
         }
     }
 

@@ -459,3 +459,20 @@ async fn account_of_a_team_without_rate_limit_is_removed_with_its_last_request()
     drop(permit);
     assert_eq!(admission.metrics().tracked_accounts, 0);
 }
+
+#[tokio::test]
+async fn only_small_bodies_without_schema_are_decoded_on_the_async_thread() {
+    let admission = admission(1, 1);
+    for (body, is_blocking) in [
+        (r#"{"query": "tea"}"#, false),
+        (r#"{"query": "\u00e4 \u6f22 \n"}"#, false),
+        (r#"{"schema": {}}"#, true),
+        (r#"{"s\u0063hema": {}}"#, true),
+        (r#"{"schema": {"pattern": "a"}}"#, true),
+    ] {
+        let caller = std::thread::current().id();
+        let decoding = admission.decode_body(body.into(), |_| Ok(std::thread::current().id()));
+        let decoder = decoding.await.expect("the body is decoded");
+        assert_eq!(decoder != caller, is_blocking, "{body}");
+    }
+}

@@ -16,7 +16,7 @@ use websvc_types::agent::{
 use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
-use super::search::policy;
+use super::search::{body_policy, policy};
 use super::usage::flag;
 use super::{browser, job, query, webhook};
 use crate::audit_trail::AuditedRequest;
@@ -130,7 +130,7 @@ pub(crate) async fn respond_to_agent(
 
 async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpResponse, ApiError> {
     let policy = policy(context)?;
-    let body_policy = policy.clone();
+    let body_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;

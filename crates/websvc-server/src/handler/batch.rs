@@ -9,7 +9,7 @@ use websvc_types::job::StartJobResponse;
 use websvc_validate::{BatchPage, BatchPlan, Checked, RetentionMode, read_batch};
 
 use super::job::{self, JobStart};
-use super::search::policy;
+use super::search::{body_policy, policy};
 use super::webhook;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -17,7 +17,7 @@ use crate::service::RequestContext;
 /// Starts a batch, or adds URLs to one.
 pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
     let JobStart { base_url, idempotency_key, body } = start;
-    let policy = policy(&context)?;
+    let policy = body_policy(&policy(&context)?);
     let retention = RetentionMode::requested_retention(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;

@@ -10,7 +10,7 @@ use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, StartJobRespons
 use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_crawl_request};
 
 use super::job::{self, JobStart};
-use super::search::policy_with_patterns;
+use super::search::{body_policy, policy_with_patterns};
 use super::{crawl_prompt, webhook};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -30,7 +30,7 @@ pub(crate) async fn start_crawl(
     let engine = &context.state.engine;
     let policy = policy_with_patterns(&context)?;
     let retention = RetentionMode::requested_retention(&policy);
-    let body_policy = policy.clone();
+    let body_policy = body_policy(&policy);
     let decoding = context
         .state
         .admission

@@ -14,7 +14,7 @@ use websvc_types::format::Json;
 use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_extract};
 
 use super::agent::{new_webhook, parse_uuid, segment, too_many_runs};
-use super::search::policy;
+use super::search::{body_policy, policy};
 use super::webhook;
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_format_names;
@@ -62,7 +62,7 @@ async fn start(
     body: bytes::Bytes,
 ) -> Result<HttpResponse, ApiError> {
     let policy = policy(context)?;
-    let body_policy = policy.clone();
+    let body_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| match version {
         ApiVersion::V1 => read_extract(&translated(body)?, &body_policy),
         ApiVersion::V2 => read_extract(body, &body_policy),

@@ -11,7 +11,7 @@ use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobR
 use websvc_transport::ServerBody;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_types::{ErrorCode, ViolationCode};
+use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{RetentionMode, ScrapePlan};
 
 use super::{batch, crawl, crawl_prompt, query};
@@ -217,11 +217,11 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
         CreateJobOutcome::IdempotencyKeyUsed => {
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
-        CreateJobOutcome::TooManyUrls => Err(query::invalid(
-            "urls",
-            ViolationCode::TooLong,
-            format!("urls may have at most {} items here", limits.max_urls),
-        )),
+        CreateJobOutcome::TooManyUrls => {
+            let message = format!("urls may have at most {} items here", limits.max_urls);
+            let violation = Violation { path: "/urls".to_owned(), code: ViolationCode::TooLong, message };
+            Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]))
+        }
         CreateJobOutcome::TooManyRunning => too_many(format!(
             "Rate limit exceeded: limit of {} running jobs per team reached",
             limits.max_running

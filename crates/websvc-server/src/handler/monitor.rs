@@ -26,7 +26,7 @@ pub(crate) use email::{MonitorEmailOperation, monitor_email};
 pub(crate) use preview::{preview, schedules};
 pub(crate) use request::MonitorRequest;
 
-use super::search::policy_with_patterns;
+use super::search::{body_policy, policy_with_patterns};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_format_names;
 use crate::response::{ApiError, HttpResponse, json};
@@ -102,7 +102,7 @@ async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result
     let MonitorRequest { base_url, body, .. } = request;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
-    let read_policy = policy.clone();
+    let read_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_with_patterns(body, move |body| {
         let mut new_id = || Uuid::new_v4().to_string();
         let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
@@ -138,7 +138,7 @@ async fn update(context: &RequestContext<'_>, request: MonitorRequest) -> Result
     for _ in 0..UPDATE_ATTEMPTS {
         let record = find_by_id(context, &id).await?;
         let current = websvc_monitor::definition(&record).ok_or_else(other_version)?;
-        let read_policy = policy.clone();
+        let read_policy = body_policy(&policy);
         let decoding = context.state.admission.decode_with_patterns(body.clone(), move |body| {
             let mut new_id = || Uuid::new_v4().to_string();
             let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };

@@ -13,7 +13,7 @@ use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, Violatio
 use websvc_validate::{Checked, read_parse_options};
 
 use super::scrape::ScrapeWork;
-use super::search::policy;
+use super::search::{body_policy, policy};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_formats;
 use crate::charge;
@@ -39,7 +39,7 @@ pub(crate) async fn parse(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let engine = &context.state.engine;
-    let policy = policy(&context)?;
+    let policy = body_policy(&policy(&context)?);
     let permit = context.state.uploads.acquire(context.team_name())?;
     // Without credits for the cheapest file, the upload is rejected early. The maximum price of this file is known, and
     // held, when its options have arrived.

@@ -2,7 +2,7 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::{Violation, ViolationCode};
 
 use crate::response::ApiError;
 
@@ -31,7 +31,7 @@ pub(super) fn number(name: &str, text: &str, min: u64, rule: &str) -> Result<u64
 
 /// Returns the error 400 of the parameter `name`.
 pub(super) fn invalid(name: &str, code: ViolationCode, message: String) -> ApiError {
-    ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: format!("/{name}"), code, message }])
+    ApiError::invalid_query(vec![Violation { path: format!("/{name}"), code, message }])
 }
 
 #[cfg(test)]
@@ -56,6 +56,7 @@ mod tests {
     fn error_names_the_value_and_the_rule() {
         let error = whole_number("limit", "0", 1).expect_err("a number that is too small");
         let text = error.as_text();
+        assert!(text.starts_with("Invalid query parameter\n/limit: "), "{text}");
         assert!(text.contains("limit must be a whole number of at least 1, not \"0\""), "{text}");
     }
 }

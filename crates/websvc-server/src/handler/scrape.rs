@@ -13,7 +13,7 @@ use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
 
 use super::body;
-use super::search::{file_publisher, policy};
+use super::search::{body_policy, file_publisher, policy};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_formats;
 use crate::charge::{self, Outcome};
@@ -51,7 +51,7 @@ pub(crate) async fn respond_to_scrape(
     base_url: Option<String>,
     body: Bytes,
 ) -> Result<Bytes, ApiError> {
-    let policy = policy(&context)?;
+    let policy = body_policy(&policy(&context)?);
     let request_bytes = body.len();
     let decoding = context.state.admission.decode_body(body, move |body| read_scrape(body, &policy));
     let checked = context.state.engine.stages().run(Stage::Decode, decoding).await?;

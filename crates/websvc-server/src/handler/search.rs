@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use websvc_engine::{Bill, EngineError, StageTimings, team_policy, team_retention};
+use websvc_engine::{Bill, EngineError, SCHEMA_COMPILER, StageTimings, team_policy, team_retention};
 use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
 use websvc_store::{Team, UsageRetention};
@@ -37,7 +37,7 @@ pub(crate) async fn respond_to_search(
     body: Bytes,
 ) -> Result<SearchResponse, ApiError> {
     let engine = &context.state.engine;
-    let policy = policy(&context)?;
+    let policy = body_policy(&policy(&context)?);
     let decoding = context.state.admission.decode_body(body, move |body| read_search(body, &policy));
     let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
@@ -146,6 +146,12 @@ pub(crate) fn forced_retention(team: &Team) -> UsageRetention {
 pub(super) fn policy_with_patterns(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
     let path_patterns = context.state.engine.path_patterns().for_team(context.team_name());
     Ok(Policy { path_patterns, ..policy(context)? })
+}
+
+/// Returns the policy for the body of a request, whose JSON Schemas are compiled: the policy of the team does not do
+/// that, because requests that were accepted are checked with it again.
+pub(super) fn body_policy(policy: &Policy) -> Policy {
+    Policy { schema_compiler: SCHEMA_COMPILER, ..policy.clone() }
 }
 
 /// Returns the policy of the caller's team.

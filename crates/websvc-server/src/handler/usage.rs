@@ -4,12 +4,13 @@ use http::StatusCode;
 use jiff::Timestamp;
 use websvc_jobs::OpenPageCounts;
 use websvc_store::{Budget, MonthlyUsage, Store, StoreError, TeamActivity};
+use websvc_types::ViolationCode;
 use websvc_types::usage::{
     ConcurrencyCheck, CreditBalance, CreditHistory, CreditPeriod, CreditUsageResponse, QueueStatus,
     TokenBalance, TokenHistory, TokenPeriod, TokenUsage,
 };
-use websvc_types::{ErrorCode, Violation, ViolationCode};
 
+use super::query;
 use crate::admission::AdmissionLimits;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
@@ -152,14 +153,10 @@ pub(super) fn flag(query: Option<&str>, name: &str) -> Result<bool, ApiError> {
     match &*value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(ApiError::invalid(
-            ErrorCode::BadRequest,
-            vec![Violation {
-                path: format!("/{name}"),
-                code: ViolationCode::InvalidType,
-                message: format!("{name} must be true or false, not {value:?}"),
-            }],
-        )),
+        _ => {
+            let text = format!("{name} must be true or false, not {value:?}");
+            Err(query::invalid(name, ViolationCode::InvalidType, text))
+        }
     }
 }
 

@@ -102,8 +102,7 @@ fn definition(tool: AgentTool) -> Tool {
             let description = "Returns the status of a run of the tool agent, and its data once the status is completed. While it \
                 is processing, call again after 15 to 30 seconds. A failed run has a stopReason, and may have what it had \
                 collected as partial, which is not a result.";
-            let id = json!({ "type": "string", "description": "The ID of the run." });
-            define(tool.name(), description, object(&json!({ "id": id }), "id"), hints)
+            define(tool.name(), description, status_schema(), hints)
         }
     }
 }
@@ -137,11 +136,13 @@ fn start_schema() -> Value {
             "description": "The thread to continue. The run knows its earlier turns, and inherits mode, urls and schema.",
         },
     });
-    object(&properties, "prompt")
+    json!({ "type": "object", "properties": properties, "required": ["prompt"] })
 }
 
-fn object(properties: &Value, required: &str) -> Value {
-    json!({ "type": "object", "properties": properties, "required": [required], "additionalProperties": false })
+/// Returns the schema of the status, which accepts only its ID.
+fn status_schema() -> Value {
+    let id = json!({ "type": "string", "description": "The ID of the run." });
+    json!({ "type": "object", "properties": { "id": id }, "required": ["id"], "additionalProperties": false })
 }
 
 #[cfg(test)]
@@ -160,6 +161,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A client that checks arguments against the schema of a tool must let pass what the service accepts.
+    #[test]
+    fn schema_of_a_start_accepts_all_fields_and_that_of_the_status_only_the_id() {
+        let fields = |tool: AgentTool| definition(tool).input_schema.get("additionalProperties").cloned();
+        assert_eq!(fields(AgentTool::Start), None);
+        assert_eq!(fields(AgentTool::Status), Some(Value::Bool(false)));
+        let status = |arguments: Value| AgentTool::Status.request(arguments.as_object().unwrap().clone());
+        assert!(status(json!({ "id": "x" })).is_ok());
+        assert!(status(json!({ "id": "x", "more": 1 })).is_err());
     }
 
     #[test]

@@ -164,10 +164,8 @@ pub struct AgentListOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,
-    /// The `model` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
-    pub model: Option<String>,
+    /// The `model` of the request; `spark-1-pro`, which official clients know, if it had none.
+    pub model: String,
     /// The `effort` of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "AgentEffort")]

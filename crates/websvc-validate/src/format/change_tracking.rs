@@ -4,14 +4,20 @@ use websvc_types::format::ChangeTracking;
 use websvc_types::limits::{CHANGE_TAG_MAX_CHARS, PROMPT_MAX_CHARS};
 use websvc_types::{Format, ViolationCode};
 
+use crate::bounds;
+use crate::json_schema::{self, SchemaCompiler};
 use crate::path::Path;
 use crate::report::Report;
-use crate::{bounds, json_schema};
 
-pub(super) fn check(report: &mut Report, path: &Path<'_>, options: &ChangeTracking) {
+pub(super) fn check(
+    report: &mut Report,
+    path: &Path<'_>,
+    options: &ChangeTracking,
+    compiler: SchemaCompiler,
+) {
     let ChangeTracking { modes: _, schema, prompt, tag } = options;
     if let Some(schema) = schema {
-        json_schema::check(report, &path.key("schema"), schema);
+        json_schema::check(report, &path.key("schema"), schema, compiler);
     }
     if let Some(prompt) = prompt {
         bounds::chars(report, &path.key("prompt"), prompt, 0, PROMPT_MAX_CHARS);

@@ -9,6 +9,7 @@ mod screenshot;
 
 use websvc_types::{Format, ViolationCode};
 
+use crate::json_schema::SchemaCompiler;
 use crate::path::Path;
 use crate::report::Report;
 
@@ -16,7 +17,12 @@ pub(crate) use json::check as json;
 pub(crate) use screenshot::check as screenshot;
 
 /// Checks the formats. A format that is repeated with the same options counts once.
-pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) -> Vec<Format> {
+pub(crate) fn check(
+    report: &mut Report,
+    path: &Path<'_>,
+    formats: Vec<Format>,
+    compiler: SchemaCompiler,
+) -> Vec<Format> {
     let mut checked: Vec<Format> = Vec::with_capacity(formats.len().min(Format::NAMES.len()));
     let tracking = formats.iter().position(|format| matches!(format, Format::ChangeTracking(_)));
     for (index, format) in formats.into_iter().enumerate() {
@@ -24,7 +30,7 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
         if checked.contains(&format) {
             continue;
         }
-        check_one(report, &path, &format);
+        check_one(report, &path, &format, compiler);
         if checked.iter().any(|other| other.name() == format.name()) {
             // A result has one field for each format.
             report.violation(&path, ViolationCode::Conflict, |name| {
@@ -40,11 +46,11 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
     checked
 }
 
-fn check_one(report: &mut Report, path: &Path<'_>, format: &Format) {
+fn check_one(report: &mut Report, path: &Path<'_>, format: &Format, compiler: SchemaCompiler) {
     match format {
         Format::Screenshot(options) => screenshot(report, path, options),
-        Format::Json(options) => json(report, path, options),
-        Format::ChangeTracking(options) => change_tracking::check(report, path, options),
+        Format::Json(options) => json(report, path, options, compiler),
+        Format::ChangeTracking(options) => change_tracking::check(report, path, options, compiler),
         Format::Question(options) => question::check(report, path, options),
         Format::Highlights(options) => highlights::check(report, path, options),
         Format::Attributes(options) => attributes::check(report, path, options),

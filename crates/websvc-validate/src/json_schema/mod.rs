@@ -3,8 +3,10 @@
 //! A schema goes to a validator and to a language model. A reference to another document could make them fetch it
 //! without the address guard. Another identity would change the meaning of `#`. An invalid schema would fail only after
 //! pages were fetched and charged. All drafts from 4 on are supported: a keyword may have the form of any of them, and
-//! unknown keywords may have any form. The cost of applying the schema is limited, too.
+//! unknown keywords may have any form. The cost of applying the schema is limited, too. These rules do not cover
+//! everything that a validator refuses, so the service also compiles the schema as it will be used.
 
+mod compiler;
 mod keyword;
 mod part;
 mod reference;
@@ -18,11 +20,17 @@ use crate::json_size::json_bytes;
 use crate::path::Path;
 use crate::report::{Report, displayed_json, quoted};
 use crate::suggestion::suggest;
+pub use compiler::{SchemaCompiler, SchemaError};
 use keyword::{Form, TYPES};
 use reference::Document;
 
-/// Checks a schema.
-pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
+/// Checks a schema, and compiles it if it breaks no other rule.
+pub(crate) fn check(
+    report: &mut Report,
+    path: &Path<'_>,
+    schema: &Map<String, Value>,
+    compiler: SchemaCompiler,
+) {
     let bytes = json_bytes(schema);
     if bytes > SCHEMA_MAX_BYTES {
         // A schema of this size is not read further: each of its parts could break a rule.
@@ -34,6 +42,13 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, V
     walk.keywords(path, schema, 0);
     if let Err(limit) = size::parts_of(schema) {
         report.violation(path, ViolationCode::TooLong, |name| format!("{name} {}", limit.rule()));
+    }
+    if !report.has_within(path)
+        && let Err(error) = compiler.compile(schema)
+    {
+        report.violation_below(path, &error.pointer, ViolationCode::InvalidFormat, |name| {
+            format!("{name} {}", error.message)
+        });
     }
 }
 

@@ -9,6 +9,7 @@ use websvc_types::format::Json;
 
 use super::tree::{BodyValue, Fields};
 use crate::format;
+use crate::json_schema::SchemaCompiler;
 use crate::path::Path;
 use crate::report::Report;
 
@@ -193,7 +194,8 @@ fn merge_json_options(fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Rep
     let path = path.key(JSON_OPTIONS);
     // Values of the wrong shape were reported and removed before.
     if let Ok(options) = Json::deserialize(BodyValue::Object(options)) {
-        format::json(report, &path, &options);
+        // They are not used, so their schema is not compiled.
+        format::json(report, &path, &options, SchemaCompiler::default());
     }
     report.warning(&path, |name| format!("{name} was ignored: formats does not have the bare name json"));
 }

@@ -105,3 +105,16 @@ fn teams_whose_requests_are_not_stored_have_no_runs() {
         assert!(rejection.to_string().contains("zero data retention"), "{rejection}");
     }
 }
+
+/// Many clients show only the first violation, and compare it with this text.
+#[test]
+fn invalid_schema_is_reported_before_its_reason() {
+    for schema in [json!({ "enum": vec![1; 60_000] }), json!({ "$ref": "http://a.test/" })] {
+        let body = json!({ "prompt": "x", "schema": schema }).to_string();
+        let Err(Rejection::Invalid(violations)) = read_agent(body.as_bytes(), &Policy::default()) else {
+            panic!("the schema is not valid")
+        };
+        assert_eq!((&*violations[0].path, &*violations[0].message), ("/schema", "Invalid JSON schema"));
+        assert_eq!(violations.len(), 2, "{violations:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
+use websvc_validate::{Policy, Rejection, SchemaCompiler, SchemaError, read_scrape_options};
 
 use crate::support::{Expected, check_item, violations};
 
@@ -171,4 +172,31 @@ fn message_of_a_too_large_schema_names_the_limit() {
         found[0].message.contains("at most 50000 parts, where a part counts once per reference"),
         "{found:?}"
     );
+}
+
+/// A compiler that rejects schemas with a title.
+const TITLELESS: SchemaCompiler = SchemaCompiler::new(|schema| match schema.get("title") {
+    None => Ok(()),
+    Some(_) => Err(SchemaError { pointer: "/a~1b/0".to_owned(), message: "must be else".to_owned() }),
+});
+
+#[test]
+fn schema_that_breaks_no_other_rule_is_compiled() {
+    let policy = Policy { schema_compiler: TITLELESS, ..Policy::default() };
+    let check = |schema: Value, expected: &[(&str, &str)]| {
+        for kind in ["json", "changeTracking"] {
+            let body = json!({ "formats": ["markdown", { "type": kind, "schema": schema }] }).to_string();
+            let found = match read_scrape_options(body.as_bytes(), &policy) {
+                Ok(_) => Vec::new(),
+                Err(Rejection::Invalid(violations)) => violations,
+                Err(other) => panic!("{other:?}"),
+            };
+            let found: Vec<_> = found.iter().map(|found| (&*found.path, &*found.message)).collect();
+            assert_eq!(found, expected);
+        }
+    };
+    check(json!({}), &[]);
+    check(json!({ "title": "x" }), &[("/formats/1/schema/a~1b/0", "a/b[0] must be else")]);
+    let wrong = json!({ "title": "x", "minLength": -1 });
+    check(wrong, &[("/formats/1/schema/minLength", "minLength must be at least 0, not -1")]);
 }

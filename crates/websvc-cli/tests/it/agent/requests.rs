@@ -96,6 +96,10 @@ async fn list_has_twenty_runs_per_page() {
     assert_eq!(second["agents"].as_array().unwrap().len(), 1, "{second}");
     assert_eq!((&second["agents"][0]["targetHint"], second.get("next")), (&json!(TEA), None), "{second}");
     assert_eq!(second["agents"][0]["options"]["schema"], super::price_schema());
+    assert_eq!(second["agents"][0]["options"]["model"], "spark-1-pro", "official clients require a name");
+    let wrong = test.service.get(&format!("{AGENT}?before=abc")).await;
+    let text = "Invalid query parameter: /before: before must be a time in milliseconds since the Unix epoch, not \"abc\"";
+    assert_eq!((wrong.status, &wrong.body["error"]), (StatusCode::BAD_REQUEST, &json!(text)));
     let far = test.service.get("/v2/agent?before=83835057023941540461707110436531339264").await;
     let all = far.body["agents"].as_array().unwrap();
     assert_eq!(all.len(), 20, "all runs are before a time of any size: {}", far.body);
@@ -173,4 +177,41 @@ async fn strict_run_requests_only_its_urls() {
     let (_, status) = test.run(json!({})).await;
     assert_eq!(status["status"], "completed", "{status}");
     assert!(test.requested("http://shop.test/").contains(&COFFEE.to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schema_that_cannot_be_compiled_is_rejected_before_any_work() {
+    let test = AgentTest::new().await;
+    let schema = |pattern: &str| json!({ "properties": { "a": { "type": "string", "pattern": pattern } } });
+    let formats = |schema: &Value| json!([{ "type": "json", "schema": schema }]);
+    let target = |schema: &Value| json!([{ "type": "scrape", "urls": [TEA], "scrapeOptions": { "formats": formats(schema) } }]);
+    for pattern in ["(", "(?=a)"] {
+        let schema = schema(pattern);
+        let options = json!({ "formats": formats(&schema) });
+        for (path, body, place) in [
+            (AGENT, json!({ "prompt": "x", "schema": schema }), "/schema"),
+            ("/v2/extract", json!({ "urls": [TEA], "schema": schema }), "/schema"),
+            ("/v1/extract", json!({ "urls": [TEA], "schema": schema }), "/schema"),
+            ("/v2/scrape", json!({ "url": TEA, "formats": formats(&schema) }), "/formats/0/schema"),
+            ("/v2/batch/scrape", json!({ "urls": [TEA], "formats": formats(&schema) }), "/formats/0/schema"),
+            (
+                "/v2/search",
+                json!({ "query": "x", "scrapeOptions": options }),
+                "/scrapeOptions/formats/0/schema",
+            ),
+            ("/v2/crawl", json!({ "url": TEA, "scrapeOptions": options }), "/scrapeOptions/formats/0/schema"),
+            (
+                "/v2/monitor",
+                json!({ "name": "x", "schedule": { "text": "daily" }, "targets": target(&schema) }),
+                "/targets/0/scrapeOptions/formats/0/schema",
+            ),
+        ] {
+            let Response { status, body, .. } = test.service.post(path, body.to_string()).await;
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{path}: {body}");
+            let details = body["details"].as_array().unwrap();
+            let expected = format!("{place}/properties/a/pattern");
+            assert!(details.iter().any(|detail| detail["path"] == json!(expected)), "{path}: {body}");
+        }
+    }
+    assert!(test.requested("http://").is_empty(), "no page and no model was requested");
 }
