@@ -443,5 +443,15 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiErr
     Err(ApiError::method_not_allowed(&allowed.join(", ")))
 }
 
+/// Returns whether a path is that of extractions, or below it. Errors of the route have no operation.
+pub(crate) fn is_of_extractions(path: &str) -> bool {
+    let path = normalize(path);
+    let starts = ROUTES
+        .iter()
+        .filter(|route| matches!(route.operation, Operation::Extract(ExtractOperation::Start(_))));
+    let mut rests = starts.filter_map(|route| path.strip_prefix(route.path));
+    rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 #[cfg(test)]
 mod tests;

@@ -231,7 +231,7 @@ impl Service {
             Ok(route) => self.handle_route(request, route, identity).await,
             Err(error) => error.into_response(),
         };
-        if matches!(operation, Some(Operation::Extract(_))) {
+        if route::is_of_extractions(&path) {
             mark_deprecated(&mut response);
         }
         cors::allow(self.state.authentication, response.headers_mut());

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::agent::AgentWebhook;
+use crate::agent::ExtractWebhook;
 use crate::limits::{
     EXTRACT_LIMIT_DEFAULT, EXTRACT_LIMIT_MIN, EXTRACT_PROMPT_MAX_CHARS, EXTRACT_TIMEOUT_MAX_MS,
     EXTRACT_TIMEOUT_MIN_MS, EXTRACT_URLS_MAX,
@@ -101,7 +101,7 @@ pub struct ExtractRequest {
     pub agent: Option<Map<String, Value>>,
     /// URL that receives the events of the extraction: `started`, `completed` and `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhook: Option<AgentWebhook>,
+    pub webhook: Option<ExtractWebhook>,
     /// Changes the threat protection of the team for this extraction, unless `scrapeOptions` does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_types::agent::{
-    AgentEffort, AgentMode, AgentRequest, AgentWebhook, AgentWebhookEvent, AgentWebhookOptions,
+    AgentEffort, AgentMode, AgentRequest, AgentWebhook, AgentWebhookEvent, AgentWebhookOptions, RunEventKind,
 };
 use websvc_types::format::Markdown;
 use websvc_types::limits::{
@@ -57,7 +57,7 @@ pub struct AgentPlan {
     pub webhook: Option<AgentWebhookPlan>,
 }
 
-/// Webhook of an agent run: all values are valid, all defaults are filled in.
+/// Webhook of an agent run or an extraction: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentWebhookPlan {
     /// The URL, http or https, including user name and password. The address guard checks it later, at each connection.
@@ -69,7 +69,7 @@ pub struct AgentWebhookPlan {
     /// The object that every event repeats.
     pub metadata: Map<String, Value>,
     /// The events to send, each once.
-    pub events: Vec<AgentWebhookEvent>,
+    pub events: Vec<RunEventKind>,
 }
 
 /// Checks that a team may have agent runs: they are stored.
@@ -228,37 +228,68 @@ fn check_urls(report: &mut Report, urls: &[String]) -> Vec<Target> {
     targets
 }
 
-pub(crate) fn check_webhook(report: &mut Report, webhook: AgentWebhook) -> Option<AgentWebhookPlan> {
-    let root = Path::Root;
-    let path = root.key("webhook");
+fn check_webhook(report: &mut Report, webhook: AgentWebhook) -> Option<AgentWebhookPlan> {
     match webhook {
-        AgentWebhook::Url(url) => Some(AgentWebhookPlan {
-            url: target::check(report, &path, &url)?.into_url_with_credentials(),
-            url_pointer: "/webhook",
-            headers: BTreeMap::new(),
-            metadata: Map::new(),
-            events: AgentWebhookEvent::ALL.to_vec(),
-        }),
+        AgentWebhook::Url(url) => check_webhook_url(report, &url, &RunEventKind::OF_AGENT),
         AgentWebhook::Options(AgentWebhookOptions { url, headers, metadata, events }) => {
-            let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
-            let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
-            let events = check_events(report, &path.key("events"), events);
-            let url = target::check(report, &path.key("url"), &url)?.into_url_with_credentials();
-            Some(AgentWebhookPlan { url, url_pointer: "/webhook/url", headers, metadata, events })
+            let events = events.map(|events| events.into_iter().map(AgentWebhookEvent::event_kind).collect());
+            let options = RunWebhookOptions { url, headers, metadata, events };
+            check_webhook_options(report, options, &RunEventKind::OF_AGENT)
         }
     }
 }
 
+/// Webhook options of an agent run or an extraction.
+pub(crate) struct RunWebhookOptions {
+    pub(crate) url: String,
+    pub(crate) headers: Option<BTreeMap<String, String>>,
+    pub(crate) metadata: Option<Map<String, Value>>,
+    pub(crate) events: Option<Vec<RunEventKind>>,
+}
+
+/// Checks a webhook that is only a URL. It gets all events.
+pub(crate) fn check_webhook_url(
+    report: &mut Report,
+    url: &str,
+    all: &[RunEventKind],
+) -> Option<AgentWebhookPlan> {
+    Some(AgentWebhookPlan {
+        url: target::check(report, &Path::Root.key("webhook"), url)?.into_url_with_credentials(),
+        url_pointer: "/webhook",
+        headers: BTreeMap::new(),
+        metadata: Map::new(),
+        events: all.to_vec(),
+    })
+}
+
+/// Checks a webhook with options. By default, it gets all events.
+pub(crate) fn check_webhook_options(
+    report: &mut Report,
+    options: RunWebhookOptions,
+    all: &[RunEventKind],
+) -> Option<AgentWebhookPlan> {
+    let RunWebhookOptions { url, headers, metadata, events } = options;
+    let root = Path::Root;
+    let path = root.key("webhook");
+    let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
+    let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
+    let events = check_events(report, &path.key("events"), events, all);
+    let url = target::check(report, &path.key("url"), &url)?.into_url_with_credentials();
+    Some(AgentWebhookPlan { url, url_pointer: "/webhook/url", headers, metadata, events })
+}
+
+/// Returns the events to send, each once, in the order in which they may happen.
 fn check_events(
     report: &mut Report,
     path: &Path<'_>,
-    events: Option<Vec<AgentWebhookEvent>>,
-) -> Vec<AgentWebhookEvent> {
-    let Some(events) = events else { return AgentWebhookEvent::ALL.to_vec() };
+    events: Option<Vec<RunEventKind>>,
+    all: &[RunEventKind],
+) -> Vec<RunEventKind> {
+    let Some(events) = events else { return all.to_vec() };
     if events.is_empty() && !report.has_within(path) {
         report.violation(path, ViolationCode::TooShort, |name| {
             format!("{name} must have at least 1 item; to get no events, omit webhook")
         });
     }
-    AgentWebhookEvent::ALL.into_iter().filter(|event| events.contains(event)).collect()
+    all.iter().copied().filter(|event| events.contains(event)).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use websvc_types::agent::{AgentWebhook, AgentWebhookEvent, AgentWebhookOptions};
+use websvc_types::agent::{ExtractWebhook, ExtractWebhookEvent, ExtractWebhookOptions, RunEventKind};
 use websvc_types::extract::ExtractRequest;
 use websvc_types::format::Markdown;
 use websvc_types::limits::{
@@ -12,7 +12,9 @@ use websvc_types::limits::{
 };
 use websvc_types::{Format, ScrapeOptions, ThreatProtection, Violation, ViolationCode};
 
-use crate::agent::{AgentWebhookPlan, check_schema, check_webhook};
+use crate::agent::{
+    AgentWebhookPlan, RunWebhookOptions, check_schema, check_webhook_options, check_webhook_url,
+};
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
@@ -186,7 +188,7 @@ pub(crate) fn check(report: &mut Report, request: ExtractRequest, policy: &Polic
         options,
         threat_protection,
         scrape,
-        webhook: webhook.and_then(|webhook| check_events(report, webhook)),
+        webhook: webhook.and_then(|webhook| check_webhook(report, webhook)),
     }
 }
 
@@ -313,22 +315,14 @@ fn check_pages(
     scrape::check(report, &path, options, context)
 }
 
-/// Checks the webhook. An extraction has fewer events than an agent run.
-fn check_events(report: &mut Report, webhook: AgentWebhook) -> Option<AgentWebhookPlan> {
-    if let AgentWebhook::Options(AgentWebhookOptions { events: Some(events), .. }) = &webhook {
-        let body = Path::Root;
-        let path = body.key("webhook");
-        let path = path.key("events");
-        for (index, event) in events.iter().enumerate() {
-            match event {
-                AgentWebhookEvent::Started | AgentWebhookEvent::Completed | AgentWebhookEvent::Failed => {}
-                AgentWebhookEvent::Action | AgentWebhookEvent::Cancelled => {
-                    report.violation(&path.index(index), ViolationCode::UnknownValue, |name| {
-                        format!("{name} must be one of started, completed, failed")
-                    });
-                }
-            }
+fn check_webhook(report: &mut Report, webhook: ExtractWebhook) -> Option<AgentWebhookPlan> {
+    match webhook {
+        ExtractWebhook::Url(url) => check_webhook_url(report, &url, &RunEventKind::OF_EXTRACTION),
+        ExtractWebhook::Options(ExtractWebhookOptions { url, headers, metadata, events }) => {
+            let events =
+                events.map(|events| events.into_iter().map(ExtractWebhookEvent::event_kind).collect());
+            let options = RunWebhookOptions { url, headers, metadata, events };
+            check_webhook_options(report, options, &RunEventKind::OF_EXTRACTION)
         }
     }
-    check_webhook(report, webhook)
 }

@@ -20,6 +20,8 @@ const SHOP: &str = "http://shop.test/";
 const TEA: &str = "http://shop.test/tea";
 const COFFEE: &str = "http://shop.test/coffee";
 const OOLONG: &str = "http://other.test/oolong";
+const STALLS: &str = "http://stalls.test/";
+const STALL: &str = "http://stalls.test:8081/tea";
 const GONE: &str = "http://shop.test/gone";
 const HOOK: &str = "http://hook.test/in";
 const UNKNOWN: &str = "0b1f8c1e-6f0f-4f0a-9a53-6f1b2c3d4e5f";
@@ -61,6 +63,8 @@ impl ExtractTest {
             .page(TEA, page("sencha", 12))
             .page(COFFEE, page("arabica", 7))
             .page(OOLONG, page("oolong", 9))
+            .page(STALLS, Page::html(format!("<title>Stalls</title><a href='{STALL}'>Sencha</a>")))
+            .page("http://stalls.test/tea", page("sencha", 12))
             .page(GONE, Page::html("<title>Gone</title><main>This page does not exist.</main>").status(404))
             .page(time::SLOW, Page::unresponsive())
             .page(time::SLOW_HOOK, Page::unresponsive())

@@ -27,7 +27,10 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn new(world: &TestWeb) -> Self {
-        let rules = world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}"));
+        // Port 8081 is the same server, for requests to another port of a host.
+        let other_port = ("*:8081".to_owned(), world.http_addr().to_string());
+        let rules = world.connect_to().into_iter().chain([other_port]);
+        let rules = rules.map(|(from, to)| format!("{from:?} = {to:?}"));
         let connect_to = format!("{{ {} }}", rules.collect::<Vec<_>>().join(", "));
         Self { directory: tempfile::tempdir().unwrap(), connect_to }
     }

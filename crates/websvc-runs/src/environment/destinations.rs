@@ -6,7 +6,8 @@
 //! - the URLs of the request, and those in the texts of the user;
 //! - URLs that a search or a map has returned, and URLs on pages that the run has read, exactly as they are written there;
 //! - the root of a host of such a URL;
-//! - any URL of a host that the user names, because the user trusts it with the question.
+//! - any URL of a host that the user names, because the user trusts it with the question. Another port of the host is another
+//!   server, often one that is not meant for readers, so it is not named with it.
 //!
 //! A strict run opens only the URLs of the request. Its boundary applies to redirects and rendered pages as well.
 
@@ -40,7 +41,7 @@ pub(super) struct Destinations {
     strict: Option<StrictUrls>,
     /// The URLs of the user that have a user name or a password, by their keys.
     credentials: HashMap<String, Url>,
-    /// The hosts that the user names, without `www.`.
+    /// The hosts that the user names, with their ports: the keys of [`host_key`].
     named_hosts: HashSet<String>,
     known: Mutex<HashSet<u64>>,
     hasher: RandomState,
@@ -74,9 +75,9 @@ impl Destinations {
     /// Adds a URL of the user.
     fn name(&mut self, url: &Url) {
         if self.named_hosts.len() < MAX_NAMED
-            && let Some(host) = url.host_str()
+            && let Some(host) = host_key(url)
         {
-            self.named_hosts.insert(without_www(host).to_owned());
+            self.named_hosts.insert(host);
         }
         let plain = without_credentials(url);
         if self.credentials.len() < MAX_NAMED
@@ -93,14 +94,19 @@ impl Destinations {
         for url in urls_in(text) {
             self.name(&url);
         }
-        let words = text.split(|c: char| !(is_of_name(c) || matches!(c, '.' | '-' | '_')));
-        for word in words.map(|word| word.trim_matches(['.', '-', '_'])) {
-            // A file name such as `notes.txt` becomes a host that does not exist.
-            if word.contains('.')
-                && word.parse::<f64>().is_err()
-                && let Ok(url) = Url::parse(&format!("http://{word}/"))
-            {
-                self.name(&url);
+        let words = text.split(|c: char| !(is_of_name(c) || matches!(c, '.' | '-' | '_' | ':')));
+        for word in words {
+            let mut parts = word.split(':').map(|part| part.trim_matches(['.', '-', '_'])).peekable();
+            while let Some(part) = parts.next() {
+                // A file name such as `notes.txt` becomes a host that does not exist.
+                if !part.contains('.') || part.parse::<f64>().is_ok() {
+                    continue;
+                }
+                let port = parts.peek().and_then(|port| port.parse::<u16>().ok());
+                let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+                if let Ok(url) = Url::parse(&format!("http://{part}{port}/")) {
+                    self.name(&url);
+                }
             }
         }
     }
@@ -172,14 +178,15 @@ impl Destinations {
         self.known.lock().contains(&self.hasher.hash_one(key))
     }
 
-    /// Returns whether the user names the host of a URL, or the domain that it belongs to.
+    /// Returns whether the user names the host of a URL, or the domain that it belongs to, with the port of the URL.
     fn is_named(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str() else { return false };
-        let mut domain = without_www(host);
-        let shortest = registrable_domain(domain).len();
+        let Some(host) = url.host_str().map(without_www) else { return false };
+        let port = port_key(url);
+        let shortest = registrable_domain(host).len();
+        let mut domain = host;
         loop {
-            if self.named_hosts.contains(domain) {
-                return domain == without_www(host) || !is_public_suffix(domain);
+            if self.named_hosts.contains(&format!("{domain}{port}")) {
+                return domain == host || !is_public_suffix(domain);
             }
             match domain.split_once('.') {
                 Some((_, parent)) if parent.len() >= shortest => domain = parent,
@@ -244,10 +251,21 @@ fn page_key(url: &Url) -> Option<String> {
 fn path_key(url: &Url) -> Option<String> {
     let is_open =
         matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
-    let host = url.host_str().filter(|_| is_open)?;
-    let port = url.port().filter(|port| !matches!(port, 80 | 443)).map(|port| format!(":{port}"));
+    let host = host_key(url).filter(|_| is_open)?;
     let path = url.path().strip_suffix('/').unwrap_or(url.path());
-    Some(format!("{}{}{path}", without_www(host), port.unwrap_or_default()))
+    Some(format!("{host}{path}"))
+}
+
+/// Returns a key of the host and the port of a URL, which is equal for the spellings that differ in `www.`, and for the default
+/// ports of http and https.
+fn host_key(url: &Url) -> Option<String> {
+    url.host_str().map(|host| format!("{}{}", without_www(host), port_key(url)))
+}
+
+/// Returns the port of a URL with a colon before it; empty for 80 and 443.
+fn port_key(url: &Url) -> String {
+    let port = url.port().filter(|port| !matches!(port, 80 | 443));
+    port.map(|port| format!(":{port}")).unwrap_or_default()
 }
 
 /// Returns the key of the root of the host of a page.
@@ -276,209 +294,4 @@ fn without_www(host: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn url(text: &str) -> Url {
-        text.parse().unwrap()
-    }
-
-    #[track_caller]
-    fn check(destinations: &Destinations, text: &str, expected: Option<&str>) {
-        let found = destinations.check(text);
-        assert_eq!(found.as_ref().map(Url::as_str).ok(), expected, "{text}: {found:?}");
-    }
-
-    #[test]
-    fn strict_run_opens_only_its_urls() {
-        let urls = [url("https://www.a.test/x?id=1"), url("http://b.test/")];
-        let strict = Destinations::new(&urls, true, &["See http://c.test/ and a.test".to_owned()]);
-        check(&strict, "http://a.test/x/?id=1", Some("http://a.test/x/?id=1"));
-        check(&strict, "https://www.a.test/x?id=1#data", Some("https://www.a.test/x?id=1"));
-        check(&strict, "http://b.test", Some("http://b.test/"));
-        for outside in [
-            "http://a.test/x",
-            "http://a.test/x?id=2",
-            "http://a.test/x?id=1&utm_source=data",
-            "http://a.test/y?id=1",
-            "http://a.test:8080/x?id=1",
-            "http://sub.b.test/",
-            "http://c.test/",
-            "http://b.test.evil.test/",
-            "http://b.test@evil.test/",
-            "ftp://b.test/",
-            "b.test",
-        ] {
-            check(&strict, outside, None);
-        }
-        strict.learn(&url("http://evil.test/"));
-        check(&strict, "http://evil.test/", None);
-        let boundary = strict.boundary().unwrap();
-        for (text, is_inside) in [
-            ("https://a.test/x?id=1&lang=en", true),
-            ("http://www.a.test/x/", true),
-            ("http://a.test/y", false),
-            ("http://evil.test/x", false),
-        ] {
-            assert_eq!((boundary.page)(&url(text)), is_inside, "{text}");
-        }
-        assert!((boundary.host)("www.b.test") && !(boundary.host)("b.test.evil.test"));
-    }
-
-    #[test]
-    fn urls_of_pages_are_opened_as_they_are_written() {
-        let run = Destinations::new(&[], false, &[]);
-        run.learn(&url("http://evil.test/collect?d="));
-        run.learn_all("See (https://docs.test/a.pdf), or \"http://docs.test/b#top\".");
-        check(&run, "https://docs.test/a.pdf", Some("https://docs.test/a.pdf"));
-        check(&run, "http://docs.test/b#top", Some("http://docs.test/b#top"));
-        check(&run, "http://docs.test/b#stolen", Some("http://docs.test/b"));
-        check(&run, "http://docs.test/", Some("http://docs.test/"));
-        check(&run, "http://evil.test/collect?d=", Some("http://evil.test/collect?d="));
-        for unknown in [
-            "http://evil.test/collect?d=data",
-            "http://evil.test/data",
-            "http://evil.test/?data",
-            "http://data.evil.test/",
-            "http://data@evil.test/",
-            "http://evil.test:81/",
-            "https://docs.test/a.pdf?utm_source=data",
-            "http://other.test/",
-        ] {
-            check(&run, unknown, None);
-        }
-        assert!(run.boundary().is_none());
-    }
-
-    #[test]
-    fn hosts_that_the_user_names_are_trusted() {
-        let prompt =
-            "Compare example.com, https://shop.test/x?y=1 and v1.2 of co.uk (see notes.txt).".to_owned();
-        let run = Destinations::new(&[url("http://www.start.test/")], false, &[prompt]);
-        for named in [
-            "https://example.com/prices?page=2",
-            "https://www.example.com/",
-            "https://docs.example.com/a",
-            "http://shop.test/any",
-            "http://start.test/more#part",
-        ] {
-            check(&run, named, Some(named));
-        }
-        for other in [
-            "http://example.com.evil.test/",
-            "http://myexample.com/",
-            "http://bbc.co.uk/",
-            "http://evil.test/",
-        ] {
-            check(&run, other, None);
-        }
-    }
-
-    #[test]
-    fn part_of_a_named_host_is_not_trusted() {
-        let prompt = "Compare bücher.example, mu\u{308}ller.test, my_shop.test, 请看shop.example的价格 and _tea.test_.";
-        let run = Destinations::new(&[], false, &[prompt.to_owned()]);
-        for (named, found) in [
-            ("http://bücher.example/x", "http://xn--bcher-kva.example/x"),
-            ("http://müller.test/x", "http://xn--mller-kva.test/x"),
-            ("http://my_shop.test/x", "http://my_shop.test/x"),
-            ("http://shop.example/x", "http://shop.example/x"),
-            ("http://tea.test/x", "http://tea.test/x"),
-        ] {
-            check(&run, named, Some(found));
-        }
-        for part in ["http://cher.example/x", "http://ller.test/x", "http://shop.test/x"] {
-            check(&run, part, None);
-        }
-    }
-
-    /// A change of a known URL that is opened changes nothing that the host of the page learns: only spellings of the same
-    /// page, and the root, are among the URLs that pass.
-    #[test]
-    fn no_change_of_a_known_url_is_opened() {
-        let known = "http://evil.test/a/b?x=1";
-        let run = Destinations::new(&[], false, &[]);
-        run.learn(&url(known));
-        let mut allowed = HashSet::new();
-        for origin in ["http://", "https://", "http://www.", "https://www."] {
-            for host in [
-                "evil.test",
-                "evil.test.",
-                "evil.test:80",
-                "evil.test:443",
-                "evil.test.:80",
-                "evil.test.:443",
-            ] {
-                for path in ["/a/b?x=1", "/a/b/?x=1", "/"] {
-                    allowed.insert(url(&format!("{origin}{host}{path}")));
-                }
-            }
-        }
-        let parts = [
-            "x", "0", "-", "/", ".", "?", "&", "=", "@", ":", ":80", ":81", "#", "#x", "%41", "\t", "\\",
-            "ä", "www.",
-        ];
-        let mut opened = 0;
-        for position in 0..=known.len() {
-            for part in parts {
-                for rest in [&known[position..], known.get(position + 1..).unwrap_or_default(), ""] {
-                    let changed = format!("{}{part}{rest}", &known[..position]);
-                    if let Ok(found) = run.check(&changed) {
-                        opened += 1;
-                        assert!(allowed.contains(&found), "{changed}: {found}");
-                    }
-                }
-            }
-        }
-        assert!(opened > 10, "{opened}");
-    }
-
-    #[test]
-    fn credentials_are_those_of_the_user() {
-        let secured = url("http://user:pass@a.test/x");
-        let texts = ["And http://user:pass@c.test/.".to_owned()];
-        for is_strict in [true, false] {
-            let run = Destinations::new(std::slice::from_ref(&secured), is_strict, &texts);
-            check(&run, "http://a.test/x", Some("http://user:pass@a.test/x"));
-            check(&run, "http://user:pass@a.test/x#part", Some("http://user:pass@a.test/x"));
-            check(&run, "http://c.test/", (!is_strict).then_some("http://user:pass@c.test/"));
-            for other in [
-                "http://user:other@a.test/x",
-                "http://data@a.test/x",
-                "http://user:pass@a.test/y",
-                "http://user@b.test/",
-            ] {
-                check(&run, other, None);
-            }
-            let page = url("http://a.test/x");
-            assert_eq!(run.boundary().is_some_and(|boundary| (boundary.page)(&page)), is_strict);
-        }
-    }
-
-    #[test]
-    fn urls_within_a_word_are_found_up_to_a_limit() {
-        let found = |text: &str| urls_in(text).map(String::from).collect::<Vec<_>>();
-        assert_eq!(
-            found("(http://a.test/1),[https://b.test/2]."),
-            ["http://a.test/1),[https://b.test/2", "https://b.test/2"]
-        );
-        assert_eq!(found("http://a.test/http httpx://b.test/ http://"), ["http://a.test/http"]);
-        let longest = format!("http://a.test/{}", "x".repeat(URL_MAX_CHARS as usize - 14));
-        assert_eq!(found(&format!("{longest}... {longest}x")), [longest]);
-        let nested = "http://a.test/".repeat(30_000);
-        let urls = found(&nested);
-        assert_eq!(urls.len(), MAX_IN_WORD);
-        assert!(urls.iter().all(|url| url.len() <= URL_MAX_CHARS as usize));
-    }
-
-    #[test]
-    fn known_urls_are_limited() {
-        let run = Destinations::new(&[], false, &[]);
-        for number in 0..MAX_KNOWN {
-            run.learn(&url(&format!("http://h{number}.test/x")));
-        }
-        assert!(run.known.lock().len() <= MAX_KNOWN);
-        check(&run, "http://h0.test/x", Some("http://h0.test/x"));
-        check(&run, &format!("http://h{}.test/x", MAX_KNOWN - 1), None);
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! The hosts that get the headers of an extraction.
 //!
 //! The headers may be credentials of the caller. Pages of a search, and links of sites, lead to hosts that the caller did not
-//! name; these get none of them.
+//! name; these get none of them. Another port of a named host is another server, and counts as a host of its own.
 
 use url::Url;
 use websvc_address::is_public_suffix;
@@ -14,6 +14,8 @@ pub(super) struct HeaderHosts<'a>(Vec<NamedHost<'a>>);
 struct NamedHost<'a> {
     /// The host without `www.`.
     name: &'a str,
+    /// The port, also if it is the default one of the scheme.
+    port: u16,
     /// True if the URL is of a site whose subdomains belong to it.
     includes_subdomains: bool,
     /// True if the URL is of https. Then headers are not sent in clear text.
@@ -30,6 +32,7 @@ impl<'a> HeaderHosts<'a> {
             let name = without_www(url.host_str()?);
             Some(NamedHost {
                 name,
+                port: url.port_or_known_default()?,
                 includes_subdomains: is_site && plan.include_subdomains && !has_foreign_subdomains(name),
                 is_secure: url.scheme() == "https",
             })
@@ -37,16 +40,24 @@ impl<'a> HeaderHosts<'a> {
         Self(plan.targets.iter().filter_map(named).collect())
     }
 
-    /// Returns whether the host of a URL gets the headers.
+    /// Returns whether the host of a URL gets the headers, at the port of the URL.
     pub(super) fn contains(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str() else { return false };
-        let is_same = |named: &NamedHost<'_>| {
-            let NamedHost { name, includes_subdomains, is_secure } = named;
-            let below = host.strip_suffix(name).is_some_and(|labels| labels.ends_with('.'));
-            (without_www(host) == *name || (*includes_subdomains && below))
-                && (!is_secure || url.scheme() == "https")
+        self.0.iter().any(|named| named.is_host_of(url))
+    }
+}
+
+impl NamedHost<'_> {
+    fn is_host_of(&self, url: &Url) -> bool {
+        let Self { name, port, includes_subdomains, is_secure } = self;
+        let (Some(host), Some(port_of_url)) = (url.host_str(), url.port_or_known_default()) else {
+            return false;
         };
-        self.0.iter().any(is_same)
+        let below = host.strip_suffix(name).is_some_and(|labels| labels.ends_with('.'));
+        let is_same_host = without_www(host) == *name || (*includes_subdomains && below);
+        let is_https = url.scheme() == "https";
+        // Sites move from http to https, each at its default port.
+        let is_upgrade = *port == 80 && !is_secure && is_https && port_of_url == 443;
+        is_same_host && (*port == port_of_url || is_upgrade) && (!is_secure || is_https)
     }
 }
 
@@ -98,6 +109,43 @@ mod tests {
             ],
         );
         check("www.a.test", true, &[("https://a.test/", true), ("http://a.test/", true)]);
+    }
+
+    #[test]
+    fn other_port_of_a_named_host_is_not_named() {
+        check(
+            "http://a.test/*",
+            true,
+            &[
+                ("http://a.test:80/x", true),
+                ("https://a.test/x", true),
+                ("https://www.a.test:443/x", true),
+                ("http://a.test:81/x", false),
+                ("http://a.test:443/x", false),
+                ("https://a.test:8443/x", false),
+                ("http://shop.a.test/", true),
+                ("http://shop.a.test:81/", false),
+            ],
+        );
+        check(
+            "http://a.test:8080/*",
+            true,
+            &[
+                ("http://a.test:8080/x", true),
+                ("https://a.test:8080/x", true),
+                ("http://shop.a.test:8080/x", true),
+                ("http://a.test/x", false),
+                ("https://a.test/x", false),
+                ("http://shop.a.test/x", false),
+            ],
+        );
+        check(
+            "https://a.test/x",
+            true,
+            &[("https://a.test:443/", true), ("http://a.test:443/", false), ("https://a.test:444/", false)],
+        );
+        check("https://a.test:80/x", true, &[("https://a.test:80/", true), ("https://a.test/", false)]);
+        check("http://127.0.0.1:8911/x", true, &[("http://127.0.0.1:8912/x", false)]);
     }
 
     #[test]

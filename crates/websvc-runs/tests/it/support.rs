@@ -46,8 +46,9 @@ impl Fixture {
         let search = FakeSearxng::new().results("general", results);
         let web = web.page_with("http://search.test/search", move |request| search.respond(request));
         let web = web.start().await;
-        let guard =
-            if allows_loopback { web.guard().allow("127.0.0.1".parse().unwrap()) } else { web.guard() };
+        // Port 81 is the same server, for calls that try another port.
+        let guard = web.guard().connect_to("*:81", &web.http_addr().to_string()).unwrap();
+        let guard = if allows_loopback { guard.allow("127.0.0.1".parse().unwrap()) } else { guard };
         let client = Client::new(ClientConfig::new(guard)).unwrap();
         let browser = if has_browser { Some(browser(&client)?) } else { None };
         let directory = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::agent::{
     AgentList, AgentRequest, AgentSnapshotResponse, AgentStarted, AgentThreadResponse, AgentTraceResponse,
-    AgentWebhookEvent, CancelAgentResponse,
+    CancelAgentResponse, RunEventKind,
 };
 use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
@@ -265,13 +265,13 @@ pub(super) fn new_webhook(plan: &AgentWebhookPlan) -> Result<NewWebhook, ApiErro
     })
 }
 
-fn job_event(event: AgentWebhookEvent) -> JobEvent {
+fn job_event(event: RunEventKind) -> JobEvent {
     match event {
-        AgentWebhookEvent::Started => JobEvent::RunStarted,
-        AgentWebhookEvent::Action => JobEvent::RunAction,
-        AgentWebhookEvent::Completed => JobEvent::RunCompleted,
-        AgentWebhookEvent::Failed => JobEvent::RunFailed,
-        AgentWebhookEvent::Cancelled => JobEvent::RunCancelled,
+        RunEventKind::Started => JobEvent::RunStarted,
+        RunEventKind::Action => JobEvent::RunAction,
+        RunEventKind::Completed => JobEvent::RunCompleted,
+        RunEventKind::Failed => JobEvent::RunFailed,
+        RunEventKind::Cancelled => JobEvent::RunCancelled,
     }
 }
 

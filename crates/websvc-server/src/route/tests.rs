@@ -50,6 +50,24 @@ fn operations_of_the_openapi_document_have_routes_with_the_same_access() {
 }
 
 #[test]
+fn paths_of_extractions_include_those_below_and_unknown_ones() {
+    for route in ROUTES.iter().filter(|route| route.path.contains("extract")) {
+        assert!(is_of_extractions(route.path), "{}", route.path);
+    }
+    for (path, expected) in [
+        ("/v2/extract", true),
+        ("//v1//extract/", true),
+        ("/v2/extract/1/errors", true),
+        ("/v2/extraction", false),
+        ("/v3/extract", false),
+        ("/v2/scrape/extract", false),
+        ("/", false),
+    ] {
+        assert_eq!(is_of_extractions(path), expected, "{path}");
+    }
+}
+
+#[test]
 fn head_request_has_the_route_of_get() {
     check(&Method::HEAD, "/health", Some(Operation::Health));
 }

@@ -19,5 +19,5 @@ pub use trace::{
 };
 pub use webhook::{
     AgentActionEvent, AgentCompletedEvent, AgentEndEvent, AgentWebhook, AgentWebhookEvent,
-    AgentWebhookOptions,
+    AgentWebhookOptions, ExtractWebhook, ExtractWebhookEvent, ExtractWebhookOptions, RunEventKind,
 };

@@ -1,4 +1,4 @@
-//! Webhook of an agent run, and the data of its events.
+//! Webhooks of agent runs and extractions, and the data of the events of agent runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
 use crate::url_or_options::{self, UrlOrOptions};
 
-/// Webhook of an agent run or an extraction: a URL, or an object with options.
+/// Webhook of an agent run: a URL, or an object with options.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum AgentWebhook {
@@ -22,7 +22,7 @@ pub enum AgentWebhook {
     Options(AgentWebhookOptions),
 }
 
-/// URL and options of the webhook of an agent run or an extraction.
+/// URL and options of the webhook of an agent run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -36,13 +36,13 @@ pub struct AgentWebhookOptions {
     /// Object that every event repeats, at most 16384 bytes of JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Events to send; at least one. Default: all. An extraction has no event `action` or `cancelled`.
+    /// Events to send, by short or full name; at least one. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<AgentWebhookEvent>>,
 }
 
-/// Events of an agent run.
+/// Names of the events of an agent run, for the selection of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum AgentWebhookEvent {
     /// The run has started to work.
@@ -60,11 +60,136 @@ pub enum AgentWebhookEvent {
     /// The run was cancelled.
     #[serde(rename = "cancelled")]
     Cancelled,
+    /// `started`.
+    #[serde(rename = "agent.started")]
+    AgentStarted,
+    /// `action`.
+    #[serde(rename = "agent.action")]
+    AgentAction,
+    /// `completed`.
+    #[serde(rename = "agent.completed")]
+    AgentCompleted,
+    /// `failed`.
+    #[serde(rename = "agent.failed")]
+    AgentFailed,
+    /// `cancelled`.
+    #[serde(rename = "agent.cancelled")]
+    AgentCancelled,
+}
+
+/// Webhook of an extraction: a URL, or an object with options.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ExtractWebhook {
+    /// URL that receives all events.
+    Url(String),
+    /// URL with options.
+    Options(ExtractWebhookOptions),
+}
+
+/// URL and options of the webhook of an extraction.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExtractWebhookOptions {
+    /// URL that events are posted to, http or https, at most 8192 characters.
+    #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    pub url: String,
+    /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
+    /// not allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
+    pub headers: Option<BTreeMap<String, String>>,
+    /// Object that every event repeats, at most 16384 bytes of JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Events to send, by short or full name; at least one. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub events: Option<Vec<ExtractWebhookEvent>>,
+}
+
+/// Names of the events of an extraction, for the selection of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum ExtractWebhookEvent {
+    /// The extraction has started to work.
+    #[serde(rename = "started")]
+    Started,
+    /// The extraction has its data.
+    #[serde(rename = "completed")]
+    Completed,
+    /// The extraction failed.
+    #[serde(rename = "failed")]
+    Failed,
+    /// `started`.
+    #[serde(rename = "extract.started")]
+    ExtractStarted,
+    /// `completed`.
+    #[serde(rename = "extract.completed")]
+    ExtractCompleted,
+    /// `failed`.
+    #[serde(rename = "extract.failed")]
+    ExtractFailed,
+}
+
+/// Kinds of events of agent runs and extractions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunEventKind {
+    /// The run has started to work.
+    Started,
+    /// The run calls a tool.
+    Action,
+    /// The run has its data.
+    Completed,
+    /// The run failed.
+    Failed,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+impl RunEventKind {
+    /// All kinds of an agent run, in the order in which they may happen.
+    pub const OF_AGENT: [Self; 5] =
+        [Self::Started, Self::Action, Self::Completed, Self::Failed, Self::Cancelled];
+
+    /// All kinds of an extraction, in the order in which they may happen.
+    pub const OF_EXTRACTION: [Self; 3] = [Self::Started, Self::Completed, Self::Failed];
 }
 
 impl AgentWebhookEvent {
-    /// All events, in the order in which they may happen.
-    pub const ALL: [Self; 5] = [Self::Started, Self::Action, Self::Completed, Self::Failed, Self::Cancelled];
+    /// Returns the kind of the event.
+    ///
+    /// ```
+    /// use websvc_types::agent::{AgentWebhookEvent, RunEventKind};
+    ///
+    /// assert_eq!(AgentWebhookEvent::AgentAction.event_kind(), RunEventKind::Action);
+    /// ```
+    #[must_use]
+    pub fn event_kind(self) -> RunEventKind {
+        match self {
+            Self::Started | Self::AgentStarted => RunEventKind::Started,
+            Self::Action | Self::AgentAction => RunEventKind::Action,
+            Self::Completed | Self::AgentCompleted => RunEventKind::Completed,
+            Self::Failed | Self::AgentFailed => RunEventKind::Failed,
+            Self::Cancelled | Self::AgentCancelled => RunEventKind::Cancelled,
+        }
+    }
+}
+
+impl ExtractWebhookEvent {
+    /// Returns the kind of the event.
+    ///
+    /// ```
+    /// use websvc_types::agent::{ExtractWebhookEvent, RunEventKind};
+    ///
+    /// assert_eq!(ExtractWebhookEvent::ExtractFailed.event_kind(), RunEventKind::Failed);
+    /// ```
+    #[must_use]
+    pub fn event_kind(self) -> RunEventKind {
+        match self {
+            Self::Started | Self::ExtractStarted => RunEventKind::Started,
+            Self::Completed | Self::ExtractCompleted => RunEventKind::Completed,
+            Self::Failed | Self::ExtractFailed => RunEventKind::Failed,
+        }
+    }
 }
 
 /// Item of `data` of the event `agent.action`.
@@ -113,5 +238,24 @@ impl JsonSchema for AgentWebhook {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         url_or_options::schema::<AgentWebhookOptions>(generator)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExtractWebhook {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match UrlOrOptions::deserialize(deserializer)? {
+            UrlOrOptions::Url(url) => Self::Url(url),
+            UrlOrOptions::Options(options) => Self::Options(options),
+        })
+    }
+}
+
+impl JsonSchema for ExtractWebhook {
+    fn schema_name() -> Cow<'static, str> {
+        "ExtractWebhook".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        url_or_options::schema::<ExtractWebhookOptions>(generator)
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use websvc_types::Location;
 use websvc_types::ViolationCode::{
-    self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall,
+    self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall, UnknownValue,
 };
-use websvc_types::agent::{AgentEffort, AgentMode, AgentWebhookEvent};
+use websvc_types::agent::{AgentEffort, AgentMode, RunEventKind};
 use websvc_validate::{
     AgentPlan, Checked, FeaturePolicy, Policy, Rejection, Target, check_agent, read_agent,
 };
@@ -54,11 +54,30 @@ fn official_clients_are_understood() {
     let (country, languages) = (Some("DE".to_owned()), Some(vec!["de".to_owned()]));
     assert_eq!(plan.location, Some(Location { country, languages, city: None }));
     let events = plan.webhook.unwrap().events;
-    assert_eq!(events, [AgentWebhookEvent::Started, AgentWebhookEvent::Failed]);
+    assert_eq!(events, [RunEventKind::Started, RunEventKind::Failed]);
     let rust = json!({ "prompt": "x", "urls": ["https://a.test"], "strictConstrainToUrls": true });
     assert!(accept(&rust).plan.is_strict, "the spelling of the Rust client");
     let exchange = accept(&json!({ "prompt": "x", "exchange": { "enabled": true } }));
     assert_eq!(exchange.warnings, ["exchange is not available and was ignored"]);
+}
+
+#[test]
+fn webhook_events_have_short_and_full_names() {
+    let events = |names: &[&str]| {
+        let webhook = json!({ "url": "https://hook.test", "events": names });
+        accept(&json!({ "prompt": "x", "webhook": webhook })).plan.webhook.unwrap().events
+    };
+    assert_eq!(
+        events(&["agent.completed", "started", "agent.started"]),
+        [RunEventKind::Started, RunEventKind::Completed]
+    );
+    let full = ["agent.started", "agent.action", "agent.completed", "agent.failed", "agent.cancelled"];
+    assert_eq!(events(&full), RunEventKind::OF_AGENT);
+    for other in ["extract.completed", "crawl.completed", "agent.page"] {
+        let webhook = json!({ "url": "https://hook.test", "events": ["started", other] });
+        let request = json!({ "prompt": "x", "webhook": webhook });
+        check_violation(&request, "/webhook/events/1", UnknownValue);
+    }
 }
 
 #[test]

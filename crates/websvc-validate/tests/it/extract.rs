@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooSmall, UnknownValue,
 };
+use websvc_types::agent::RunEventKind;
 use websvc_validate::{
     Checked, ExtractPlan, ExtractTarget, FeaturePolicy, Policy, Rejection, check_extract, read_extract,
 };
@@ -120,10 +121,32 @@ fn broken_rules_are_violations_of_their_field() {
     check_violation(&json!({ "prompt": "x", "schema": { "type": "objekt" } }), "/schema", InvalidFormat);
     let lockdown = json!({ "prompt": "x", "scrapeOptions": { "lockdown": true } });
     check_violation(&lockdown, "/scrapeOptions/lockdown", NotSupported);
-    for event in ["action", "cancelled"] {
+    for event in ["action", "cancelled", "extract.cancelled", "agent.completed", "crawl.completed"] {
         let webhook = json!({ "url": "https://hook.test", "events": ["started", event] });
         check_violation(&json!({ "prompt": "x", "webhook": webhook }), "/webhook/events/1", UnknownValue);
     }
+}
+
+#[test]
+fn webhook_events_have_short_and_full_names() {
+    let events = |webhook: Value| {
+        accept(&json!({ "prompt": "x", "webhook": webhook })).plan.webhook.map(|webhook| webhook.events)
+    };
+    let url = "https://hook.test";
+    let all = [RunEventKind::Started, RunEventKind::Completed, RunEventKind::Failed];
+    assert_eq!(events(json!(url)).unwrap(), all);
+    assert_eq!(events(json!({ "url": url })).unwrap(), all);
+    let names = ["extract.failed", "completed", "extract.completed"];
+    assert_eq!(events(json!({ "url": url, "events": names })).unwrap(), all[1..]);
+}
+
+#[test]
+fn rejected_webhook_event_is_answered_with_the_events_of_an_extraction() {
+    let webhook = json!({ "url": "https://hook.test", "events": ["action"] });
+    let error = read(&json!({ "prompt": "x", "webhook": webhook })).unwrap_err();
+    let Rejection::Invalid(violations) = error else { panic!("{error:?}") };
+    let names = "started, completed, failed, extract.started, extract.completed, extract.failed";
+    assert!(violations[0].message.contains(&format!("one of {names}, not")), "{violations:?}");
 }
 
 #[test]

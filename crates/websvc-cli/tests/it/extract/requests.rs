@@ -3,9 +3,10 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use websvc_types::extract::DEPRECATION;
+use websvc_types::limits::BODY_MAX_BYTES;
 
 use super::{COFFEE, EXTRACT, EXTRACT_V1, ExtractTest, GONE, TEA, UNKNOWN, drinks};
-use crate::harness::{Response, Service, tea_world};
+use crate::harness::{KEY, Response, Service, tea_world};
 
 /// Checks the marks of a deprecated operation.
 #[track_caller]
@@ -173,6 +174,30 @@ async fn extraction_that_does_not_exist_or_belongs_to_another_team_is_not_found(
     let agent = test.service.get(&format!("/v2/agent/{}", started["id"].as_str().unwrap())).await;
     assert_eq!(agent.status, StatusCode::NOT_FOUND, "{}", agent.body);
     assert_eq!(test.service.get("/v2/agent").await.body["agents"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_of_routes_and_bodies_are_marked_as_deprecated() {
+    let test = ExtractTest::new().await;
+    let bearer = format!("Bearer {KEY}");
+    let json_type = "application/json";
+    let too_large = "x".repeat(BODY_MAX_BYTES + 1);
+    for path in [EXTRACT, EXTRACT_V1] {
+        let below = format!("{path}/{UNKNOWN}");
+        let errors = format!("{below}/errors");
+        for (method, path, media_type, body, status) in [
+            (Method::GET, path, json_type, "", StatusCode::METHOD_NOT_ALLOWED),
+            (Method::DELETE, &below, json_type, "", StatusCode::METHOD_NOT_ALLOWED),
+            (Method::GET, &errors, json_type, "", StatusCode::NOT_FOUND),
+            (Method::POST, path, "text/plain", "{}", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            (Method::POST, path, json_type, &too_large, StatusCode::PAYLOAD_TOO_LARGE),
+        ] {
+            let headers = [("authorization", bearer.as_str()), ("content-type", media_type)];
+            let response = test.service.send(method.clone(), path, &headers, body).await;
+            assert_eq!(response.status, status, "{method} {path}: {}", response.body);
+            check_deprecation(&response);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

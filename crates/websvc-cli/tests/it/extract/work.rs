@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, FakeModel, Page, until};
 
-use super::{COFFEE, EXTRACT, ExtractTest, GONE, HOOK, OOLONG, SHOP, TEA, drinks, reading, serve};
+use super::{
+    COFFEE, EXTRACT, ExtractTest, GONE, HOOK, OOLONG, SHOP, STALL, STALLS, TEA, drinks, reading, serve,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn site_is_mapped_and_its_pages_are_merged() {
@@ -53,7 +55,7 @@ async fn headers_are_not_sent_to_hosts_that_a_search_found() {
         }))
         .await;
     assert_eq!(status["status"], "completed", "{status}");
-    let warning = "scrapeOptions.headers are only sent to the hosts of urls, not to other.test";
+    let warning = "scrapeOptions.headers are only sent to the hosts of urls, not to http://other.test";
     assert!(status["warning"].as_str().unwrap().contains(warning), "{status}");
     let requests = test.world.requests();
     for (url, expected) in [(COFFEE, true), (TEA, true), (OOLONG, false)] {
@@ -66,6 +68,26 @@ async fn headers_are_not_sent_to_hosts_that_a_search_found() {
                 if expected { (Some("Bearer hunter2"), Some("hunter3")) } else { (None, None) },
                 "{url}"
             );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_are_not_sent_to_another_port_of_a_site() {
+    let test = ExtractTest::new().await;
+    let options = json!({ "headers": { "Authorization": "Bearer hunter2" }, "maxAge": 0 });
+    let request =
+        json!({ "urls": ["http://stalls.test/*"], "allowExternalLinks": true, "scrapeOptions": options });
+    let (_, status) = test.run(request).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let warning = "scrapeOptions.headers are only sent to the hosts of urls, not to http://stalls.test:8081";
+    assert!(status["warning"].as_str().unwrap().contains(warning), "{status}");
+    let requests = test.world.requests();
+    for (url, expected) in [(STALLS, Some("Bearer hunter2")), (STALL, None)] {
+        let of_page: Vec<_> = requests.iter().filter(|request| request.url == url).collect();
+        assert!(!of_page.is_empty(), "{url} was read");
+        for request in of_page {
+            assert_eq!(request.header("authorization"), expected, "{url}");
         }
     }
 }
