@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 use websvc_agent::{Collected, Draft, ReadPage, Stop, collect_page, correct_data, optional_schema};
 use websvc_engine::ChargeKind;
-use websvc_model::{Model, Usage};
+use websvc_model::{Model, ModelError, Usage};
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::RunStatus;
 use websvc_transport::{BoxFuture, text_without_credentials, without_credentials};
@@ -34,6 +34,9 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// The maximum number of pages or hosts that a warning names.
 const MAX_NAMED: usize = 5;
+
+/// The reason why a page has no data, or the data no correction.
+const TIME_IS_OVER: &str = "the time of the extraction is over";
 
 /// The data of one page.
 struct PageData {
@@ -112,7 +115,7 @@ impl Extraction<'_> {
         let reading = self.read_page(model, url);
         match tokio::time::timeout_at(self.pages_deadline().into(), reading).await {
             Ok(result) => result,
-            Err(_elapsed) => Err(PageFailure::Failed("the time of the extraction is over".to_owned())),
+            Err(_elapsed) => Err(PageFailure::Failed(TIME_IS_OVER.to_owned())),
         }
     }
 
@@ -149,8 +152,8 @@ impl Extraction<'_> {
         match collected {
             Ok(collected) => Ok(PageData { url, collected }),
             Err(error) => {
-                let reason = format!("the language model failed: {}", error.with_advice());
-                Err(PageFailure::Model(cut(&reason)))
+                let reason = model_failure(&error, self.pages_deadline());
+                Err(PageFailure::Model(cut(&format!("the language model failed: {reason}"))))
             }
         }
     }
@@ -218,8 +221,9 @@ impl Extraction<'_> {
             && violation(&optional, &data).await.is_some()
         {
             let corrected = correct_data(model, &self.prompt, &optional, &data, first, self.deadline).await;
-            let corrected = corrected
-                .map_err(|error| format!("{first}; the language model failed: {}", error.with_advice()))?;
+            let corrected = corrected.map_err(|error| {
+                format!("{first}; the language model failed: {}", model_failure(&error, self.deadline))
+            })?;
             pages.usage.add(corrected.usage);
             data = corrected.data;
             found = violation_without_nulls(schema, &mut data).await;
@@ -272,7 +276,8 @@ impl Pages {
     fn warn_of_failures(&mut self) {
         if !self.failures.is_empty() {
             let count = self.failures.len();
-            self.warnings.push(format!("{count} pages are missing: {}", named(&self.failures)));
+            let are_missing = if count == 1 { "page is missing" } else { "pages are missing" };
+            self.warnings.push(format!("{count} {are_missing}: {}", named(&self.failures)));
         }
     }
 
@@ -310,6 +315,14 @@ fn named(texts: &[String]) -> String {
         text.push_str(&format!("; and {} more", texts.len() - MAX_NAMED));
     }
     text
+}
+
+/// Returns the reason why the model failed, which may be the end of the time of the extraction.
+fn model_failure(error: &ModelError, deadline: Instant) -> String {
+    match error {
+        ModelError::Timeout { .. } if Instant::now() >= deadline => TIME_IS_OVER.to_owned(),
+        error => error.with_advice(),
+    }
 }
 
 /// Returns the violation of the schema by the data. Nulls, which the model gives for values that a page does not state,
