@@ -158,3 +158,22 @@ async fn free_data_of_several_pages_keeps_its_names() {
     let report = run_task(&web, &model, websvc_agent::AgentTask { urls: &urls, ..task("Prices?") }).await;
     assert_eq!(report.data, Some(json!({ "assam_price": 5, "sencha_price": 6 })));
 }
+
+/// Runs a task about a page with two teas, of which one is collected, and returns the report.
+async fn run_with(schema: &Value, collected: &Value, answer: &Value) -> websvc_agent::RunReport {
+    let web = FakeWeb::new([(URL, "Tea", "# Assam\n\nIt costs 5 euros.\n\n# Rooibos")]);
+    let (collected, answer) = (collected.clone(), answer.clone());
+    let model = ScriptedModel::deciding(
+        [decide("collect", "p1", "")],
+        move |_| collected.clone(),
+        move |_| answer.clone(),
+    );
+    run(&web, &model, "Names and prices", schema, &[URL]).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_names_a_single_value_as_the_data() {
+    let schema = json!({ "type": "string" });
+    let report = run_with(&schema, &json!("Oolong"), &json!("Oolong")).await;
+    assert_eq!(report.message.unwrap(), "No page that was read states the values of the data.");
+}
