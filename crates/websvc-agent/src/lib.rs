@@ -46,7 +46,7 @@ pub use collect::{Collected, collect_page};
 pub use correct::{Corrected, correct_data};
 pub use environment::{Environment, Event, Stop};
 pub use instructions::INSTRUCTIONS;
-pub use merge::{Draft, Preference, merge};
+pub use merge::{Draft, Preference, has_values, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};
 pub use run::run_task;
 pub use schema::optional_schema;

@@ -41,17 +41,23 @@ impl Draft {
         Self::default()
     }
 
-    /// Adds the data of a page, as [`merge`] does. Returns whether the data has changed.
+    /// Adds the data of a page, as [`merge`] does. Returns whether the data has other values now.
     pub fn add(&mut self, url: &str, data: Value) -> bool {
         self.add_preferring(url, data, &|_, _| false)
     }
 
     /// Adds the data of a page. Of two values that contradict each other, the preference chooses.
     pub fn add_preferring(&mut self, url: &str, data: Value, prefers_other: Preference<'_>) -> bool {
-        let before = self.data.clone();
-        let mut merger = Merger { prefers_other, record: Some(Record { url, sources: &mut self.sources }) };
+        let record = Some(Record { url, sources: &mut self.sources });
+        let mut merger = Merger { prefers_other, record, has_changed: false };
         merger.merge(&mut self.data, data, &mut String::new());
-        self.data != before
+        merger.has_changed
+    }
+
+    /// Returns whether the data has a value: anything but nulls, blank texts, and lists and objects without values.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        has_values(&self.data)
     }
 
     /// Returns the data.
@@ -87,7 +93,8 @@ impl Draft {
 /// it contradicts a value in the same field of the same object. For data without lists of objects, whose fields have the same
 /// types, the result does not depend on the grouping of several merges.
 pub fn merge(current: &mut Value, other: Value) {
-    Merger { prefers_other: &|_, _| false, record: None }.merge(current, other, &mut String::new());
+    let mut merger = Merger { prefers_other: &|_, _| false, record: None, has_changed: false };
+    merger.merge(current, other, &mut String::new());
 }
 
 /// Returns a value whose lists have no duplicates.
@@ -106,6 +113,8 @@ struct Record<'a> {
 struct Merger<'a> {
     prefers_other: Preference<'a>,
     record: Option<Record<'a>>,
+    /// A value was filled in or replaced.
+    has_changed: bool,
 }
 
 impl Merger<'_> {
@@ -129,6 +138,7 @@ impl Merger<'_> {
                     }
                     scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
                         self.record(path);
+                        self.has_changed = true;
                         *current = scalar;
                     }
                 }
@@ -138,6 +148,7 @@ impl Merger<'_> {
                 if (self.prefers_other)(different, &other) {
                     self.forget(path);
                     self.record(path);
+                    self.has_changed = true;
                     *current = other;
                 }
             }
@@ -274,6 +285,16 @@ pub(crate) fn canonical(value: &Value) -> String {
             fields.sort_unstable();
             format!("{{{}}}", fields.join("\u{1}"))
         }
+    }
+}
+
+/// Returns whether a value has anything but nulls, blank texts, and lists and objects without values.
+#[must_use]
+pub fn has_values(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_values),
+        Value::Object(fields) => fields.values().any(has_values),
+        scalar => !is_empty(scalar),
     }
 }
 
