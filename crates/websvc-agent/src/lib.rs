@@ -19,6 +19,7 @@
 mod blocking;
 mod collect;
 mod correct;
+mod corrected;
 mod decision;
 mod environment;
 mod evidence;

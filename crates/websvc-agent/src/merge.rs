@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::corrected::{Corrections, SourceUrls};
 use crate::item_index::{ItemIndex, Match};
 
 /// The maximum number of URLs that are listed for one field.
@@ -31,7 +32,7 @@ pub type Preference<'a> = &'a dyn Fn(&Value, &Value) -> bool;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
     data: Value,
-    sources: BTreeMap<String, Vec<String>>,
+    sources: SourceUrls,
 }
 
 impl Draft {
@@ -52,6 +53,16 @@ impl Draft {
         let mut merger = Merger { prefers_other, record, has_changed: false };
         merger.merge(&mut self.data, data, &mut String::new());
         merger.has_changed
+    }
+
+    /// Replaces the data with a correction of it. Values and items keep their sources. Returns the paths of lost values.
+    pub fn replace(&mut self, data: Value) -> Vec<String> {
+        if data == self.data {
+            return Vec::new();
+        }
+        let Corrections { sources, lost } = Corrections::new(&self.data, &data, &self.sources);
+        (self.data, self.sources) = (data, sources);
+        lost
     }
 
     /// Returns whether the data has a value: anything but nulls, blank texts, and lists and objects without values.
@@ -107,7 +118,7 @@ fn normal(value: Value) -> Value {
 /// The page that a value comes from, and the list to record it in.
 struct Record<'a> {
     url: &'a str,
-    sources: &'a mut BTreeMap<String, Vec<String>>,
+    sources: &'a mut SourceUrls,
 }
 
 struct Merger<'a> {
