@@ -88,6 +88,29 @@ async fn answers_without_properties_of_the_schema_are_asked_for_again_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn extraction_without_values_fails_and_costs_nothing() {
+    let test = ExtractTest::with(instructed).await;
+    for answer in [
+        json!({}),
+        json!({ "drinks": [] }),
+        json!({ "drinks": null, "shop": "" }),
+        json!({ "drinks": [{ "name": null, "euros": null }] }),
+    ] {
+        let (status, _) = extract(&test, &[("Tea", answer.clone())], json!({})).await;
+        assert_eq!(
+            (&status["status"], &status["creditsUsed"], status.get("data")),
+            (&json!("failed"), &json!(0), None),
+            "{answer}: {status}"
+        );
+        assert_eq!(
+            status["error"],
+            format!("no page has data: {TEA}: it states none of the values"),
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn null_for_a_list_or_an_object_is_left_out() {
     let test = ExtractTest::with(instructed).await;
     let tags = json!({ "type": "array", "items": { "type": "string" } });
@@ -117,10 +140,56 @@ async fn texts_of_numbers_are_numbers_without_a_correction() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn values_that_a_correction_loses_are_named_and_have_no_sources() {
+    let test = ExtractTest::with(instructed).await;
+    let drink = |name: &str, euros: Value| json!({ "drinks": [{ "name": name, "euros": euros }] });
+    let answers = |again: Value| {
+        let tea = json!({ "shop": "Leaf", "drinks": [{ "name": "sencha", "euros": "12 euros" }] });
+        [("Tea", tea), ("Coffee", drink("arabica", json!("7 euros"))), ("Again", again)]
+    };
+    let fields = json!({ "urls": [TEA, COFFEE], "showSources": true });
+    let again = drink("arabica", json!(7));
+    let (status, asked) = extract(&test, &answers(again.clone()), fields.clone()).await;
+    assert_eq!((&status["status"], &status["data"], asked), (&json!("completed"), &again, 3), "{status}");
+    assert_eq!(status["sources"], json!({ "drinks[0]": [COFFEE] }), "{status}");
+    let warning =
+        "the correction of the data by the language model left out values: drinks (1 of 2 items), shop";
+    assert_eq!(status["warning"], warning, "{status}");
+    for (again, reason) in
+        [(json!({ "drinks": [] }), "no values"), (json!({ "x": 1 }), "none of the properties")]
+    {
+        let (status, asked) = extract(&test, &answers(again), fields.clone()).await;
+        assert_eq!(
+            (&status["status"], &status["creditsUsed"], asked),
+            (&json!("failed"), &json!(0), 3),
+            "{status}"
+        );
+        let error = status["error"].as_str().unwrap();
+        assert!(error.contains("does not follow the schema") && error.contains(reason), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn page_without_values_is_not_used_in_the_completion() {
     let test = ExtractTest::new().await;
     let (_, status) = test.run(json!({ "urls": [SHOP, TEA], "urlTrace": true })).await;
     let used: Vec<&Value> =
         status["urlTrace"].as_array().unwrap().iter().map(|page| &page["usedInCompletion"]).collect();
     assert_eq!(used, [&json!(false), &json!(true)], "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sources_of_data_without_a_schema_are_paths_of_the_data() {
+    let test = ExtractTest::with(instructed).await;
+    let fields = json!({ "schema": null, "showSources": true });
+    for (answer, sources) in
+        [(json!("sencha"), json!({ "value": [TEA] })), (json!(["sencha"]), json!({ "value[0]": [TEA] }))]
+    {
+        let (status, _) = extract(&test, &[("Tea", answer.clone())], fields.clone()).await;
+        assert_eq!(
+            (&status["data"], &status["sources"]),
+            (&json!({ "value": answer }), &sources),
+            "{status}"
+        );
+    }
 }
