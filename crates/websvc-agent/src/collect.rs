@@ -8,9 +8,10 @@ use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, 
 use crate::blocking::run_blocking;
 use crate::instructions::COLLECT;
 use crate::merge::Draft;
+use crate::normalize::{UNRELATED, usable_data};
 use crate::page::Page;
 use crate::prompt::{Content, passage_text, task_sections};
-use crate::requests::{complete, content_chars};
+use crate::requests::{ModelAnswer, complete, content_chars};
 use crate::schema::optional_schema;
 use crate::tool::ReadPage;
 
@@ -19,6 +20,10 @@ pub(crate) const MAX_TOKENS: u32 = 4_096;
 
 /// The maximum number of parts of a page.
 const MAX_PARTS: usize = 6;
+
+/// The text after the prompt if the answer had none of the fields.
+const REFUSED: &str =
+    "\nYour last answer was refused: it has none of the fields. Use the names of the fields.";
 
 /// Data that is extracted from a page.
 #[derive(Debug, Default)]
@@ -34,7 +39,8 @@ pub struct Collected {
 }
 
 /// Extracts the data of a page by a schema, or a free object. A long page is read in up to six parts whose data is merged. The
-/// data has nulls where the page does not state a value that the schema requires.
+/// data has the form of the schema where nothing has to be guessed, but not all values that it requires. Once, an answer
+/// without any of its properties is asked for again.
 ///
 /// # Errors
 /// The failure of the model.
@@ -45,9 +51,10 @@ pub async fn collect_page(
     page: ReadPage,
     deadline: Instant,
 ) -> Result<Collected, ModelError> {
-    let schema = schema.map(optional_schema);
-    let format = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
-    let prompt = collect_prompt(prompt, schema.as_ref());
+    let optional = schema.map(optional_schema);
+    let format = optional.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
+    let prompt = collect_prompt(prompt, optional.as_ref());
+    let mut refused = Some(format!("{prompt}{REFUSED}"));
     let max_chars = content_chars(model, COLLECT, &prompt, format);
     let title = page.title.clone();
     let page = run_blocking(move || Page::new(page)).await;
@@ -67,8 +74,13 @@ pub async fn collect_page(
             max_tokens: MAX_TOKENS,
             deadline,
         };
-        let (data, of_request) = complete(model, &request).await?;
-        usage.add(of_request);
+        let mut data = ask(model, &request, schema, &mut usage).await?;
+        if data == Err(UNRELATED)
+            && let Some(user_prompt) = refused.take()
+        {
+            let again = CompletionRequest { user_prompt: &user_prompt, ..request };
+            data = ask(model, &again, schema, &mut usage).await?;
+        }
         match data {
             Ok(data) => {
                 draft.add(&page.url, data);
@@ -78,6 +90,21 @@ pub async fn collect_page(
     }
     let is_cut = page.is_cut || first < page.passages.len();
     Ok(Collected { data: draft.into_parts().0, problem, usage, is_cut })
+}
+
+/// Asks the model for the data of passages.
+async fn ask(
+    model: &dyn Model,
+    request: &CompletionRequest<'_>,
+    schema: Option<&Value>,
+    usage: &mut Usage,
+) -> Result<ModelAnswer, ModelError> {
+    let (answer, of_request) = complete(model, request).await?;
+    usage.add(of_request);
+    Ok(match answer {
+        Ok(answer) => usable_data(answer, schema).await,
+        Err(reason) => Err(reason),
+    })
 }
 
 /// Returns the prompt of a request.

@@ -6,22 +6,24 @@ use serde_json::Value;
 use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
 
 use crate::instructions::COMPOSE;
+use crate::normalize::usable_data;
 use crate::prompt::{Content, task_sections};
 use crate::requests::{complete, content_chars};
+use crate::schema::optional_schema;
 
 /// The maximum length of an answer, in tokens.
 const MAX_TOKENS: u32 = 4_096;
 
 /// Corrected data.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Corrected {
-    /// The data: null if the model gave no usable answer. It is not checked.
-    pub data: Value,
+    /// The data, which is not checked, or the reason why the answer of the model cannot be used.
+    pub data: Result<Value, &'static str>,
     /// The tokens, estimated where the model does not report them.
     pub usage: Usage,
 }
 
-/// Asks the model once to correct data that violates a schema. The violation must not contain values of the data.
+/// Asks the model once to correct data that violates a schema. Values that it requires may stay null. The violation must not contain values of the data.
 ///
 /// # Errors
 /// The failure of the model.
@@ -33,8 +35,9 @@ pub async fn correct_data(
     violation: &str,
     deadline: Instant,
 ) -> Result<Corrected, ModelError> {
-    let format = ResponseFormat::Schema(schema);
-    let mut prompt = task_sections(prompt, Some(schema), &[]);
+    let optional = optional_schema(schema);
+    let format = ResponseFormat::Schema(&optional);
+    let mut prompt = task_sections(prompt, Some(&optional), &[]);
     prompt.push_str(
         "## Answer\nWrite the answer to the task.\nYour last answer was refused: it violates the schema. The section \
          Violation says how.",
@@ -53,6 +56,10 @@ pub async fn correct_data(
         max_tokens: MAX_TOKENS,
         deadline,
     };
-    let (data, usage) = complete(model, &request).await?;
-    Ok(Corrected { data: data.unwrap_or_default(), usage })
+    let (answer, usage) = complete(model, &request).await?;
+    let data = match answer {
+        Ok(answer) => usable_data(answer, Some(schema)).await,
+        Err(reason) => Err(reason),
+    };
+    Ok(Corrected { data, usage })
 }

@@ -159,7 +159,7 @@ fn insert(positions: &mut Vec<usize>, position: usize) {
 }
 
 /// Returns the keys under which an item is found: its naming fields, or all of it.
-fn identities(item: &Value) -> Vec<String> {
+pub(crate) fn identities(item: &Value) -> Vec<String> {
     let Value::Object(fields) = item else { return vec![canonical(item)] };
     let named = IDENTITY_FIELDS.iter().filter_map(|name| {
         let value = fields.get(*name).filter(|value| is_scalar(value) && !is_empty(value))?;

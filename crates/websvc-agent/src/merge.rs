@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::corrected::{Corrections, SourceUrls};
 use crate::item_index::{ItemIndex, Match};
 
 /// The maximum number of URLs that are listed for one field.
@@ -31,7 +32,7 @@ pub type Preference<'a> = &'a dyn Fn(&Value, &Value) -> bool;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
     data: Value,
-    sources: BTreeMap<String, Vec<String>>,
+    sources: SourceUrls,
 }
 
 impl Draft {
@@ -41,17 +42,33 @@ impl Draft {
         Self::default()
     }
 
-    /// Adds the data of a page, as [`merge`] does. Returns whether the data has changed.
+    /// Adds the data of a page, as [`merge`] does. Returns whether the data has other values now.
     pub fn add(&mut self, url: &str, data: Value) -> bool {
         self.add_preferring(url, data, &|_, _| false)
     }
 
     /// Adds the data of a page. Of two values that contradict each other, the preference chooses.
     pub fn add_preferring(&mut self, url: &str, data: Value, prefers_other: Preference<'_>) -> bool {
-        let before = self.data.clone();
-        let mut merger = Merger { prefers_other, record: Some(Record { url, sources: &mut self.sources }) };
+        let record = Some(Record { url, sources: &mut self.sources });
+        let mut merger = Merger { prefers_other, record, has_changed: false };
         merger.merge(&mut self.data, data, &mut String::new());
-        self.data != before
+        merger.has_changed
+    }
+
+    /// Replaces the data with a correction of it. Values and items keep their sources. Returns the paths of lost values.
+    pub fn replace(&mut self, data: Value) -> Vec<String> {
+        if data == self.data {
+            return Vec::new();
+        }
+        let Corrections { sources, lost } = Corrections::new(&self.data, &data, &self.sources);
+        (self.data, self.sources) = (data, sources);
+        lost
+    }
+
+    /// Returns whether the data has a value: anything but nulls, blank texts, and lists and objects without values.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        has_values(&self.data)
     }
 
     /// Returns the data.
@@ -87,7 +104,8 @@ impl Draft {
 /// it contradicts a value in the same field of the same object. For data without lists of objects, whose fields have the same
 /// types, the result does not depend on the grouping of several merges.
 pub fn merge(current: &mut Value, other: Value) {
-    Merger { prefers_other: &|_, _| false, record: None }.merge(current, other, &mut String::new());
+    let mut merger = Merger { prefers_other: &|_, _| false, record: None, has_changed: false };
+    merger.merge(current, other, &mut String::new());
 }
 
 /// Returns a value whose lists have no duplicates.
@@ -100,12 +118,14 @@ fn normal(value: Value) -> Value {
 /// The page that a value comes from, and the list to record it in.
 struct Record<'a> {
     url: &'a str,
-    sources: &'a mut BTreeMap<String, Vec<String>>,
+    sources: &'a mut SourceUrls,
 }
 
 struct Merger<'a> {
     prefers_other: Preference<'a>,
     record: Option<Record<'a>>,
+    /// A value was filled in or replaced.
+    has_changed: bool,
 }
 
 impl Merger<'_> {
@@ -129,6 +149,7 @@ impl Merger<'_> {
                     }
                     scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
                         self.record(path);
+                        self.has_changed = true;
                         *current = scalar;
                     }
                 }
@@ -138,6 +159,7 @@ impl Merger<'_> {
                 if (self.prefers_other)(different, &other) {
                     self.forget(path);
                     self.record(path);
+                    self.has_changed = true;
                     *current = other;
                 }
             }
@@ -274,6 +296,16 @@ pub(crate) fn canonical(value: &Value) -> String {
             fields.sort_unstable();
             format!("{{{}}}", fields.join("\u{1}"))
         }
+    }
+}
+
+/// Returns whether a value has anything but nulls, blank texts, and lists and objects without values.
+#[must_use]
+pub fn has_values(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_values),
+        Value::Object(fields) => fields.values().any(has_values),
+        scalar => !is_empty(scalar),
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
 
+use crate::normalize::unwrap;
 use crate::report::RunOutcome;
 
 /// The maximum length of a request, in characters. Small models lose facts in longer ones, whatever they accept.
@@ -59,7 +60,10 @@ pub(crate) async fn complete(
     let request_bytes = request_bytes(request);
     match model.complete(request).await {
         Ok(Completion { content, usage, is_content_truncated: _ }) => {
-            let value = without_list(content.into_json(), request.format);
+            let value = match request.format {
+                ResponseFormat::Schema(schema) => unwrap(content.into_json(), schema),
+                ResponseFormat::Text | ResponseFormat::Json => content.into_json(),
+            };
             let usage = usage.or_estimate(request_bytes, value.to_string().len());
             Ok((Ok(value), usage))
         }
@@ -67,17 +71,6 @@ pub(crate) async fn complete(
             Ok((Err(reason), usage.or_estimate(request_bytes, 0)))
         }
         Err(error) => Err(error),
-    }
-}
-
-/// Returns the only item of a list if the schema is that of an object: some models answer with a list of it.
-fn without_list(answer: Value, format: ResponseFormat<'_>) -> Value {
-    let ResponseFormat::Schema(schema) = format else { return answer };
-    match answer {
-        Value::Array(mut items) if items.len() == 1 && items[0].is_object() && schema["type"] == "object" => {
-            items.remove(0)
-        }
-        answer => answer,
     }
 }
 
@@ -147,26 +140,5 @@ impl<'a> Requests<'a> {
     fn count(&mut self, usage: Usage) {
         self.usage.add(usage);
         self.max_request_tokens = self.max_request_tokens.max(usage.total());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn list_of_one_object_is_the_object_that_the_schema_asks_for() {
-        let (object, list) = (json!({ "type": "object" }), json!({ "type": "array" }));
-        for (answer, schema, expected) in [
-            (json!([{ "a": 1 }]), &object, json!({ "a": 1 })),
-            (json!([{ "a": 1 }]), &list, json!([{ "a": 1 }])),
-            (json!([{ "a": 1 }, { "a": 2 }]), &object, json!([{ "a": 1 }, { "a": 2 }])),
-            (json!([1]), &object, json!([1])),
-        ] {
-            assert_eq!(without_list(answer, ResponseFormat::Schema(schema)), expected);
-        }
-        assert_eq!(without_list(json!([{}]), ResponseFormat::Json), json!([{}]));
     }
 }

@@ -148,7 +148,7 @@ fn kind(schema: &Value) -> String {
 }
 
 /// Follows references within the schema.
-fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..MAX_DEPTH {
         let target = schema["$ref"].as_str().and_then(|target| root.pointer(target.strip_prefix('#')?));

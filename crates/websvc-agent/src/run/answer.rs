@@ -14,6 +14,7 @@ use crate::environment::Event;
 use crate::fill::fill;
 use crate::instructions::{COLLECT, COMPOSE};
 use crate::merge::merge;
+use crate::normalize::{UNRELATED, is_unrelated, normalize, usable_data};
 use crate::prompt::{Content, task_sections};
 use crate::report::{RunOutcome, ValueSource};
 use crate::requests::{Request, content_chars};
@@ -82,6 +83,9 @@ impl Run<'_> {
         let data = self.requests.ask(request).await?;
         let Some(data) = data.ok().filter(|data| data.is_object() || data.is_array()) else {
             return Ok("failed, the values were not an object".to_owned());
+        };
+        let Ok(data) = usable_data(data, self.task.schema).await else {
+            return Ok("failed, the values had none of the fields".to_owned());
         };
         for passage in &chosen[..count] {
             self.pages.entry_mut(index).collected[*passage] = true;
@@ -181,16 +185,18 @@ impl Run<'_> {
         match (answer, self.task.schema) {
             (Err(reason), _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers(reason)),
             (Err(_), _) => Ok(draft),
-            (Ok(answer), Some(_)) => {
+            (Ok(answer), Some(schema)) => {
+                let schema = schema.clone();
                 let (pages, evidence, is_long) =
                     (self.kept_pages(), self.evidence.values(), self.is_draft_long());
                 Ok(run_blocking(move || {
-                    let mut filled = fill(answer, &draft, &pages, &evidence);
+                    let mut filled = fill(normalize(answer, &schema), &draft, &pages, &evidence);
                     // The model has not seen all items of the lists.
                     if is_long {
                         merge(&mut filled, draft);
                     }
-                    filled
+                    // Also without the nulls for which the draft has no value.
+                    normalize(filled, &schema)
                 })
                 .await)
             }
@@ -229,7 +235,9 @@ impl Run<'_> {
 
     /// Returns the violation of the schema by the data, if there is a schema.
     async fn violation(&self, data: &Value) -> Option<String> {
-        self.environment.violation(self.task.schema?, data).await
+        let schema = self.task.schema?;
+        let violation = self.environment.violation(schema, data).await;
+        violation.or_else(|| is_unrelated(data, schema).then(|| UNRELATED.to_owned()))
     }
 
     /// Returns the data of a run that has ended without an answer.
@@ -290,7 +298,9 @@ fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
 
 /// Returns names in words, at most ten.
 fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| cut(name, 100)).collect();
+    // The pointer to the whole data is empty.
+    let name = |name: &String| if name.is_empty() { "the data".to_owned() } else { cut(name, 100) };
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(name).collect();
     let rest = names.len().saturating_sub(MAX_NAMED);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))

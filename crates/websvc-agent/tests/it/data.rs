@@ -158,3 +158,70 @@ async fn free_data_of_several_pages_keeps_its_names() {
     let report = run_task(&web, &model, websvc_agent::AgentTask { urls: &urls, ..task("Prices?") }).await;
     assert_eq!(report.data, Some(json!({ "assam_price": 5, "sencha_price": 6 })));
 }
+
+/// Runs a task about a page with two teas, of which one is collected, and returns the report.
+async fn run_with(schema: &Value, collected: &Value, answer: &Value) -> websvc_agent::RunReport {
+    let web = FakeWeb::new([(URL, "Tea", "# Assam\n\nIt costs 5 euros.\n\n# Rooibos")]);
+    let (collected, answer) = (collected.clone(), answer.clone());
+    let model = ScriptedModel::deciding(
+        [decide("collect", "p1", "")],
+        move |_| collected.clone(),
+        move |_| answer.clone(),
+    );
+    run(&web, &model, "Names and prices", schema, &[URL]).await
+}
+
+fn teas_schema() -> Value {
+    let tea = json!({
+        "type": "object",
+        "properties": { "name": { "type": "string" }, "price": { "type": "number" } },
+        "required": ["name"],
+    });
+    object(&json!({ "teas": { "type": "array", "items": tea } }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn null_of_an_optional_value_is_left_out() {
+    let answer = json!({ "teas": [{ "name": "Assam", "price": 5 }, { "name": "Rooibos", "price": null }] });
+    for collected in [&answer, &json!({})] {
+        let report = run_with(&teas_schema(), collected, &answer).await;
+        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+        let expected = json!({ "teas": [{ "name": "Assam", "price": 5 }, { "name": "Rooibos" }] });
+        assert_eq!((report.data, report.is_schema_valid), (Some(expected), true));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrapped_answers_and_bare_lists_are_the_data() {
+    let teas = json!([{ "name": "Assam", "price": 5 }]);
+    let data = json!({ "teas": teas });
+    for answer in [json!({ "data": data }), teas, json!([data])] {
+        let collected = json!({ "result": answer });
+        for (collected, answer) in [(&json!({}), &answer), (&collected, &json!(null))] {
+            let report = run_with(&teas_schema(), collected, answer).await;
+            assert!(matches!(report.outcome, RunOutcome::Succeeded), "{collected} {answer}: {report:?}");
+            assert_eq!(report.data.as_ref(), Some(&data), "{collected} {answer}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_without_properties_of_the_schema_is_corrected_once() {
+    let schema = json!({ "type": "object", "properties": schema()["properties"] });
+    let model = ScriptedModel::deciding([], assam, |request| {
+        if request.content.contains("## Violation\nit has none of the properties of the schema") {
+            return json!({ "name": "Assam", "price": "5" });
+        }
+        json!({ "tea": "Assam" })
+    });
+    let report = run(&web(), &model, "Name and price", &schema, &[URL]).await;
+    assert_eq!(report.data, Some(json!({ "name": "Assam", "price": 5 })));
+    assert_eq!(model.count(Kind::Answer), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn message_names_a_single_value_as_the_data() {
+    let schema = json!({ "type": "string" });
+    let report = run_with(&schema, &json!("Oolong"), &json!("Oolong")).await;
+    assert_eq!(report.message.unwrap(), "No page that was read states the values of the data.");
+}

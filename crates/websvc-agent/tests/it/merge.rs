@@ -169,6 +169,21 @@ fn sources_name_the_pages_of_each_field() {
 }
 
 #[test]
+fn data_without_values_is_no_change() {
+    let mut draft = Draft::new();
+    for empty in
+        [json!({}), json!({ "teas": [], "shop": { "name": null } }), json!({ "teas": [{ "name": " " }] })]
+    {
+        assert!(!draft.add("http://a.test/", empty.clone()), "{empty}");
+    }
+    assert!(draft.add("http://b.test/", json!({ "teas": [{ "name": "Assam" }] })));
+    assert!(
+        !draft.add("http://c.test/", json!({ "teas": [{ "name": "Assam", "price": null }], "note": null }))
+    );
+    assert!(draft.add("http://c.test/", json!({ "teas": [{ "name": "Assam", "in_stock": false }] })));
+}
+
+#[test]
 fn preference_replaces_a_value_and_its_source() {
     let mut draft = Draft::new();
     draft.add("http://a.test/", json!({ "price": 5 }));

@@ -56,3 +56,24 @@ async fn failing_model_is_an_error_and_unusable_answers_are_null() {
     let error = collect_page(&model, "x", None, page("tea".into()), deadline()).await;
     assert_eq!(error.unwrap_err(), ModelError::Status { status: 500 });
 }
+
+#[tokio::test(start_paused = true)]
+async fn answer_without_properties_of_the_schema_is_asked_for_again_once() {
+    let schema = object(&json!({ "name": { "type": "string" }, "price": { "type": "number" } }));
+    let unrelated = json!({ "type": "object", "properties": { "name": "Assam" } });
+    let reason = "it has none of the properties of the schema";
+    for (again, expected, problem) in [
+        (unrelated.clone(), json!(null), Some(reason)),
+        (json!({ "data": { "name": "Assam", "price": "5" } }), json!({ "name": "Assam", "price": 5 }), None),
+    ] {
+        let first = unrelated.clone();
+        let model = ScriptedModel::new(move |request| {
+            let is_again = request.prompt.contains("Your last answer was refused");
+            Ok(if is_again { again.clone() } else { first.clone() })
+        });
+        let collected =
+            collect_page(&model, "x", Some(&schema), page("tea".into()), deadline()).await.unwrap();
+        assert_eq!((collected.data, collected.problem), (expected, problem));
+        assert_eq!(model.requests().len(), 2);
+    }
+}

@@ -1,5 +1,6 @@
 //! Tests of extractions: the wire format, merged data, sources, sites, searches, budgets and restarts, with a scripted model.
 
+mod answers;
 mod credits;
 mod n8n;
 mod requests;

@@ -3,6 +3,7 @@
 
 mod budget;
 mod discover;
+mod finish;
 mod header_hosts;
 mod pages;
 mod result;

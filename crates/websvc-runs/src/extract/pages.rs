@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use serde_json::Value;
+use serde_json::json;
 use url::Url;
-use websvc_agent::{Collected, Draft, ReadPage, Stop, collect_page, correct_data, optional_schema};
+use websvc_agent::{Collected, Draft, ReadPage, Stop, collect_page, has_values};
 use websvc_engine::ChargeKind;
-use websvc_model::{Model, Usage};
+use websvc_model::{Model, ModelError, Usage};
 use websvc_scrape::{FilePublisher, Page};
-use websvc_store::RunStatus;
 use websvc_transport::{BoxFuture, text_without_credentials, without_credentials};
 use websvc_types::extract::{ExtractUrl, ExtractUrlStatus};
 use websvc_validate::{ExtractPlan, ScrapePlan};
@@ -21,7 +20,6 @@ use super::budget::page_credits;
 use super::discover::Discovered;
 use super::{Extraction, Outcome, StoredExtraction};
 use crate::budget::Price;
-use crate::environment::rank::violation;
 
 /// The maximum number of pages of an extraction that are read concurrently.
 const MAX_CONCURRENT_PAGES: usize = 4;
@@ -34,6 +32,9 @@ const MAX_REASON_CHARS: usize = 300;
 
 /// The maximum number of pages or hosts that a warning names.
 const MAX_NAMED: usize = 5;
+
+/// The reason why a page has no data, or the data no correction.
+const TIME_IS_OVER: &str = "the time of the extraction is over";
 
 /// The data of one page.
 struct PageData {
@@ -53,14 +54,16 @@ enum PageFailure {
 
 /// The pages so far.
 #[derive(Default)]
-struct Pages {
-    draft: Draft,
-    usage: Usage,
+pub(super) struct Pages {
+    pub(super) draft: Draft,
+    pub(super) usage: Usage,
     trace: Vec<ExtractUrl>,
     failures: Vec<String>,
-    warnings: Vec<String>,
+    /// The pages that were read and have no values.
+    empty: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// The number of pages that were read.
-    read: u64,
+    pub(super) read: u64,
     /// The model failed for a page.
     has_model_failed: bool,
 }
@@ -104,7 +107,7 @@ impl Extraction<'_> {
     }
 
     fn stopped(&self, stop: Stop, pages: Pages) -> Outcome {
-        Outcome::stopped(stop, pages.into_extraction(self, None))
+        Outcome::stopped(stop, pages.into_extraction(self, false))
     }
 
     /// Reads a page and extracts its data, within the time of the extraction.
@@ -112,7 +115,7 @@ impl Extraction<'_> {
         let reading = self.read_page(model, url);
         match tokio::time::timeout_at(self.pages_deadline().into(), reading).await {
             Ok(result) => result,
-            Err(_elapsed) => Err(PageFailure::Failed("the time of the extraction is over".to_owned())),
+            Err(_elapsed) => Err(PageFailure::Failed(TIME_IS_OVER.to_owned())),
         }
     }
 
@@ -147,10 +150,16 @@ impl Extraction<'_> {
         }
         reservation.settle(&bill);
         match collected {
-            Ok(collected) => Ok(PageData { url, collected }),
+            Ok(mut collected) => {
+                let is_object = collected.data.is_object() || collected.data.is_null();
+                if self.plan.schema.is_none() && !is_object {
+                    collected.data = json!({ "value": collected.data });
+                }
+                Ok(PageData { url, collected })
+            }
             Err(error) => {
-                let reason = format!("the language model failed: {}", error.with_advice());
-                Err(PageFailure::Model(cut(&reason)))
+                let reason = model_failure(&error, self.pages_deadline());
+                Err(PageFailure::Model(cut(&format!("the language model failed: {reason}"))))
             }
         }
     }
@@ -170,70 +179,27 @@ impl Extraction<'_> {
             return None;
         }
         let others = urls.iter().filter(|url| !self.header_hosts.contains(url));
+<<<<<<< HEAD
         // The host alone would not show a port that differs, or that a URL is of http only.
         let origins: BTreeSet<String> = others.map(|url| url.origin().ascii_serialization()).collect();
         let origins: Vec<String> = origins.into_iter().collect();
         (!origins.is_empty()).then(|| {
             format!("scrapeOptions.headers are only sent to the hosts of urls, not to {}", named(&origins))
+=======
+        let hosts: BTreeSet<&str> = others.filter_map(Url::host_str).collect();
+        let hosts: Vec<String> = hosts.into_iter().map(str::to_owned).collect();
+        (!hosts.is_empty()).then(|| {
+            format!(
+                "scrapeOptions.headers are only sent to the hosts of urls, not to {}",
+                named(&hosts, "; ")
+            )
+>>>>>>> bxb
         })
     }
 
     /// Returns the end of the time for pages.
     fn pages_deadline(&self) -> Instant {
         self.deadline.checked_sub(RESERVED_TIME).unwrap_or(self.deadline)
-    }
-
-    /// Checks the merged data, lets the model correct it once, and ends the extraction.
-    async fn finish_data(&self, model: &dyn Model, mut pages: Pages) -> Outcome {
-        let data = match pages.draft.data() {
-            Value::Null => {
-                let error = pages.no_data();
-                let extraction = pages.into_extraction(self, None);
-                return Outcome::Failed { status: RunStatus::Failed, error, extraction };
-            }
-            data @ Value::Object(_) => data.clone(),
-            data if self.plan.schema.is_some() => data.clone(),
-            data => serde_json::json!({ "value": data }),
-        };
-        match self.checked(model, data, &mut pages).await {
-            Ok(data) => {
-                pages.warn_of_failures();
-                let read = pages.read;
-                Outcome::Extracted { extraction: pages.into_extraction(self, Some(data)), pages: read }
-            }
-            Err(violation) => {
-                let error = format!("the data does not follow the schema: {violation}");
-                let extraction = pages.into_extraction(self, None);
-                Outcome::Failed { status: RunStatus::Failed, error, extraction }
-            }
-        }
-    }
-
-    /// Returns data that follows the schema, apart from required values that no page states, which a warning names.
-    async fn checked(&self, model: &dyn Model, data: Value, pages: &mut Pages) -> Result<Value, String> {
-        let Some(schema) = &self.plan.schema else { return Ok(data) };
-        let mut data = data;
-        let mut found = violation_without_nulls(schema, &mut data).await;
-        let optional = optional_schema(schema);
-        if let Some(first) = &found
-            && violation(&optional, &data).await.is_some()
-        {
-            let corrected = correct_data(model, &self.prompt, &optional, &data, first, self.deadline).await;
-            let corrected = corrected
-                .map_err(|error| format!("{first}; the language model failed: {}", error.with_advice()))?;
-            pages.usage.add(corrected.usage);
-            data = corrected.data;
-            found = violation_without_nulls(schema, &mut data).await;
-            if let Some(second) = violation(&optional, &data).await {
-                return Err(second);
-            }
-        }
-        if let Some(missing) = found {
-            pages
-                .warnings
-                .push(format!("the pages do not state all values that the schema requires: {missing}"));
-        }
-        Ok(data)
     }
 }
 
@@ -248,9 +214,14 @@ impl Pages {
         let reason = problem.map(|reason| format!(": {reason}")).unwrap_or_default();
         if data.is_null() {
             self.failures.push(format!("{url}: the language model gave no usable answer{reason}"));
-        } else if problem.is_some() {
-            let what = "a part is missing, the language model gave no usable answer";
-            self.warnings.push(format!("{url}: {what}{reason}"));
+        } else {
+            if problem.is_some() {
+                let what = "a part is missing, the language model gave no usable answer";
+                self.warnings.push(format!("{url}: {what}{reason}"));
+            }
+            if !has_values(&data) {
+                self.empty.push(format!("{url}: it states none of the values"));
+            }
         }
         let used_in_completion = self.draft.add(&url, data);
         let status = ExtractUrlStatus::Scraped;
@@ -264,25 +235,30 @@ impl Pages {
     }
 
     /// Returns the error of an extraction without data.
-    fn no_data(&self) -> String {
+    pub(super) fn no_data(&self) -> String {
         let is_unread = self.read == 0 && !self.has_model_failed;
         let what = if is_unread { "no page could be read" } else { "no page has data" };
-        format!("{what}: {}", named(&self.failures))
+        let reasons: Vec<String> = self.failures.iter().chain(&self.empty).cloned().collect();
+        format!("{what}: {}", named(&reasons, "; "))
     }
 
-    fn warn_of_failures(&mut self) {
+    pub(super) fn warn_of_failures(&mut self) {
         if !self.failures.is_empty() {
             let count = self.failures.len();
-            self.warnings.push(format!("{count} pages are missing: {}", named(&self.failures)));
+            let are_missing = if count == 1 { "page is missing" } else { "pages are missing" };
+            self.warnings.push(format!("{count} {are_missing}: {}", named(&self.failures, "; ")));
         }
     }
 
-    fn into_extraction(self, extraction: &Extraction<'_>, data: Option<Value>) -> StoredExtraction {
-        let Self { draft, usage, trace, failures: _, warnings, read: _, has_model_failed: _ } = self;
+    /// Returns the result, with the data only if it has passed its checks.
+    pub(super) fn into_extraction(self, extraction: &Extraction<'_>, has_data: bool) -> StoredExtraction {
+        let Self { draft, usage, trace, failures: _, empty: _, warnings, read: _, has_model_failed: _ } =
+            self;
         let plan = extraction.plan;
+        let (data, sources) = draft.into_parts();
         StoredExtraction {
-            sources: (plan.show_sources && data.is_some()).then(|| draft.into_parts().1),
-            data,
+            data: has_data.then_some(data),
+            sources: (plan.show_sources && has_data).then_some(sources),
             url_trace: plan.url_trace.then_some(trace),
             tokens: usage.total(),
             warnings,
@@ -305,35 +281,19 @@ pub(super) fn prompt(plan: &ExtractPlan) -> String {
 }
 
 /// Returns the first of several texts.
-fn named(texts: &[String]) -> String {
-    let mut text = texts.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join("; ");
+pub(super) fn named(texts: &[String], separator: &str) -> String {
+    let mut text = texts.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(separator);
     if texts.len() > MAX_NAMED {
-        text.push_str(&format!("; and {} more", texts.len() - MAX_NAMED));
+        text.push_str(&format!("{separator}and {} more", texts.len() - MAX_NAMED));
     }
     text
 }
 
-/// Returns the violation of the schema by the data. Nulls, which the model gives for values that a page does not state,
-/// are left out if the data follows the schema without them.
-async fn violation_without_nulls(schema: &Value, data: &mut Value) -> Option<String> {
-    let found = violation(schema, data).await?;
-    let filled = without_nulls(data.clone());
-    if violation(schema, &filled).await.is_some() {
-        return Some(found);
-    }
-    *data = filled;
-    None
-}
-
-/// Returns data without the fields of objects that are null.
-fn without_nulls(data: Value) -> Value {
-    match data {
-        Value::Object(fields) => {
-            let filled = fields.into_iter().filter(|(_, value)| !value.is_null());
-            Value::Object(filled.map(|(name, value)| (name, without_nulls(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
-        scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+/// Returns the reason why the model failed, which may be the end of the time of the extraction.
+pub(super) fn model_failure(error: &ModelError, deadline: Instant) -> String {
+    match error {
+        ModelError::Timeout { .. } if Instant::now() >= deadline => TIME_IS_OVER.to_owned(),
+        error => error.with_advice(),
     }
 }
 

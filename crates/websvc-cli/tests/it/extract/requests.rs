@@ -137,7 +137,7 @@ async fn sources_and_trace_are_returned_on_request() {
     let failed = json!({ "url": GONE, "status": "error", "error": "the page has status 404",
         "usedInCompletion": false });
     assert_eq!(status["urlTrace"], json!([read(TEA), read(COFFEE), failed]), "{status}");
-    assert!(status["warning"].as_str().unwrap().contains("1 pages are missing"), "{status}");
+    assert!(status["warning"].as_str().unwrap().contains("1 page is missing: "), "{status}");
     let activity = test.service.get("/v2/team/activity?endpoint=extract").await.body;
     assert_eq!(
         (&activity["data"][0]["endpoint"], &activity["data"][0]["target"]),

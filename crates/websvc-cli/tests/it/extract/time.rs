@@ -42,8 +42,8 @@ async fn check_timeout(test: &ExtractTest, page: &str) {
     );
     let error = status["error"].as_str().unwrap();
     // The time of the page and that of the model end together. The model fails first if it is asked.
-    let is_model =
-        page == TEA && error.starts_with(&format!("no page has data: {page}: the language model failed"));
+    let reason = "the language model failed: the time of the extraction is over";
+    let is_model = page == TEA && error == format!("no page has data: {page}: {reason}");
     let is_page = error.starts_with(&format!("no page could be read: {page}: "));
     assert!((is_model || is_page) && says_timeout(error), "{error}");
     let page = &status["urlTrace"][0];
@@ -100,7 +100,11 @@ async fn correction_that_hangs_fails_the_extraction() {
         (&json!("failed"), &json!(0), None),
         "{status}"
     );
-    assert!(status["error"].as_str().unwrap().contains("does not follow the schema"), "{status}");
+    let error = status["error"].as_str().unwrap();
+    assert!(
+        error.contains("does not follow the schema") && error.ends_with("time of the extraction is over"),
+        "{error}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
