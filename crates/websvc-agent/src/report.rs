@@ -27,7 +27,7 @@ pub struct RunReport {
 /// The end of a run.
 #[derive(Debug)]
 pub enum RunOutcome {
-    /// The data is complete.
+    /// The data is complete, or the work ended early and there is an answer nevertheless, as the message says.
     Succeeded,
     /// The model says that the task must not or cannot be done; its reason.
     Refused(String),
@@ -45,6 +45,8 @@ pub enum RunOutcome {
     Model(ModelError),
     /// Several answers in a row could not be used; the reason of the last one.
     Answers(&'static str),
+    /// The model repeated its steps and did not end the task.
+    Repeats,
 }
 
 /// The source of a value.

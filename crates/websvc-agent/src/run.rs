@@ -3,11 +3,13 @@
 mod act;
 mod answer;
 mod call;
+mod check;
+mod finish;
 mod retrieve;
 mod view;
 
 use serde_json::Value;
-use tokio::time::timeout_at;
+use tokio::time::{Instant, timeout_at};
 use websvc_model::{Model, ResponseFormat};
 
 use crate::decision::{Choice, Decision, Refusal, offered, schema};
@@ -39,14 +41,14 @@ const MAX_REPEATED_STEPS: u32 = 5;
 /// itself.
 const LAST_REQUESTS: u32 = 3;
 
+/// The number of requests for which tokens and time must suffice, so that the model is asked for a decision before its answer.
+const DECISION_AND_ANSWER: u32 = 2;
+
 /// Collects the data of a task. It ends at the deadline of the task at the latest, apart from the checks of the data.
 pub async fn run_task(environment: &dyn Environment, model: &dyn Model, task: AgentTask<'_>) -> RunReport {
     let mut run = Run::new(environment, model, task);
-    let outcome = match timeout_at(task.deadline, run.drive()).await {
-        Ok(Ok(())) => RunOutcome::Succeeded,
-        Ok(Err(outcome)) => outcome,
-        Err(_elapsed) => RunOutcome::Timeout,
-    };
+    let end = timeout_at(task.deadline, run.work()).await.unwrap_or(Err(RunOutcome::Timeout));
+    let outcome = run.finish(end).await;
     run.report(outcome).await
 }
 
@@ -96,29 +98,47 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the task until its answer is written.
+    /// Works on the task until the model ends it.
     ///
     /// # Errors
-    /// Another end of the run.
-    async fn drive(&mut self) -> Result<(), RunOutcome> {
+    /// Another end of the work.
+    async fn work(&mut self) -> Result<(), RunOutcome> {
         self.progress("planning", "The run has started.");
         self.read_given_urls().await?;
-        while self.steps < self.task.limits.max_steps {
+        loop {
+            if self.can_answer()
+                && let Some(end) = self.requests.scarcity(DECISION_AND_ANSWER)
+            {
+                return Err(end);
+            }
             self.environment.begin_step().await.map_err(RunOutcome::Stopped)?;
             self.steps += 1;
-            let is_repeating = self.history.repeated() >= MAX_REPEATED_STEPS;
-            let is_last = is_repeating
-                || self.steps >= self.task.limits.max_steps
-                || self.requests.is_scarce(LAST_REQUESTS + 1);
-            let decision = self.decide(is_last).await?;
-            if self.carry_out(decision, is_last).await? {
+            let end = self.end_after_step();
+            let decision = self.decide(end.is_some()).await?;
+            if self.carry_out(decision, end.is_some()).await? {
                 return Ok(());
             }
-            if is_repeating {
-                return Err(RunOutcome::Answers("its steps repeat earlier ones"));
+            if let Some(end) = end {
+                return Err(end);
             }
         }
-        Err(RunOutcome::StepLimit)
+    }
+
+    /// Returns the end of the work if the model does not end the task in this step; `None` if other steps may follow.
+    fn end_after_step(&self) -> Option<RunOutcome> {
+        if self.history.repeated() >= MAX_REPEATED_STEPS {
+            return Some(RunOutcome::Repeats);
+        }
+        if self.steps >= self.task.limits.max_steps {
+            return Some(RunOutcome::StepLimit);
+        }
+        self.requests.scarcity(LAST_REQUESTS + 1)
+    }
+
+    /// Returns the end of a call or a decision that begins now. Once there is something to answer from, time for the answer
+    /// remains after it.
+    fn work_deadline(&self) -> Instant {
+        if self.can_answer() { self.requests.work_deadline() } else { self.task.deadline }
     }
 
     /// Asks the model for a decision; `None` if its answer is not one, and not yet the last of several such answers.
@@ -132,7 +152,8 @@ impl<'a> Run<'a> {
         let instructions = &self.instructions;
         let request =
             Request { instructions, prompt: &prompt, content: &content, format, max_tokens: STEP_TOKENS };
-        let answer = self.requests.ask(request).await?;
+        let deadline = self.work_deadline();
+        let answer = self.requests.ask_until(request, deadline).await?;
         match answer.and_then(|answer| Decision::read(&answer, tools).ok_or("its JSON has no action")) {
             Ok(decision) => {
                 self.invalid_answers = 0;
@@ -146,7 +167,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Carries out a decision. Returns whether the run has ended with an answer.
+    /// Carries out a decision. Returns whether it ends the task, so that the answer is written.
     async fn carry_out(&mut self, decision: Option<Decision>, is_last: bool) -> Result<bool, RunOutcome> {
         self.refusal = None;
         let Some(Decision { why, choice }) = decision else {
@@ -157,11 +178,7 @@ impl<'a> Run<'a> {
             self.environment.record(Event::Reasoning(why.clone()));
         }
         match choice {
-            Choice::Done if self.can_answer() => {
-                self.progress("finalizing", "The answer is written.");
-                self.write_answer().await?;
-                return Ok(true);
-            }
+            Choice::Done if self.can_answer() => return Ok(true),
             Choice::Done if is_last => {
                 let reason = "No page could be read that answers the task.".to_owned();
                 return Err(RunOutcome::Refused(reason));
@@ -171,7 +188,8 @@ impl<'a> Run<'a> {
                 return Err(RunOutcome::Refused(if reason.is_empty() { why } else { reason }));
             }
             Choice::Refused(reason) => self.refuse("an action that is not available", reason),
-            Choice::Act(_) if is_last => self.refuse("an action in the last step", "only done was possible."),
+            // Small models go on when they have all that they need. The answer is written from what there is.
+            Choice::Act(_) if is_last => {}
             Choice::Act(action) => self.act(action).await?,
         }
         Ok(false)
@@ -193,7 +211,7 @@ impl<'a> Run<'a> {
 
     async fn report(self, outcome: RunOutcome) -> RunReport {
         let (steps, usage) = (self.steps, self.requests.usage);
-        let Answer { data, is_schema_valid, message, sources } = match self.answer {
+        let Answer { data, is_schema_valid, is_supported: _, message, sources } = match self.answer {
             Some(answer) => answer,
             None => self.partial_answer().await,
         };

@@ -361,6 +361,10 @@ fn ending(report: RunReport) -> Ending {
             "model_failed",
             format!("the language model gave no usable answer several times in a row: {reason}"),
         ),
+        RunOutcome::Repeats => failed(
+            "model_failed",
+            "the language model repeated its steps and did not end the task".to_owned(),
+        ),
     };
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     Ending { data, is_schema_valid: Some(is_schema_valid), message, sources, steps, tokens, ..end }

@@ -17,8 +17,8 @@ use crate::merge::merge;
 use crate::prompt::{Content, task_sections};
 use crate::report::{RunOutcome, ValueSource};
 use crate::requests::{Request, content_chars};
-use crate::schema::{missing, optional_schema};
-use crate::sources::{Sources, find_sources};
+use crate::schema::optional_schema;
+use crate::sources::find_sources;
 use crate::task::TaskMode;
 
 /// The maximum length of an answer, in tokens.
@@ -33,14 +33,13 @@ const DRAFT_PERCENT: usize = 40;
 /// The maximum time to check the data after the end of the time of the task.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The maximum number of fields that the message names.
-const MAX_NAMED: usize = 10;
-
 /// The data of a run.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) data: Value,
     pub(super) is_schema_valid: bool,
+    /// True if pages state most of its values.
+    pub(super) is_supported: bool,
     pub(super) message: Option<String>,
     pub(super) sources: Vec<ValueSource>,
 }
@@ -79,7 +78,8 @@ impl Run<'_> {
             format,
             max_tokens: collect::MAX_TOKENS,
         };
-        let data = self.requests.ask(request).await?;
+        let deadline = self.work_deadline();
+        let data = self.requests.ask_until(request, deadline).await?;
         let Some(data) = data.ok().filter(|data| data.is_object() || data.is_array()) else {
             return Ok("failed, the values were not an object".to_owned());
         };
@@ -137,7 +137,7 @@ impl Run<'_> {
     }
 
     /// Returns whether the answer is a text. The draft is data about the pages then.
-    fn is_text_wanted(&self) -> bool {
+    pub(super) fn is_text_wanted(&self) -> bool {
         self.task.mode == TaskMode::Chat && self.task.schema.is_none()
     }
 
@@ -241,39 +241,6 @@ impl Run<'_> {
         };
         self.check_sources(data, is_valid).await
     }
-
-    /// Looks up the values of the data, and says which ones have no source and which ones are missing.
-    async fn check_sources(&self, data: Value, is_schema_valid: bool) -> Answer {
-        let (checked, pages) = (data.clone(), self.kept_pages());
-        let Sources { mut found, unsourced, is_incomplete } =
-            run_blocking(move || find_sources(&checked, &pages)).await;
-        let mut unknown: Vec<String> = Vec::new();
-        for value in unsourced {
-            match self.evidence.find(&value.value, &value.pointer) {
-                Some(source) => found.push(source),
-                None => unknown.push(value.pointer),
-            }
-        }
-        let mut notes: Vec<String> = Vec::new();
-        if self.is_text_wanted() {
-            // The answer is a text of the model about the pages, not a value of one of them.
-            notes.extend(data["answer"].as_str().map(ToOwned::to_owned));
-        } else if !unknown.is_empty() {
-            notes.push(format!("No page that was read states the values of {}.", list(&unknown)));
-        }
-        let missing = self.task.schema.map(|schema| missing(schema, &data)).unwrap_or_default();
-        if !missing.is_empty() {
-            notes.push(format!("No value was found for {}.", list(&missing)));
-        }
-        if is_incomplete {
-            notes.push("Only the first 500 values were looked up in the pages.".to_owned());
-        }
-        if !data.is_null() && data != *self.draft.data() {
-            self.environment.record(Event::DataChanged { data: data.clone(), number: None });
-        }
-        let message = Some(notes.join(" ")).filter(|message| !message.is_empty());
-        Answer { data, is_schema_valid, message, sources: found }
-    }
 }
 
 fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
@@ -286,12 +253,4 @@ fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
         outcome.push_str(&format!("; {rest} passages are left, collect again for them"));
     }
     outcome
-}
-
-/// Returns names in words, at most ten.
-fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| cut(name, 100)).collect();
-    let rest = names.len().saturating_sub(MAX_NAMED);
-    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!("{}{rest}", shown.join(", "))
 }

@@ -4,6 +4,7 @@
 
 mod bounds;
 mod data;
+mod early;
 mod fixture;
 mod garbage;
 mod hostile;
