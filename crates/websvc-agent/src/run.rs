@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod finish;
 mod retrieve;
+mod text;
 mod view;
 
 use serde_json::Value;

@@ -22,7 +22,7 @@ use crate::sources::find_sources;
 use crate::task::TaskMode;
 
 /// The maximum length of an answer, in tokens.
-const MAX_TOKENS: u32 = 4_096;
+pub(super) const MAX_TOKENS: u32 = 4_096;
 
 /// The length of a draft from which it is the answer if it is valid, in bytes: a model would not write it again completely.
 const MAX_COMPOSED_BYTES: usize = 6_000;
@@ -46,7 +46,7 @@ pub(super) struct Answer {
 
 /// An answer that violates the schema.
 #[derive(Debug, Clone, Copy)]
-struct Rejected<'a> {
+pub(super) struct Rejected<'a> {
     data: &'a Value,
     violation: &'a str,
 }
@@ -110,9 +110,11 @@ impl Run<'_> {
     /// # Errors
     /// The end of the run without an answer that follows the schema.
     pub(super) async fn write_answer(&mut self) -> Result<(), RunOutcome> {
+        if self.is_text_wanted() {
+            return self.write_text().await;
+        }
         let draft = self.draft.data().clone();
-        let can_be_answer = !draft.is_null() && !self.is_text_wanted();
-        let is_draft_valid = can_be_answer && self.violation(&draft).await.is_none();
+        let is_draft_valid = !draft.is_null() && self.violation(&draft).await.is_none();
         if is_draft_valid && self.is_draft_long() {
             self.answer = Some(self.check_sources(draft, true).await);
             return Ok(());
@@ -152,17 +154,7 @@ impl Run<'_> {
     /// Asks the model for the answer, and once more if there is none. Values of the draft fill it, and replace values that no
     /// page states.
     async fn compose(&mut self, rejected: Option<Rejected<'_>>) -> Result<Value, RunOutcome> {
-        let text_schema = json!({
-            "type": "object",
-            "properties": { "answer": { "type": "string" } },
-            "required": ["answer"],
-            "additionalProperties": false,
-        });
-        let format = match (self.task.schema, self.task.mode) {
-            (Some(schema), TaskMode::Extract | TaskMode::Chat) => ResponseFormat::Schema(schema),
-            (None, TaskMode::Chat) => ResponseFormat::Schema(&text_schema),
-            (None, TaskMode::Extract) => ResponseFormat::Json,
-        };
+        let format = self.task.schema.map_or(ResponseFormat::Json, ResponseFormat::Schema);
         let prompt = self.answer_prompt(rejected.is_some());
         let max_chars = content_chars(self.requests.model, COMPOSE, &prompt, format);
         let content = self.answer_content(rejected, max_chars).await;
@@ -179,7 +171,7 @@ impl Run<'_> {
         }
         let draft = self.draft.data().clone();
         match (answer, self.task.schema) {
-            (Err(reason), _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers(reason)),
+            (Err(reason), _) if draft.is_null() => Err(RunOutcome::Answers(reason)),
             (Err(_), _) => Ok(draft),
             (Ok(answer), Some(_)) => {
                 let (pages, evidence, is_long) =
@@ -199,7 +191,7 @@ impl Run<'_> {
         }
     }
 
-    fn answer_prompt(&self, is_correction: bool) -> String {
+    pub(super) fn answer_prompt(&self, is_correction: bool) -> String {
         let mut text = task_sections(self.task.prompt, self.task.schema, self.task.turns);
         text.push_str("## Answer\nWrite the answer to the task. Today is ");
         text.push_str(self.task.today);
@@ -212,7 +204,11 @@ impl Run<'_> {
         text
     }
 
-    async fn answer_content(&mut self, rejected: Option<Rejected<'_>>, max_chars: usize) -> String {
+    pub(super) async fn answer_content(
+        &mut self,
+        rejected: Option<Rejected<'_>>,
+        max_chars: usize,
+    ) -> String {
         let mut content = Content::new(max_chars);
         if let Some(Rejected { data, violation }) = rejected {
             let lines = [cut(violation, max_chars / 10), cut(&data.to_string(), max_chars / 5)];

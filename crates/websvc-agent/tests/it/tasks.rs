@@ -270,6 +270,48 @@ async fn chat_answers_with_a_text_and_knows_earlier_turns() {
     assert!(model.requests()[0].prompt.contains("## Earlier tasks\n1. What does Assam cost?\n"));
 }
 
+/// Runs a task for a text on a page, with a model that answers like this.
+async fn chat(answers: Vec<Value>) -> (websvc_agent::RunReport, ScriptedModel) {
+    let web = FakeWeb::new([("http://tea.test/", "Tea", "Assam costs 5 euros.")]);
+    let answers = parking_lot::Mutex::new(answers.into_iter().collect::<std::collections::VecDeque<_>>());
+    let model = ScriptedModel::deciding([], nothing, move |request| {
+        assert_eq!(request.schema, "text", "any text is an answer");
+        assert!(request.instructions.contains("plain words"), "{}", request.instructions);
+        answers.lock().pop_front().unwrap()
+    });
+    let urls = ["http://tea.test/".to_owned()];
+    let task = AgentTask { urls: &urls, mode: TaskMode::Chat, ..task("What does Assam cost?") };
+    (run_task(&web, &model, task).await, model)
+}
+
+#[tokio::test(start_paused = true)]
+async fn prose_is_the_answer_of_a_chat() {
+    let (report, model) = chat(vec![json!("It costs 5 euros.")]).await;
+    assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+    assert_eq!(report.data, Some(json!({ "answer": "It costs 5 euros." })));
+    assert_eq!(report.message.as_deref(), Some("It costs 5 euros."));
+    assert_eq!(model.count(Kind::Answer), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_without_a_text_is_corrected_once() {
+    let wrong = json!({ "message": "It costs 5 euros.", "data": {} });
+    let (report, model) = chat(vec![wrong.clone(), json!({ "answer": "It costs 5 euros." })]).await;
+    assert_eq!(report.message.as_deref(), Some("It costs 5 euros."), "{report:?}");
+    let last = model.requests().pop().unwrap().prompt;
+    assert!(
+        last.contains("Your last answer was refused: it is an object without a text in the field answer."),
+        "{last}"
+    );
+    let (report, model) = chat(vec![wrong.clone(), wrong]).await;
+    let RunOutcome::Answers(reason) = report.outcome else { panic!("{report:?}") };
+    assert_eq!(
+        (reason, model.count(Kind::Answer)),
+        ("it is an object without a text in the field answer", 2)
+    );
+    assert_eq!(report.data, None);
+}
+
 #[tokio::test(start_paused = true)]
 async fn answer_without_any_page_is_refused() {
     let web = FakeWeb::new([("http://tea.test/", "Tea", "A tea.")]);

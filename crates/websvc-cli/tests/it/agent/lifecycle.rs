@@ -185,6 +185,21 @@ async fn run_that_does_not_end_by_itself_has_what_pages_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn chat_is_answered_with_prose() {
+    let talking = |body: &Value| match step(body) {
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::text("<think>It is on the page.</think>\nA tin costs 12 euros."),
+    };
+    let test = AgentTest::with(talking, &[]).await;
+    let (_, status) = test.run(json!({ "mode": "chat", "schema": null })).await;
+    assert_eq!(
+        (&status["status"], &status["message"], &status["data"]),
+        (&json!("completed"), &json!("A tin costs 12 euros."), &json!({ "answer": "A tin costs 12 euros." })),
+        "{status}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn run_ends_at_its_maximum_of_steps() {
     let test = AgentTest::with(inventing, &[("WEBSVC__AGENT__MAX_STEPS", "3")]).await;
     let (_, status) = test.run(json!({ "effort": "high" })).await;
