@@ -10,6 +10,8 @@ use crate::environment::Stop;
 pub struct RunReport {
     /// The end of the run.
     pub outcome: RunOutcome,
+    /// The URLs that could not be read with the reasons, in words, if no page could be read; without users and passwords.
+    pub nothing_read: Option<String>,
     /// The data: complete if the outcome is [`RunOutcome::Succeeded`], otherwise what was collected until then.
     pub data: Option<Value>,
     /// True if the data follows the schema of the task.

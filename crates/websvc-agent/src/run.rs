@@ -7,6 +7,7 @@ mod check;
 mod finish;
 mod retrieve;
 mod text;
+mod unread;
 mod view;
 
 use serde_json::Value;
@@ -28,6 +29,7 @@ use crate::tool::ToolCall;
 
 use answer::Answer;
 use retrieve::{Focus, Rankings};
+use unread::UnreadUrl;
 
 /// The maximum length of a decision, in tokens.
 const STEP_TOKENS: u32 = 600;
@@ -68,6 +70,8 @@ struct Run<'a> {
     rankings: Rankings,
     /// The calls so far with their outcomes, which are not repeated.
     calls: Vec<(ToolCall, String)>,
+    /// The URLs that could not be read.
+    unread: Vec<UnreadUrl>,
     call_count: u32,
     steps: u32,
     invalid_answers: u32,
@@ -91,6 +95,7 @@ impl<'a> Run<'a> {
             focus: Focus::Task,
             rankings: Rankings::default(),
             calls: Vec::new(),
+            unread: Vec::new(),
             call_count: 0,
             steps: 0,
             invalid_answers: 0,
@@ -181,8 +186,7 @@ impl<'a> Run<'a> {
         match choice {
             Choice::Done if self.can_answer() => return Ok(true),
             Choice::Done if is_last => {
-                let reason = "No page could be read that answers the task.".to_owned();
-                return Err(RunOutcome::Refused(reason));
+                return Err(RunOutcome::Refused("There is no page to answer the task from.".to_owned()));
             }
             Choice::Done => self.refuse("done", "no page has been read yet. Search or open a page first."),
             Choice::Impossible(reason) => {
@@ -212,11 +216,12 @@ impl<'a> Run<'a> {
 
     async fn report(self, outcome: RunOutcome) -> RunReport {
         let (steps, usage) = (self.steps, self.requests.usage);
+        let nothing_read = self.why_nothing_was_read();
         let Answer { data, is_schema_valid, is_supported: _, message, sources } = match self.answer {
             Some(answer) => answer,
             None => self.partial_answer().await,
         };
         let data = Some(data).filter(|data| *data != Value::Null);
-        RunReport { outcome, data, is_schema_valid, message, sources, steps, usage }
+        RunReport { outcome, nothing_read, data, is_schema_valid, message, sources, steps, usage }
     }
 }

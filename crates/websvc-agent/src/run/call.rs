@@ -52,7 +52,10 @@ impl Run<'_> {
                 let requested = requested_url(&call);
                 self.add_pages_read(requested, pages, &failures, &answer, number).await
             }
-            Err(ToolFailure::Refused(_) | ToolFailure::Failed(_)) => summary,
+            Err(ToolFailure::Refused(reason) | ToolFailure::Failed(reason)) => {
+                self.add_failed_call(&call, &reason);
+                summary
+            }
             Err(ToolFailure::Stopped(stop)) => return Err(RunOutcome::Stopped(stop)),
         };
         self.calls.push((call, outcome.clone()));
@@ -101,6 +104,9 @@ impl Run<'_> {
         if let Some(first) = added.first().copied() {
             self.focus = Focus::Page { index: first, from: 0 };
             self.list_links(first, "", MAX_LISTED_LINKS / 2).await;
+        }
+        for (url, reason) in failures {
+            self.add_unread(url, reason);
         }
         for (url, reason) in failures.iter().take(3) {
             outcome.push_str(&format!("; {url} failed: {reason}"));

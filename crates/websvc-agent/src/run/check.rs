@@ -31,10 +31,8 @@ impl Run<'_> {
         let is_unchecked = self.is_text_wanted() || (found.is_empty() && unknown.is_empty());
         let is_supported = if is_unchecked { has_value(&data) } else { found.len() > unknown.len() };
         let mut notes: Vec<String> = Vec::new();
-        if self.is_text_wanted() {
-            // The answer is a text of the model about the pages, not a value of one of them.
-            notes.extend(data["answer"].as_str().map(ToOwned::to_owned));
-        } else if !unknown.is_empty() {
+        // A text of the model about the pages is not a value of one of them.
+        if !self.is_text_wanted() && !unknown.is_empty() {
             notes.push(format!("No page that was read states the values of {}.", list(&unknown)));
         }
         let missing = self.task.schema.map(|schema| missing(schema, &data)).unwrap_or_default();
@@ -44,10 +42,18 @@ impl Run<'_> {
         if is_incomplete {
             notes.push("Only the first 500 values were looked up in the pages.".to_owned());
         }
+        notes.extend(self.unread_note());
         if !data.is_null() && data != *self.draft.data() {
             self.environment.record(Event::DataChanged { data: data.clone(), number: None });
         }
-        let message = Some(notes.join(" ")).filter(|message| !message.is_empty());
+        let text = data["answer"].as_str().filter(|_| self.is_text_wanted());
+        let message: Vec<String> = text
+            .map(ToOwned::to_owned)
+            .into_iter()
+            .chain([notes.join(" ")])
+            .filter(|part| !part.is_empty())
+            .collect();
+        let message = Some(message.join("\n\n")).filter(|message| !message.is_empty());
         Answer { data, is_schema_valid, is_supported, message, sources: found }
     }
 }

@@ -270,6 +270,37 @@ async fn chat_answers_with_a_text_and_knows_earlier_turns() {
     assert!(model.requests()[0].prompt.contains("## Earlier tasks\n1. What does Assam cost?\n"));
 }
 
+#[tokio::test(start_paused = true)]
+async fn urls_that_cannot_be_read_are_named_with_the_reasons() {
+    let mut web = FakeWeb::new([("http://tea.test/", "Tea", "Assam costs 5 euros.")]);
+    web.allowed = vec!["http://tea.test/".to_owned(), "http://tea.test/none".to_owned()];
+    let reasons = "http://tea.test/none: the page has status 404; http://coffee.test/: the URL is not one of the given ones";
+    let urls = ["http://ann:hunter2@tea.test/none", "http://coffee.test/"].map(ToOwned::to_owned);
+    web.allowed.push(urls[0].clone());
+    for decision in [done(), decide("impossible", "", "No tea."), decide("find", "", "tea")] {
+        let model = ScriptedModel::new(move |_| Ok(decision.clone()));
+        let report = run_task(&web, &model, AgentTask { urls: &urls, ..task("What does Assam cost?") }).await;
+        assert!(!matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+        assert_eq!(report.nothing_read, Some(format!("no page could be read: {reasons}")));
+        assert_eq!(report.data, None);
+    }
+    // Another page has the answer.
+    let decisions = [decide("open", "http://tea.test/", "")];
+    let model = ScriptedModel::deciding(decisions, nothing, |_| json!({ "price": 5 }));
+    let report = run_task(&web, &model, AgentTask { urls: &urls, ..task("What does Assam cost?") }).await;
+    assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+    assert_eq!(report.nothing_read, None);
+    assert_eq!(report.message, Some(format!("2 given URLs could not be read: {reasons}.")));
+    // The number of those that are named is limited.
+    let urls: Vec<String> = (0..8).map(|number| format!("http://coffee.test/{number}")).collect();
+    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::Effort::High);
+    limits.max_start_pages = 8;
+    let model = ScriptedModel::deciding([], nothing, nothing);
+    let report = run_task(&web, &model, AgentTask { urls: &urls, limits, ..task("Coffee?") }).await;
+    let reasons = report.nothing_read.unwrap();
+    assert!(reasons.contains("coffee.test/4: ") && reasons.ends_with("ones; and 3 more"), "{reasons}");
+}
+
 /// Runs a task for a text on a page, with a model that answers like this.
 async fn chat(answers: Vec<Value>) -> (websvc_agent::RunReport, ScriptedModel) {
     let web = FakeWeb::new([("http://tea.test/", "Tea", "Assam costs 5 euros.")]);

@@ -185,6 +185,26 @@ async fn run_that_does_not_end_by_itself_has_what_pages_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn start_urls_that_cannot_be_read_are_in_the_error() {
+    let ending = |body: &Value| match step(body) {
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::json(&price()),
+    };
+    let test = AgentTest::with(ending, &[]).await;
+    let urls = ["http://ann:hunter2@shop.test/none", "http://missing.test/", "http://10.1.2.3/"];
+    let (_, status) = test.run(json!({ "urls": urls })).await;
+    assert_eq!((&status["status"], &status["stopReason"]), (&json!("failed"), &json!("refused")), "{status}");
+    let error = status["error"].as_str().unwrap();
+    for text in [
+        "; no page could be read: http://shop.test/none: the page has status 404; http://missing.test/: ",
+        "; http://10.1.2.3/: the service may not connect to this address",
+    ] {
+        assert!(error.contains(text), "{error}");
+    }
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn chat_is_answered_with_prose() {
     let talking = |body: &Value| match step(body) {
         Some(_) => decision("done", "", ""),
