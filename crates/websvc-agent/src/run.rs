@@ -5,6 +5,7 @@ mod answer;
 mod call;
 mod check;
 mod finish;
+mod losses;
 mod retrieve;
 mod text;
 mod unread;

@@ -5,6 +5,7 @@ use websvc_model::cut;
 
 use super::Run;
 use super::answer::Answer;
+use super::losses::has_list;
 use crate::blocking::run_blocking;
 use crate::environment::Event;
 use crate::merge::is_empty;
@@ -41,6 +42,9 @@ impl Run<'_> {
         }
         if is_incomplete {
             notes.push("Only the first 500 values were looked up in the pages.".to_owned());
+        }
+        if !self.is_text_wanted() {
+            notes.extend(self.loss_notes(&data, has_list(&data) || !missing.is_empty()));
         }
         notes.extend(self.unread_note());
         if !data.is_null() && data != *self.draft.data() {

@@ -109,6 +109,64 @@ async fn list_is_collected_across_pages() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn collected_items_that_the_answer_lacks_are_named() {
+    let page = list_page(1, 15, "");
+    let web = FakeWeb::new([("http://shop.test/1", "Teas", page.as_str())]);
+    let tea = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "number" } } });
+    let schema = object(&json!({ "teas": { "type": "array", "items": tea } }));
+    for (count, expected) in [(1, Some("The data has 1 of 15 collected items of teas.")), (15, None)] {
+        let model = ScriptedModel::deciding([decide("collect", "p1", "")], teas_of, move |request| {
+            let mut answer = teas_of(request);
+            answer["teas"].as_array_mut().unwrap().truncate(count);
+            answer
+        });
+        let report = run(&web, &model, "All teas and prices", &schema, &["http://shop.test/1"]).await;
+        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+        assert_eq!(report.data.unwrap()["teas"].as_array().unwrap().len(), count);
+        assert_eq!(report.message.as_deref(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn parts_of_pages_that_were_not_collected_are_named() {
+    let page = list_page(1, 1_200, "");
+    let web = FakeWeb::new([("http://shop.test/1", "Teas", page.as_str())]);
+    let tea = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "number" } } });
+    let list = object(&json!({ "teas": { "type": "array", "items": tea } }));
+    let fact = object(&json!({ "name": { "type": "string" } }));
+    // With one part, with all parts, and for data that does not need all.
+    for (schema, collects, is_named) in [(&list, 1, true), (&list, 9, false), (&fact, 1, false)] {
+        let model = ScriptedModel::new(move |request| {
+            let has_rest = request.content.contains("passages are left");
+            let is_first = request.content.contains("0 collected");
+            Ok(match request.kind {
+                Kind::Step
+                    if is_first
+                        || (has_rest
+                            && collects > 1
+                            && !request.content.contains("been collected already")) =>
+                {
+                    decide("collect", "p1", "")
+                }
+                Kind::Step => done(),
+                Kind::Collect if collects == 1 && request.schema["properties"]["name"].is_object() => {
+                    json!({ "name": "Tea 1" })
+                }
+                Kind::Collect => teas_of(request),
+                Kind::Answer => json!({}),
+            })
+        });
+        let report = run(&web, &model, "All teas and prices", schema, &["http://shop.test/1"]).await;
+        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+        let message = report.message.unwrap_or_default();
+        let note = " passages of http://shop.test/1 were not collected.";
+        assert_eq!(message.contains(note), is_named, "{message}");
+        let count = report.data.unwrap()["teas"].as_array().map_or(0, Vec::len);
+        assert_eq!(count == 1_200, schema == &list && !is_named, "{count}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn links_in_passages_can_be_followed() {
     let web = FakeWeb::new([
         ("http://maker.test/", "Maker", "Welcome. See [About us](http://maker.test/about?ref=home)."),
