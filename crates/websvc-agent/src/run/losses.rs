@@ -1,4 +1,4 @@
-//! What an answer may lack, for the user: collected items, and parts of pages.
+//! Notes about the losses of an answer: collected items, and parts of pages.
 
 use serde_json::Value;
 use websvc_model::{cut, one_line};

@@ -12,7 +12,7 @@ use crate::requests::{ModelAnswer, Request, content_chars};
 /// The maximum length of a text, in characters. The rest is cut.
 const MAX_TEXT_CHARS: usize = 20_000;
 
-/// The reasons why an answer is no text.
+/// The reasons why an answer is not a text.
 const NO_FIELD: &str = "it is an object without a text in the field answer";
 const NO_TEXT: &str = "it is JSON and no text";
 const BROKEN: &str = "its JSON is not valid";

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod bounds;
+mod chat;
 mod data;
 mod early;
 mod fixture;
@@ -10,5 +11,6 @@ mod garbage;
 mod hostile;
 mod memory;
 mod merge;
+mod notes;
 mod pages;
 mod tasks;

@@ -5,7 +5,7 @@ use websvc_agent::{AgentTask, EarlierTurn, RunOutcome, TaskMode, ToolCall, run_t
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, decide, done, object, run, task};
 
-fn nothing(_: &crate::fixture::Received) -> Value {
+pub(crate) fn nothing(_: &crate::fixture::Received) -> Value {
     Value::Null
 }
 
@@ -50,13 +50,13 @@ async fn single_fact_is_searched_read_and_answered() {
 }
 
 /// Returns a page of a list of teas, with a link to the next one.
-fn list_page(first: u32, count: u32, next: &str) -> String {
+pub(crate) fn list_page(first: u32, count: u32, next: &str) -> String {
     let items: Vec<String> =
         (first..first + count).map(|number| format!("- Tea {number} costs {number}.25 euros")).collect();
     format!("# Teas\n\n{}\n\n{next}", items.join("\n"))
 }
 
-fn teas_of(request: &crate::fixture::Received) -> Value {
+pub(crate) fn teas_of(request: &crate::fixture::Received) -> Value {
     let lines = request.content.lines().filter_map(|line| {
         let (name, price) = line.split_once("- Tea ")?.1.split_once(" costs ")?;
         let price: f64 = price.split(' ').next()?.parse().ok()?;
@@ -106,64 +106,6 @@ async fn list_is_collected_across_pages() {
         ("http://shop.test/2", "- Tea 150 costs 150.25 euros")
     );
     assert_eq!(report.message, None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn collected_items_that_the_answer_lacks_are_named() {
-    let page = list_page(1, 15, "");
-    let web = FakeWeb::new([("http://shop.test/1", "Teas", page.as_str())]);
-    let tea = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "number" } } });
-    let schema = object(&json!({ "teas": { "type": "array", "items": tea } }));
-    for (count, expected) in [(1, Some("The data has 1 of 15 collected items of teas.")), (15, None)] {
-        let model = ScriptedModel::deciding([decide("collect", "p1", "")], teas_of, move |request| {
-            let mut answer = teas_of(request);
-            answer["teas"].as_array_mut().unwrap().truncate(count);
-            answer
-        });
-        let report = run(&web, &model, "All teas and prices", &schema, &["http://shop.test/1"]).await;
-        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
-        assert_eq!(report.data.unwrap()["teas"].as_array().unwrap().len(), count);
-        assert_eq!(report.message.as_deref(), expected);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn parts_of_pages_that_were_not_collected_are_named() {
-    let page = list_page(1, 1_200, "");
-    let web = FakeWeb::new([("http://shop.test/1", "Teas", page.as_str())]);
-    let tea = json!({ "type": "object", "properties": { "name": { "type": "string" }, "price": { "type": "number" } } });
-    let list = object(&json!({ "teas": { "type": "array", "items": tea } }));
-    let fact = object(&json!({ "name": { "type": "string" } }));
-    // With one part, with all parts, and for data that does not need all.
-    for (schema, collects, is_named) in [(&list, 1, true), (&list, 9, false), (&fact, 1, false)] {
-        let model = ScriptedModel::new(move |request| {
-            let has_rest = request.content.contains("passages are left");
-            let is_first = request.content.contains("0 collected");
-            Ok(match request.kind {
-                Kind::Step
-                    if is_first
-                        || (has_rest
-                            && collects > 1
-                            && !request.content.contains("been collected already")) =>
-                {
-                    decide("collect", "p1", "")
-                }
-                Kind::Step => done(),
-                Kind::Collect if collects == 1 && request.schema["properties"]["name"].is_object() => {
-                    json!({ "name": "Tea 1" })
-                }
-                Kind::Collect => teas_of(request),
-                Kind::Answer => json!({}),
-            })
-        });
-        let report = run(&web, &model, "All teas and prices", schema, &["http://shop.test/1"]).await;
-        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
-        let message = report.message.unwrap_or_default();
-        let note = " passages of http://shop.test/1 were not collected.";
-        assert_eq!(message.contains(note), is_named, "{message}");
-        let count = report.data.unwrap()["teas"].as_array().map_or(0, Vec::len);
-        assert_eq!(count == 1_200, schema == &list && !is_named, "{count}");
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -326,79 +268,6 @@ async fn chat_answers_with_a_text_and_knows_earlier_turns() {
     assert_eq!(report.data, Some(json!({ "answer": "Two bags cost 10 euros." })));
     assert_eq!(report.message.as_deref(), Some("Two bags cost 10 euros."));
     assert!(model.requests()[0].prompt.contains("## Earlier tasks\n1. What does Assam cost?\n"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn urls_that_cannot_be_read_are_named_with_the_reasons() {
-    let mut web = FakeWeb::new([("http://tea.test/", "Tea", "Assam costs 5 euros.")]);
-    web.allowed = vec!["http://tea.test/".to_owned(), "http://tea.test/none".to_owned()];
-    let reasons = "http://tea.test/none: the page has status 404; http://coffee.test/: the URL is not one of the given ones";
-    let urls = ["http://ann:hunter2@tea.test/none", "http://coffee.test/"].map(ToOwned::to_owned);
-    web.allowed.push(urls[0].clone());
-    for decision in [done(), decide("impossible", "", "No tea."), decide("find", "", "tea")] {
-        let model = ScriptedModel::new(move |_| Ok(decision.clone()));
-        let report = run_task(&web, &model, AgentTask { urls: &urls, ..task("What does Assam cost?") }).await;
-        assert!(!matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
-        assert_eq!(report.nothing_read, Some(format!("no page could be read: {reasons}")));
-        assert_eq!(report.data, None);
-    }
-    // Another page has the answer.
-    let decisions = [decide("open", "http://tea.test/", "")];
-    let model = ScriptedModel::deciding(decisions, nothing, |_| json!({ "price": 5 }));
-    let report = run_task(&web, &model, AgentTask { urls: &urls, ..task("What does Assam cost?") }).await;
-    assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
-    assert_eq!(report.nothing_read, None);
-    assert_eq!(report.message, Some(format!("2 given URLs could not be read: {reasons}.")));
-    // The number of those that are named is limited.
-    let urls: Vec<String> = (0..8).map(|number| format!("http://coffee.test/{number}")).collect();
-    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::Effort::High);
-    limits.max_start_pages = 8;
-    let model = ScriptedModel::deciding([], nothing, nothing);
-    let report = run_task(&web, &model, AgentTask { urls: &urls, limits, ..task("Coffee?") }).await;
-    let reasons = report.nothing_read.unwrap();
-    assert!(reasons.contains("coffee.test/4: ") && reasons.ends_with("ones; and 3 more"), "{reasons}");
-}
-
-/// Runs a task for a text on a page, with a model that answers like this.
-async fn chat(answers: Vec<Value>) -> (websvc_agent::RunReport, ScriptedModel) {
-    let web = FakeWeb::new([("http://tea.test/", "Tea", "Assam costs 5 euros.")]);
-    let answers = parking_lot::Mutex::new(answers.into_iter().collect::<std::collections::VecDeque<_>>());
-    let model = ScriptedModel::deciding([], nothing, move |request| {
-        assert_eq!(request.schema, "text", "any text is an answer");
-        assert!(request.instructions.contains("plain words"), "{}", request.instructions);
-        answers.lock().pop_front().unwrap()
-    });
-    let urls = ["http://tea.test/".to_owned()];
-    let task = AgentTask { urls: &urls, mode: TaskMode::Chat, ..task("What does Assam cost?") };
-    (run_task(&web, &model, task).await, model)
-}
-
-#[tokio::test(start_paused = true)]
-async fn prose_is_the_answer_of_a_chat() {
-    let (report, model) = chat(vec![json!("It costs 5 euros.")]).await;
-    assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
-    assert_eq!(report.data, Some(json!({ "answer": "It costs 5 euros." })));
-    assert_eq!(report.message.as_deref(), Some("It costs 5 euros."));
-    assert_eq!(model.count(Kind::Answer), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn object_without_a_text_is_corrected_once() {
-    let wrong = json!({ "message": "It costs 5 euros.", "data": {} });
-    let (report, model) = chat(vec![wrong.clone(), json!({ "answer": "It costs 5 euros." })]).await;
-    assert_eq!(report.message.as_deref(), Some("It costs 5 euros."), "{report:?}");
-    let last = model.requests().pop().unwrap().prompt;
-    assert!(
-        last.contains("Your last answer was refused: it is an object without a text in the field answer."),
-        "{last}"
-    );
-    let (report, model) = chat(vec![wrong.clone(), wrong]).await;
-    let RunOutcome::Answers(reason) = report.outcome else { panic!("{report:?}") };
-    assert_eq!(
-        (reason, model.count(Kind::Answer)),
-        ("it is an object without a text in the field answer", 2)
-    );
-    assert_eq!(report.data, None);
 }
 
 #[tokio::test(start_paused = true)]
