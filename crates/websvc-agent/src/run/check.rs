@@ -73,7 +73,9 @@ pub(super) fn has_value(data: &Value) -> bool {
 
 /// Returns names in words, at most ten.
 fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| cut(name, 100)).collect();
+    // The pointer to the whole data is empty.
+    let name = |name: &String| if name.is_empty() { "the data".to_owned() } else { cut(name, 100) };
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(name).collect();
     let rest = names.len().saturating_sub(MAX_NAMED);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     format!("{}{rest}", shown.join(", "))
