@@ -9,5 +9,8 @@ pub(crate) const COLLECT: &str = include_str!("instructions/collect-v1.txt");
 /// The instructions to write the answer.
 pub(crate) const COMPOSE: &str = include_str!("instructions/compose-v1.txt");
 
+/// The instructions to write the answer as a text.
+pub(crate) const COMPOSE_TEXT: &str = include_str!("instructions/compose-text-v1.txt");
+
 /// All instructions, so that an environment can recognize them in what a model wants to send.
-pub const INSTRUCTIONS: [&str; 3] = [DECIDE, COLLECT, COMPOSE];
+pub const INSTRUCTIONS: [&str; 4] = [DECIDE, COLLECT, COMPOSE, COMPOSE_TEXT];

@@ -7,7 +7,8 @@
 //! - `## Earlier tasks`, in a thread: one line `N. PROMPT` per turn.
 //! - the last section names the kind of the request: `## Step` for a decision (instructions `v2.txt`), with a line
 //!   `Step 3 of 25. Today is 2026-11-26.`, `Your last answer was refused: REASON` and `This is the last step: …` where they
-//!   apply; `## Collect` for the values of a page (`collect-v1.txt`); `## Answer` for the final answer (`compose-v1.txt`).
+//!   apply; `## Collect` for the values of a page (`collect-v1.txt`); `## Answer` for the final answer (`compose-v1.txt`, or
+//!   `compose-text-v1.txt` for a text).
 //!
 //! The content has what comes from pages and models, in these sections, each only if it has lines:
 //!

@@ -10,6 +10,8 @@ use crate::environment::Stop;
 pub struct RunReport {
     /// The end of the run.
     pub outcome: RunOutcome,
+    /// The URLs that could not be read with the reasons, in words, if no page could be read; without users and passwords.
+    pub nothing_read: Option<String>,
     /// The data: complete if the outcome is [`RunOutcome::Succeeded`], otherwise what was collected until then.
     pub data: Option<Value>,
     /// True if the data follows the schema of the task.
@@ -27,7 +29,7 @@ pub struct RunReport {
 /// The end of a run.
 #[derive(Debug)]
 pub enum RunOutcome {
-    /// The data is complete.
+    /// The data is complete, or the work ended early and there is an answer nevertheless, as the message says.
     Succeeded,
     /// The model says that the task must not or cannot be done; its reason.
     Refused(String),
@@ -45,6 +47,8 @@ pub enum RunOutcome {
     Model(ModelError),
     /// Several answers in a row could not be used; the reason of the last one.
     Answers(&'static str),
+    /// The model repeated its steps and did not end the task.
+    Repeats,
 }
 
 /// The source of a value.

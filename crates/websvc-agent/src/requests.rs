@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
 
 use crate::normalize::unwrap;
@@ -11,6 +11,12 @@ use crate::report::RunOutcome;
 
 /// The maximum length of a request, in characters. Small models lose facts in longer ones, whatever they accept.
 const MAX_INPUT_CHARS: usize = 20_000;
+
+/// The number of requests for which time remains after the work: the answer, and its correction.
+const ANSWER_REQUESTS: u32 = 2;
+
+/// The part of the whole time that remains for the answer at least: one tenth.
+const ANSWER_TIME_DIVISOR: u32 = 10;
 
 /// Space for the texts that the model client adds, in characters: the rule about the content, and its delimiters.
 const RESERVED_CHARS: usize = 1_200;
@@ -82,6 +88,8 @@ fn request_bytes(request: &CompletionRequest<'_>) -> usize {
 pub(crate) struct Requests<'a> {
     pub(crate) model: &'a dyn Model,
     deadline: Instant,
+    /// The time of the whole run.
+    time: Duration,
     max_tokens: u64,
     pub(crate) usage: Usage,
     /// The cost of the most expensive request so far, to foresee the last one.
@@ -92,21 +100,47 @@ pub(crate) struct Requests<'a> {
 impl<'a> Requests<'a> {
     pub(crate) fn new(model: &'a dyn Model, deadline: Instant, max_tokens: u64) -> Self {
         let usage = Usage::default();
-        Self { model, deadline, max_tokens, usage, max_request_tokens: 0, longest: Duration::ZERO }
+        let time = deadline.saturating_duration_since(Instant::now());
+        Self { model, deadline, time, max_tokens, usage, max_request_tokens: 0, longest: Duration::ZERO }
     }
 
-    /// Returns whether tokens or time will not suffice for more than this number of requests.
-    pub(crate) fn is_scarce(&self, requests: u32) -> bool {
-        let remaining = self.deadline.saturating_duration_since(Instant::now());
+    /// Returns what will not suffice for this number of requests, as the end of the run: its time or its tokens.
+    pub(crate) fn scarcity(&self, requests: u32) -> Option<RunOutcome> {
+        if self.remaining() < self.longest * requests {
+            return Some(RunOutcome::Timeout);
+        }
         let tokens = self.max_tokens.saturating_sub(self.usage.total());
-        remaining < self.longest * requests || tokens < self.max_request_tokens * u64::from(requests)
+        (tokens < self.max_request_tokens * u64::from(requests)).then_some(RunOutcome::TokenLimit)
     }
 
-    /// Asks the model for a value.
+    fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Returns the end of work that begins now, so that time for the answer remains. At least half of what remains of the run
+    /// is for the work.
+    pub(crate) fn work_deadline(&self) -> Instant {
+        let reserve = (self.longest * ANSWER_REQUESTS).max(self.time / ANSWER_TIME_DIVISOR);
+        self.deadline - reserve.min(self.remaining() / 2)
+    }
+
+    /// Asks the model for a value until the end of the run.
     ///
     /// # Errors
     /// The end of the run: the tokens are used up, the time is over, or the model failed.
     pub(crate) async fn ask(&mut self, request: Request<'_>) -> Result<ModelAnswer, RunOutcome> {
+        self.ask_until(request, self.deadline).await
+    }
+
+    /// Asks the model for a value until a deadline.
+    ///
+    /// # Errors
+    /// The end of the run: the tokens are used up, the time is over, or the model failed.
+    pub(crate) async fn ask_until(
+        &mut self,
+        request: Request<'_>,
+        deadline: Instant,
+    ) -> Result<ModelAnswer, RunOutcome> {
         if self.usage.total() >= self.max_tokens {
             return Err(RunOutcome::TokenLimit);
         }
@@ -118,10 +152,11 @@ impl<'a> Requests<'a> {
             content: Some(content),
             format,
             max_tokens,
-            deadline: self.deadline.into_std(),
+            deadline: deadline.into_std(),
         };
-        let result = complete(self.model, &completion).await;
+        let result = timeout_at(deadline, complete(self.model, &completion)).await;
         self.longest = self.longest.max(started.elapsed());
+        let Ok(result) = result else { return Err(RunOutcome::Timeout) };
         match result {
             Ok((value, usage)) => {
                 self.count(usage);
@@ -132,7 +167,7 @@ impl<'a> Requests<'a> {
                 self.count(usage.or_estimate(request_bytes(&completion), 0));
                 Ok(Err("it is too large"))
             }
-            Err(ModelError::Timeout { .. }) if Instant::now() >= self.deadline => Err(RunOutcome::Timeout),
+            Err(ModelError::Timeout { .. }) if Instant::now() >= deadline => Err(RunOutcome::Timeout),
             Err(error) => Err(RunOutcome::Model(error)),
         }
     }

@@ -3,11 +3,16 @@
 mod act;
 mod answer;
 mod call;
+mod check;
+mod finish;
+mod losses;
 mod retrieve;
+mod text;
+mod unread;
 mod view;
 
 use serde_json::Value;
-use tokio::time::timeout_at;
+use tokio::time::{Instant, timeout_at};
 use websvc_model::{Model, ResponseFormat};
 
 use crate::decision::{Choice, Decision, Refusal, offered, schema};
@@ -25,6 +30,7 @@ use crate::tool::ToolCall;
 
 use answer::Answer;
 use retrieve::{Focus, Rankings};
+use unread::UnreadUrl;
 
 /// The maximum length of a decision, in tokens.
 const STEP_TOKENS: u32 = 600;
@@ -39,14 +45,14 @@ const MAX_REPEATED_STEPS: u32 = 5;
 /// itself.
 const LAST_REQUESTS: u32 = 3;
 
+/// The number of requests for which tokens and time must suffice, so that the model is asked for a decision before its answer.
+const DECISION_AND_ANSWER: u32 = 2;
+
 /// Collects the data of a task. It ends at the deadline of the task at the latest, apart from the checks of the data.
 pub async fn run_task(environment: &dyn Environment, model: &dyn Model, task: AgentTask<'_>) -> RunReport {
     let mut run = Run::new(environment, model, task);
-    let outcome = match timeout_at(task.deadline, run.drive()).await {
-        Ok(Ok(())) => RunOutcome::Succeeded,
-        Ok(Err(outcome)) => outcome,
-        Err(_elapsed) => RunOutcome::Timeout,
-    };
+    let end = timeout_at(task.deadline, run.work()).await.unwrap_or(Err(RunOutcome::Timeout));
+    let outcome = run.finish(end).await;
     run.report(outcome).await
 }
 
@@ -65,6 +71,8 @@ struct Run<'a> {
     rankings: Rankings,
     /// The calls so far with their outcomes, which are not repeated.
     calls: Vec<(ToolCall, String)>,
+    /// The URLs that could not be read.
+    unread: Vec<UnreadUrl>,
     call_count: u32,
     steps: u32,
     invalid_answers: u32,
@@ -88,6 +96,7 @@ impl<'a> Run<'a> {
             focus: Focus::Task,
             rankings: Rankings::default(),
             calls: Vec::new(),
+            unread: Vec::new(),
             call_count: 0,
             steps: 0,
             invalid_answers: 0,
@@ -96,29 +105,47 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the task until its answer is written.
+    /// Works on the task until the model ends it.
     ///
     /// # Errors
-    /// Another end of the run.
-    async fn drive(&mut self) -> Result<(), RunOutcome> {
+    /// Another end of the work.
+    async fn work(&mut self) -> Result<(), RunOutcome> {
         self.progress("planning", "The run has started.");
         self.read_given_urls().await?;
-        while self.steps < self.task.limits.max_steps {
+        loop {
+            if self.can_answer()
+                && let Some(end) = self.requests.scarcity(DECISION_AND_ANSWER)
+            {
+                return Err(end);
+            }
             self.environment.begin_step().await.map_err(RunOutcome::Stopped)?;
             self.steps += 1;
-            let is_repeating = self.history.repeated() >= MAX_REPEATED_STEPS;
-            let is_last = is_repeating
-                || self.steps >= self.task.limits.max_steps
-                || self.requests.is_scarce(LAST_REQUESTS + 1);
-            let decision = self.decide(is_last).await?;
-            if self.carry_out(decision, is_last).await? {
+            let end = self.end_after_step();
+            let decision = self.decide(end.is_some()).await?;
+            if self.carry_out(decision, end.is_some()).await? {
                 return Ok(());
             }
-            if is_repeating {
-                return Err(RunOutcome::Answers("its steps repeat earlier ones"));
+            if let Some(end) = end {
+                return Err(end);
             }
         }
-        Err(RunOutcome::StepLimit)
+    }
+
+    /// Returns the end of the work if the model does not end the task in this step; `None` if other steps may follow.
+    fn end_after_step(&self) -> Option<RunOutcome> {
+        if self.history.repeated() >= MAX_REPEATED_STEPS {
+            return Some(RunOutcome::Repeats);
+        }
+        if self.steps >= self.task.limits.max_steps {
+            return Some(RunOutcome::StepLimit);
+        }
+        self.requests.scarcity(LAST_REQUESTS + 1)
+    }
+
+    /// Returns the end of a call or a decision that begins now. Once there is something to answer from, time for the answer
+    /// remains after it.
+    fn work_deadline(&self) -> Instant {
+        if self.can_answer() { self.requests.work_deadline() } else { self.task.deadline }
     }
 
     /// Asks the model for a decision; `None` if its answer is not one, and not yet the last of several such answers.
@@ -132,7 +159,8 @@ impl<'a> Run<'a> {
         let instructions = &self.instructions;
         let request =
             Request { instructions, prompt: &prompt, content: &content, format, max_tokens: STEP_TOKENS };
-        let answer = self.requests.ask(request).await?;
+        let deadline = self.work_deadline();
+        let answer = self.requests.ask_until(request, deadline).await?;
         match answer.and_then(|answer| Decision::read(&answer, tools).ok_or("its JSON has no action")) {
             Ok(decision) => {
                 self.invalid_answers = 0;
@@ -146,7 +174,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Carries out a decision. Returns whether the run has ended with an answer.
+    /// Carries out a decision. Returns whether it ends the task, so that the answer is written.
     async fn carry_out(&mut self, decision: Option<Decision>, is_last: bool) -> Result<bool, RunOutcome> {
         self.refusal = None;
         let Some(Decision { why, choice }) = decision else {
@@ -157,21 +185,17 @@ impl<'a> Run<'a> {
             self.environment.record(Event::Reasoning(why.clone()));
         }
         match choice {
-            Choice::Done if self.can_answer() => {
-                self.progress("finalizing", "The answer is written.");
-                self.write_answer().await?;
-                return Ok(true);
-            }
+            Choice::Done if self.can_answer() => return Ok(true),
             Choice::Done if is_last => {
-                let reason = "No page could be read that answers the task.".to_owned();
-                return Err(RunOutcome::Refused(reason));
+                return Err(RunOutcome::Refused("There is no page to answer the task from.".to_owned()));
             }
             Choice::Done => self.refuse("done", "no page has been read yet. Search or open a page first."),
             Choice::Impossible(reason) => {
                 return Err(RunOutcome::Refused(if reason.is_empty() { why } else { reason }));
             }
             Choice::Refused(reason) => self.refuse("an action that is not available", reason),
-            Choice::Act(_) if is_last => self.refuse("an action in the last step", "only done was possible."),
+            // Small models go on when they have all that they need. The answer is written from what there is.
+            Choice::Act(_) if is_last => {}
             Choice::Act(action) => self.act(action).await?,
         }
         Ok(false)
@@ -193,11 +217,12 @@ impl<'a> Run<'a> {
 
     async fn report(self, outcome: RunOutcome) -> RunReport {
         let (steps, usage) = (self.steps, self.requests.usage);
-        let Answer { data, is_schema_valid, message, sources } = match self.answer {
+        let nothing_read = self.why_nothing_was_read();
+        let Answer { data, is_schema_valid, is_supported: _, message, sources } = match self.answer {
             Some(answer) => answer,
             None => self.partial_answer().await,
         };
         let data = Some(data).filter(|data| *data != Value::Null);
-        RunReport { outcome, data, is_schema_valid, message, sources, steps, usage }
+        RunReport { outcome, nothing_read, data, is_schema_valid, message, sources, steps, usage }
     }
 }

@@ -333,7 +333,7 @@ async fn write(
 
 /// Returns the end of a run by the report of the loop.
 fn ending(report: RunReport) -> Ending {
-    let RunReport { outcome, data, is_schema_valid, message, sources, steps, usage } = report;
+    let RunReport { outcome, nothing_read, data, is_schema_valid, message, sources, steps, usage } = report;
     let failed = |stop_reason, error: String| Ending {
         source: AgentErrorSource::Agent,
         ..Ending::failed(stop_reason, error)
@@ -361,9 +361,17 @@ fn ending(report: RunReport) -> Ending {
             "model_failed",
             format!("the language model gave no usable answer several times in a row: {reason}"),
         ),
+        RunOutcome::Repeats => failed(
+            "model_failed",
+            "the language model repeated its steps and did not end the task".to_owned(),
+        ),
+    };
+    let error = match (end.error, nothing_read) {
+        (Some(error), Some(reasons)) => Some(format!("{}; {reasons}", error.trim_end_matches('.'))),
+        (error, _) => error,
     };
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-    Ending { data, is_schema_valid: Some(is_schema_valid), message, sources, steps, tokens, ..end }
+    Ending { error, data, is_schema_valid: Some(is_schema_valid), message, sources, steps, tokens, ..end }
 }
 
 #[cfg(test)]

@@ -18,12 +18,12 @@ use crate::normalize::{UNRELATED, is_unrelated, normalize, usable_data};
 use crate::prompt::{Content, task_sections};
 use crate::report::{RunOutcome, ValueSource};
 use crate::requests::{Request, content_chars};
-use crate::schema::{missing, optional_schema};
-use crate::sources::{Sources, find_sources};
+use crate::schema::optional_schema;
+use crate::sources::find_sources;
 use crate::task::TaskMode;
 
 /// The maximum length of an answer, in tokens.
-const MAX_TOKENS: u32 = 4_096;
+pub(super) const MAX_TOKENS: u32 = 4_096;
 
 /// The length of a draft from which it is the answer if it is valid, in bytes: a model would not write it again completely.
 const MAX_COMPOSED_BYTES: usize = 6_000;
@@ -34,21 +34,20 @@ const DRAFT_PERCENT: usize = 40;
 /// The maximum time to check the data after the end of the time of the task.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The maximum number of fields that the message names.
-const MAX_NAMED: usize = 10;
-
 /// The data of a run.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) data: Value,
     pub(super) is_schema_valid: bool,
+    /// True if pages state most of its values.
+    pub(super) is_supported: bool,
     pub(super) message: Option<String>,
     pub(super) sources: Vec<ValueSource>,
 }
 
 /// An answer that violates the schema.
 #[derive(Debug, Clone, Copy)]
-struct Rejected<'a> {
+pub(super) struct Rejected<'a> {
     data: &'a Value,
     violation: &'a str,
 }
@@ -80,7 +79,8 @@ impl Run<'_> {
             format,
             max_tokens: collect::MAX_TOKENS,
         };
-        let data = self.requests.ask(request).await?;
+        let deadline = self.work_deadline();
+        let data = self.requests.ask_until(request, deadline).await?;
         let Some(data) = data.ok().filter(|data| data.is_object() || data.is_array()) else {
             return Ok("failed, the values were not an object".to_owned());
         };
@@ -114,9 +114,11 @@ impl Run<'_> {
     /// # Errors
     /// The end of the run without an answer that follows the schema.
     pub(super) async fn write_answer(&mut self) -> Result<(), RunOutcome> {
+        if self.is_text_wanted() {
+            return self.write_text().await;
+        }
         let draft = self.draft.data().clone();
-        let can_be_answer = !draft.is_null() && !self.is_text_wanted();
-        let is_draft_valid = can_be_answer && self.violation(&draft).await.is_none();
+        let is_draft_valid = !draft.is_null() && self.violation(&draft).await.is_none();
         if is_draft_valid && self.is_draft_long() {
             self.answer = Some(self.check_sources(draft, true).await);
             return Ok(());
@@ -141,7 +143,7 @@ impl Run<'_> {
     }
 
     /// Returns whether the answer is a text. The draft is data about the pages then.
-    fn is_text_wanted(&self) -> bool {
+    pub(super) fn is_text_wanted(&self) -> bool {
         self.task.mode == TaskMode::Chat && self.task.schema.is_none()
     }
 
@@ -156,17 +158,7 @@ impl Run<'_> {
     /// Asks the model for the answer, and once more if there is none. Values of the draft fill it, and replace values that no
     /// page states.
     async fn compose(&mut self, rejected: Option<Rejected<'_>>) -> Result<Value, RunOutcome> {
-        let text_schema = json!({
-            "type": "object",
-            "properties": { "answer": { "type": "string" } },
-            "required": ["answer"],
-            "additionalProperties": false,
-        });
-        let format = match (self.task.schema, self.task.mode) {
-            (Some(schema), TaskMode::Extract | TaskMode::Chat) => ResponseFormat::Schema(schema),
-            (None, TaskMode::Chat) => ResponseFormat::Schema(&text_schema),
-            (None, TaskMode::Extract) => ResponseFormat::Json,
-        };
+        let format = self.task.schema.map_or(ResponseFormat::Json, ResponseFormat::Schema);
         let prompt = self.answer_prompt(rejected.is_some());
         let max_chars = content_chars(self.requests.model, COMPOSE, &prompt, format);
         let content = self.answer_content(rejected, max_chars).await;
@@ -183,7 +175,7 @@ impl Run<'_> {
         }
         let draft = self.draft.data().clone();
         match (answer, self.task.schema) {
-            (Err(reason), _) if draft.is_null() || self.is_text_wanted() => Err(RunOutcome::Answers(reason)),
+            (Err(reason), _) if draft.is_null() => Err(RunOutcome::Answers(reason)),
             (Err(_), _) => Ok(draft),
             (Ok(answer), Some(schema)) => {
                 let schema = schema.clone();
@@ -205,7 +197,7 @@ impl Run<'_> {
         }
     }
 
-    fn answer_prompt(&self, is_correction: bool) -> String {
+    pub(super) fn answer_prompt(&self, is_correction: bool) -> String {
         let mut text = task_sections(self.task.prompt, self.task.schema, self.task.turns);
         text.push_str("## Answer\nWrite the answer to the task. Today is ");
         text.push_str(self.task.today);
@@ -218,7 +210,11 @@ impl Run<'_> {
         text
     }
 
-    async fn answer_content(&mut self, rejected: Option<Rejected<'_>>, max_chars: usize) -> String {
+    pub(super) async fn answer_content(
+        &mut self,
+        rejected: Option<Rejected<'_>>,
+        max_chars: usize,
+    ) -> String {
         let mut content = Content::new(max_chars);
         if let Some(Rejected { data, violation }) = rejected {
             let lines = [cut(violation, max_chars / 10), cut(&data.to_string(), max_chars / 5)];
@@ -249,39 +245,6 @@ impl Run<'_> {
         };
         self.check_sources(data, is_valid).await
     }
-
-    /// Looks up the values of the data, and says which ones have no source and which ones are missing.
-    async fn check_sources(&self, data: Value, is_schema_valid: bool) -> Answer {
-        let (checked, pages) = (data.clone(), self.kept_pages());
-        let Sources { mut found, unsourced, is_incomplete } =
-            run_blocking(move || find_sources(&checked, &pages)).await;
-        let mut unknown: Vec<String> = Vec::new();
-        for value in unsourced {
-            match self.evidence.find(&value.value, &value.pointer) {
-                Some(source) => found.push(source),
-                None => unknown.push(value.pointer),
-            }
-        }
-        let mut notes: Vec<String> = Vec::new();
-        if self.is_text_wanted() {
-            // The answer is a text of the model about the pages, not a value of one of them.
-            notes.extend(data["answer"].as_str().map(ToOwned::to_owned));
-        } else if !unknown.is_empty() {
-            notes.push(format!("No page that was read states the values of {}.", list(&unknown)));
-        }
-        let missing = self.task.schema.map(|schema| missing(schema, &data)).unwrap_or_default();
-        if !missing.is_empty() {
-            notes.push(format!("No value was found for {}.", list(&missing)));
-        }
-        if is_incomplete {
-            notes.push("Only the first 500 values were looked up in the pages.".to_owned());
-        }
-        if !data.is_null() && data != *self.draft.data() {
-            self.environment.record(Event::DataChanged { data: data.clone(), number: None });
-        }
-        let message = Some(notes.join(" ")).filter(|message| !message.is_empty());
-        Answer { data, is_schema_valid, message, sources: found }
-    }
 }
 
 fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
@@ -294,14 +257,4 @@ fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
         outcome.push_str(&format!("; {rest} passages are left, collect again for them"));
     }
     outcome
-}
-
-/// Returns names in words, at most ten.
-fn list(names: &[String]) -> String {
-    // The pointer to the whole data is empty.
-    let name = |name: &String| if name.is_empty() { "the data".to_owned() } else { cut(name, 100) };
-    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(name).collect();
-    let rest = names.len().saturating_sub(MAX_NAMED);
-    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!("{}{rest}", shown.join(", "))
 }

@@ -1,5 +1,7 @@
 //! Calls of tools and their outputs.
 
+use tokio::time::timeout_at;
+
 use super::Run;
 use super::act::MAX_LISTED_LINKS;
 use super::retrieve::Focus;
@@ -34,21 +36,26 @@ impl Run<'_> {
         self.call_count += 1;
         let number = self.call_count;
         self.environment.record(Event::ToolStarted { number, call: call.clone() });
-        let result = self.environment.call(&call).await;
+        let result = timeout_at(self.work_deadline(), self.environment.call(&call)).await;
         let (summary, is_success) = match &result {
-            Ok(output) => (summary(output), true),
-            Err(ToolFailure::Refused(reason)) => (format!("refused, {reason}"), false),
-            Err(ToolFailure::Failed(reason)) => (format!("failed, {reason}"), false),
-            Err(ToolFailure::Stopped(_)) => ("the run must end".to_owned(), false),
+            Ok(Ok(output)) => (summary(output), true),
+            Ok(Err(ToolFailure::Refused(reason))) => (format!("refused, {reason}"), false),
+            Ok(Err(ToolFailure::Failed(reason))) => (format!("failed, {reason}"), false),
+            Ok(Err(ToolFailure::Stopped(_))) => ("the run must end".to_owned(), false),
+            Err(_elapsed) => ("ended, the time of the run is almost over".to_owned(), false),
         };
         self.environment.record(Event::ToolFinished { number, summary: summary.clone(), is_success });
+        let Ok(result) = result else { return Err(RunOutcome::Timeout) };
         let outcome = match result {
             Ok(ToolOutput::Found(found)) => self.add_results(&found),
             Ok(ToolOutput::Read { pages, failures, answer }) => {
                 let requested = requested_url(&call);
                 self.add_pages_read(requested, pages, &failures, &answer, number).await
             }
-            Err(ToolFailure::Refused(_) | ToolFailure::Failed(_)) => summary,
+            Err(ToolFailure::Refused(reason) | ToolFailure::Failed(reason)) => {
+                self.add_failed_call(&call, &reason);
+                summary
+            }
             Err(ToolFailure::Stopped(stop)) => return Err(RunOutcome::Stopped(stop)),
         };
         self.calls.push((call, outcome.clone()));
@@ -97,6 +104,9 @@ impl Run<'_> {
         if let Some(first) = added.first().copied() {
             self.focus = Focus::Page { index: first, from: 0 };
             self.list_links(first, "", MAX_LISTED_LINKS / 2).await;
+        }
+        for (url, reason) in failures {
+            self.add_unread(url, reason);
         }
         for (url, reason) in failures.iter().take(3) {
             outcome.push_str(&format!("; {url} failed: {reason}"));

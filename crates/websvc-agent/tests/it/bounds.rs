@@ -37,18 +37,18 @@ fn schema() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn endless_run_ends_after_its_last_step_with_what_it_has() {
+async fn endless_run_ends_after_its_last_step_with_an_answer() {
     let model = endless();
     let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
-    assert!(matches!(report.outcome, RunOutcome::StepLimit), "{report:?}");
-    assert_eq!((report.steps, model.count(Kind::Step)), (25, 25));
+    assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+    assert_eq!((report.steps, model.count(Kind::Step), model.count(Kind::Answer)), (25, 25, 1));
     assert_eq!((report.data, report.is_schema_valid), (Some(json!({ "price": 5 })), true));
     assert_eq!(report.sources.len(), 1);
     let requests = model.requests();
-    let last = requests.last().unwrap();
+    let [.., before, last, _answer] = requests.as_slice() else { panic!() };
     assert!(last.is_last_step() && last.prompt.contains("Step 25 of 25."), "{}", last.prompt);
     assert_eq!(last.schema["properties"]["action"]["enum"], json!(["done", "impossible"]));
-    assert!(!requests[requests.len() - 2].is_last_step());
+    assert!(!before.is_last_step());
     assert!(requests.iter().all(|request| request.max_tokens <= 4_096));
 }
 
@@ -107,22 +107,22 @@ async fn slow_model_is_asked_for_its_answer_before_the_time_is_over() {
 #[tokio::test(start_paused = true)]
 async fn tokens_are_limited() {
     let usage = Usage { input_tokens: 50_000, output_tokens: 10_000 };
-    let model = ScriptedModel { usage, ..endless() };
+    // No answer is one.
+    let model = ScriptedModel::new(|request| {
+        Ok(match request.kind {
+            Kind::Step => look_for_more(request),
+            Kind::Collect | Kind::Answer => Value::Null,
+        })
+    });
+    let model = ScriptedModel { usage, ..model };
     let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
     assert!(matches!(report.outcome, RunOutcome::TokenLimit), "{report:?}");
     assert_eq!(report.usage, Usage { input_tokens: 250_000, output_tokens: 50_000 });
-    let last: Vec<bool> = model
-        .requests()
-        .iter()
-        .filter(|request| request.kind == Kind::Step)
-        .map(Received::is_last_step)
-        .collect();
-    assert_eq!(
-        last,
-        [false, true, true, true],
-        "after a step and a collect, less than four requests are left"
-    );
-    assert_eq!(report.data, Some(json!({ "price": 5 })));
+    let steps: Vec<Received> =
+        model.requests().into_iter().filter(|request| request.kind == Kind::Step).collect();
+    let last: Vec<bool> = steps.iter().map(Received::is_last_step).collect();
+    assert_eq!(last, [false, false, true], "after two steps, less than four requests are left");
+    assert_eq!((model.count(Kind::Answer), report.data), (2, None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -202,9 +202,16 @@ async fn model_that_repeats_its_steps_must_end_the_run() {
         });
         let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
         assert_eq!(report.steps, 7, "one step, five that repeat it, and the last one");
+        assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
+        assert_eq!(report.data, Some(json!({ "price": 5 })));
+        let is_early = report.message.is_some_and(|message| message.contains("repeated its steps"));
+        assert_eq!(is_early, !ends);
+        // Without a page, there is nothing to answer from.
+        let report = run(&web(), &model, "Price?", &schema(), &[]).await;
+        assert_eq!((report.steps, report.data), (7, None));
         match report.outcome {
-            RunOutcome::Succeeded if ends => assert_eq!(report.data, Some(json!({ "price": 5 }))),
-            RunOutcome::Answers(reason) if !ends => assert_eq!(reason, "its steps repeat earlier ones"),
+            RunOutcome::Refused(_) if ends => {}
+            RunOutcome::Repeats if !ends => {}
             other => panic!("{other:?}"),
         }
     }
@@ -219,7 +226,10 @@ async fn tokens_of_answers_that_are_not_used_count() {
     let report = run(&web(), &model, "Price?", &schema(), &[URL]).await;
     let RunOutcome::Answers(reason) = report.outcome else { panic!("{report:?}") };
     assert_eq!(reason, "it was cut off at the maximum length");
-    assert_eq!(report.usage, Usage { input_tokens: 3_000, output_tokens: 1_800 });
+    let requests = 3 + model.count(Kind::Answer) as u64;
+    assert_eq!(requests, 5, "the answer is tried twice");
+    let expected = Usage { input_tokens: 1_000 * requests, output_tokens: 600 * requests };
+    assert_eq!(report.usage, expected);
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,8 @@ pub(crate) struct FakeWeb {
     /// The only URLs that may be read, if there are some.
     pub(crate) allowed: Vec<String>,
     pub(crate) call_time: Duration,
+    /// The page whose reading does not end.
+    pub(crate) hanging: Option<String>,
     /// The number of steps after which the run is stopped, with the reason.
     pub(crate) stop: Option<(u32, Stop)>,
     pub(crate) calls: Mutex<Vec<ToolCall>>,
@@ -51,6 +53,7 @@ impl FakeWeb {
             tools: ALL_TOOLS.to_vec(),
             allowed: Vec::new(),
             call_time: Duration::from_millis(300),
+            hanging: None,
             stop: None,
             calls: Mutex::default(),
             events: Mutex::default(),
@@ -142,6 +145,11 @@ impl Environment for FakeWeb {
         Box::pin(async move {
             sleep(self.call_time).await;
             self.calls.lock().push(call.clone());
+            if let (ToolCall::Scrape { url }, Some(hanging)) = (call, &self.hanging)
+                && url == hanging
+            {
+                std::future::pending::<()>().await;
+            }
             self.respond(call)
         })
     }
@@ -245,6 +253,8 @@ pub(crate) struct ScriptedModel {
     pub(crate) received: Arc<Mutex<Vec<Received>>>,
     /// The time of an answer; `None` for a model that never answers.
     pub(crate) time: Option<Duration>,
+    /// The kind of the requests that get no answer.
+    pub(crate) hanging: Option<Kind>,
     pub(crate) usage: Usage,
     pub(crate) max_input_chars: usize,
 }
@@ -263,6 +273,7 @@ impl ScriptedModel {
             respond: Arc::new(respond),
             received: Arc::default(),
             time: Some(Duration::from_secs(1)),
+            hanging: None,
             usage: Usage::default(),
             max_input_chars: 48_000,
         }
@@ -315,7 +326,7 @@ impl Model for ScriptedModel {
         let schema = match request.format {
             ResponseFormat::Schema(schema) => schema.clone(),
             ResponseFormat::Json => Value::Null,
-            ResponseFormat::Text => panic!("a request of a run is for JSON"),
+            ResponseFormat::Text => json!("text"),
         };
         let kind = match request.user_prompt {
             prompt if prompt.contains("\n## Step\n") => Kind::Step,
@@ -333,8 +344,9 @@ impl Model for ScriptedModel {
         };
         self.received.lock().push(received.clone());
         let response = (self.respond)(&received);
+        let time = self.time.filter(|_| self.hanging != Some(kind));
         Box::pin(async move {
-            match self.time {
+            match time {
                 Some(time) => sleep(time).await,
                 None => std::future::pending().await,
             }

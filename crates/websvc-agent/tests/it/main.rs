@@ -3,11 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod bounds;
+mod chat;
 mod data;
+mod early;
 mod fixture;
 mod garbage;
 mod hostile;
 mod memory;
 mod merge;
+mod notes;
 mod pages;
 mod tasks;

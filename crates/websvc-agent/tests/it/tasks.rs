@@ -5,7 +5,7 @@ use websvc_agent::{AgentTask, EarlierTurn, RunOutcome, TaskMode, ToolCall, run_t
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, decide, done, object, run, task};
 
-fn nothing(_: &crate::fixture::Received) -> Value {
+pub(crate) fn nothing(_: &crate::fixture::Received) -> Value {
     Value::Null
 }
 
@@ -50,13 +50,13 @@ async fn single_fact_is_searched_read_and_answered() {
 }
 
 /// Returns a page of a list of teas, with a link to the next one.
-fn list_page(first: u32, count: u32, next: &str) -> String {
+pub(crate) fn list_page(first: u32, count: u32, next: &str) -> String {
     let items: Vec<String> =
         (first..first + count).map(|number| format!("- Tea {number} costs {number}.25 euros")).collect();
     format!("# Teas\n\n{}\n\n{next}", items.join("\n"))
 }
 
-fn teas_of(request: &crate::fixture::Received) -> Value {
+pub(crate) fn teas_of(request: &crate::fixture::Received) -> Value {
     let lines = request.content.lines().filter_map(|line| {
         let (name, price) = line.split_once("- Tea ")?.1.split_once(" costs ")?;
         let price: f64 = price.split(' ').next()?.parse().ok()?;

@@ -205,11 +205,19 @@ fn collecting(body: &Value) -> Page {
     }
 }
 
-/// Opens the same page until its steps are used.
+/// Looks for other words until its steps are used.
 fn wandering(body: &Value) -> Page {
     match step(body) {
         Some(number) => decision("find", "", &format!("word {number}")),
         None => FakeModel::json(&price()),
+    }
+}
+
+/// Does the same, and then answers with what no page states.
+fn inventing(body: &Value) -> Page {
+    match step(body) {
+        Some(_) => wandering(body),
+        None => FakeModel::json(&json!({ "name": "oolong", "euros": 99 })),
     }
 }
 

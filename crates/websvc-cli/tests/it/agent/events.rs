@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, until};
 
-use super::{AGENT, AgentTest, HOOK, TEA, decision, price, step, types, wandering};
+use super::{AGENT, AgentTest, HOOK, TEA, decision, inventing, price, step, types};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trace_has_the_work_and_the_sources_of_the_data() {
@@ -81,7 +81,7 @@ async fn webhook_gets_the_events_in_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn webhook_gets_only_the_events_it_asks_for() {
-    let test = AgentTest::with(wandering, &[("WEBSVC__AGENT__MAX_STEPS", "2")]).await;
+    let test = AgentTest::with(inventing, &[("WEBSVC__AGENT__MAX_STEPS", "2")]).await;
     let webhook = json!({ "url": HOOK, "events": ["failed"] });
     let (_, status) = test.run(json!({ "webhook": webhook })).await;
     assert_eq!(status["stopReason"], "step_limit_reached", "{status}");

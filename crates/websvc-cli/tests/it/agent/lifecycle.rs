@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, until};
 
 use super::{
-    AgentTest, TEA, decision, hanging, price, serve, step, types, wait_for_data, wait_for_end, wait_until,
-    wandering,
+    AgentTest, TEA, decision, hanging, inventing, price, serve, step, types, wait_for_data, wait_for_end,
+    wait_until, wandering,
 };
 use crate::harness::Response;
 
@@ -169,11 +169,63 @@ async fn run_without_a_model_is_not_implemented() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn run_ends_at_its_maximum_of_steps() {
+async fn run_that_does_not_end_by_itself_has_what_pages_state() {
     let test = AgentTest::with(wandering, &[("WEBSVC__AGENT__MAX_STEPS", "3")]).await;
+    let (_, status) = test.run(json!({})).await;
+    assert_eq!(
+        (&status["status"], &status["stopReason"], &status["data"]),
+        (&json!("completed"), &json!("succeeded"), &price()),
+        "{status}"
+    );
+    assert_eq!(
+        status["message"],
+        "The run ended early: it reached its maximum of 3 steps. The data may be incomplete."
+    );
+    assert_eq!(status["creditsUsed"], 4, "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn start_urls_that_cannot_be_read_are_in_the_error() {
+    let ending = |body: &Value| match step(body) {
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::json(&price()),
+    };
+    let test = AgentTest::with(ending, &[]).await;
+    let urls = ["http://ann:hunter2@shop.test/none", "http://missing.test/", "http://10.1.2.3/"];
+    let (_, status) = test.run(json!({ "urls": urls })).await;
+    assert_eq!((&status["status"], &status["stopReason"]), (&json!("failed"), &json!("refused")), "{status}");
+    let error = status["error"].as_str().unwrap();
+    for text in [
+        "; no page could be read: http://shop.test/none: the page has status 404; http://missing.test/: ",
+        "; http://10.1.2.3/: the service may not connect to this address",
+    ] {
+        assert!(error.contains(text), "{error}");
+    }
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chat_is_answered_with_prose() {
+    let talking = |body: &Value| match step(body) {
+        Some(_) => decision("done", "", ""),
+        None => FakeModel::text("<think>It is on the page.</think>\nA tin costs 12 euros."),
+    };
+    let test = AgentTest::with(talking, &[]).await;
+    let (_, status) = test.run(json!({ "mode": "chat", "schema": null })).await;
+    assert_eq!(
+        (&status["status"], &status["message"], &status["data"]),
+        (&json!("completed"), &json!("A tin costs 12 euros."), &json!({ "answer": "A tin costs 12 euros." })),
+        "{status}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_ends_at_its_maximum_of_steps() {
+    let test = AgentTest::with(inventing, &[("WEBSVC__AGENT__MAX_STEPS", "3")]).await;
     let (_, status) = test.run(json!({ "effort": "high" })).await;
     assert_eq!(status["stopReason"], "step_limit_reached", "{status}");
     assert!(status["error"].as_str().unwrap().contains("3 steps"), "{status}");
+    assert_eq!((&status["creditsUsed"], status.get("data")), (&json!(0), None), "{status}");
     assert_eq!(test.requested("http://shop.test/"), [TEA]);
     let metrics = test.service.text("/metrics").await;
     assert!(metrics.contains("websvc_runs_total{status=\"failed\"} 1\n"), "{metrics}");
