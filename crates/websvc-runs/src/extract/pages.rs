@@ -179,21 +179,12 @@ impl Extraction<'_> {
             return None;
         }
         let others = urls.iter().filter(|url| !self.header_hosts.contains(url));
-<<<<<<< HEAD
         // The host alone would not show a port that differs, or that a URL is of http only.
         let origins: BTreeSet<String> = others.map(|url| url.origin().ascii_serialization()).collect();
         let origins: Vec<String> = origins.into_iter().collect();
         (!origins.is_empty()).then(|| {
-            format!("scrapeOptions.headers are only sent to the hosts of urls, not to {}", named(&origins))
-=======
-        let hosts: BTreeSet<&str> = others.filter_map(Url::host_str).collect();
-        let hosts: Vec<String> = hosts.into_iter().map(str::to_owned).collect();
-        (!hosts.is_empty()).then(|| {
-            format!(
-                "scrapeOptions.headers are only sent to the hosts of urls, not to {}",
-                named(&hosts, "; ")
-            )
->>>>>>> bxb
+            let origins = named(&origins, "; ");
+            format!("scrapeOptions.headers are only sent to the hosts of urls, not to {origins}")
         })
     }
 
