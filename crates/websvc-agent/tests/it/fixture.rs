@@ -313,7 +313,7 @@ impl Model for ScriptedModel {
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         let schema = match request.format {
-            ResponseFormat::Schema(schema) => schema.clone(),
+            ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => schema.clone(),
             ResponseFormat::Json => Value::Null,
             ResponseFormat::Text => panic!("a request of a run is for JSON"),
         };

@@ -52,6 +52,7 @@ impl ModelTest {
         let world = TestWeb::builder()
             .page("http://tea.test/", tea())
             .page("http://long.test/", gardens())
+            .page("http://blank.test/", Page::html("<title>Blank</title><main></main>"))
             .page("http://site.test/", Page::html(home))
             .page("http://site.test/docs/a", link("/docs/b"))
             .page("http://site.test/docs/b", link("/blog/c"))
@@ -254,6 +255,56 @@ async fn clean_content_omits_boilerplate_passages() {
         "without a model response, the page is unchanged: {body}"
     );
     assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clean_content_may_only_delete() {
+    let cleaned = "# Tea\nSencha is a green tea from Japan, with zanzibarite.\nRooibos grows in South Africa.\nA tin of sencha costs 12 euros.";
+    let test = ModelTest::new([
+        FakeModel::text(cleaned),
+        FakeModel::text("# Tea\n\nSencha is a black tea."),
+        FakeModel::json(&json!({ "boilerplate": [5, 99] })),
+        FakeModel::text(" "),
+    ])
+    .await;
+    let options = || json!({ "formats": ["markdown"], "onlyCleanContent": true });
+    let body = test.scrape(options()).await;
+    let markdown = body["data"]["markdown"].as_str().unwrap();
+    assert!(markdown.contains("12 euros.") && !markdown.contains("PWNED"), "{markdown}");
+    assert_eq!((body.get("warning"), &body["data"]["metadata"]["creditsUsed"]), (None, &json!(1)), "{body}");
+    // Invented text, a number of no passage, and nothing.
+    for reason in ["not made of lines", "by their numbers", "no text"] {
+        let body = test.scrape(options()).await;
+        let (markdown, warning) = (&body["data"]["markdown"], body["warning"].as_str().unwrap());
+        assert!(markdown.as_str().unwrap().contains("PWNED"), "{body}");
+        assert!(warning.contains("onlyCleanContent") && warning.contains(reason), "{warning}");
+    }
+    let body = test.scrape_url("http://blank.test/", options()).await;
+    assert_eq!(body["data"]["markdown"], "", "{body}");
+    assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: the markdown is empty"), "{body}");
+    assert_eq!(test.model_requests(CHAT).len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clean_content_under_zero_retention_is_skipped_with_a_warning() {
+    let test = ModelTest::new([]).await;
+    let check = |body: &Value| {
+        let warning = body["warning"].as_str().unwrap_or_default();
+        assert!(warning.contains("onlyCleanContent has no effect with zero data retention"), "{body}");
+    };
+    test.scrape(json!({})).await;
+    let body = test.scrape(json!({ "lockdown": true, "onlyCleanContent": true })).await;
+    check(&body);
+    assert!(body["data"]["markdown"].as_str().unwrap().contains("PWNED"), "{body}");
+    let store = websvc_store::Store::open(test.site.data_dir()).unwrap();
+    let change =
+        websvc_store::TeamChange { zdr: Some(websvc_store::Retention::Forced), ..Default::default() };
+    store.set_team("default", &change).unwrap();
+    check(&test.scrape(json!({ "onlyCleanContent": true })).await);
+    let search =
+        json!({ "query": "tea", "scrapeOptions": { "formats": ["markdown"], "onlyCleanContent": true } });
+    check(&test.service.search(search).await.body);
+    assert_eq!(test.model_requests(CHAT).len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
