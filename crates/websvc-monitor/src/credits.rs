@@ -82,12 +82,8 @@ pub(crate) async fn judge(
 ) -> Result<Option<Charge>, MonitorsError> {
     let price = monitors.inner.engine.judge_price();
     let Some(hold) = hold(monitors, check, price).await? else { return Ok(None) };
-    Ok(Some((hold, usage(check, url, vec![judgment(price)], Duration::ZERO))))
-}
-
-/// Returns the item of one judgment.
-pub(crate) fn judgment(price: u64) -> UsageItem {
-    UsageItem { item: "judge".to_owned(), count: 1, credits: price }
+    let judgment = UsageItem { item: "judge".to_owned(), count: 1, credits: price };
+    Ok(Some((hold, usage(check, url, vec![judgment], Duration::ZERO))))
 }
 
 /// Returns the usage of a part of a check.
