@@ -1,5 +1,6 @@
 //! Tests of the option `onlyCleanContent`.
 
+use http::StatusCode;
 use serde_json::{Value, json};
 use websvc_testkit::FakeModel;
 
@@ -58,10 +59,12 @@ async fn clean_content_under_zero_retention_is_skipped_with_a_warning() {
     let body = test.scrape(json!({ "lockdown": true, "onlyCleanContent": true })).await;
     check(&body);
     assert!(body["data"]["markdown"].as_str().unwrap().contains("PWNED"), "{body}");
-    let store = websvc_store::Store::open(test.site.data_dir()).unwrap();
-    let change =
-        websvc_store::TeamChange { zdr: Some(websvc_store::Retention::Forced), ..Default::default() };
-    store.set_team("default", &change).unwrap();
+    test.site.succeed(&["teams", "set", "default", "--zdr", "forced"]);
+    // Until the service has read the change, it forbids the option.
+    let zero = json!({ "url": "http://tea.test/", "zeroDataRetention": true }).to_string();
+    while test.service.post("/v2/scrape", zero.clone()).await.status == StatusCode::FORBIDDEN {
+        tokio::task::yield_now().await;
+    }
     check(&test.scrape(json!({ "onlyCleanContent": true })).await);
     let search =
         json!({ "query": "tea", "scrapeOptions": { "formats": ["markdown"], "onlyCleanContent": true } });
