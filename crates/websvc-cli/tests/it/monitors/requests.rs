@@ -129,8 +129,7 @@ async fn checks_and_pages_are_read_in_parts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn monitor_needs_the_credits_of_a_check() {
     let test = MonitorTest::new().await;
-    let set = |credits: &str| test.site.succeed(&["teams", "set", "default", "--credits", credits]);
-    set("1");
+    set_credits(&test, 1).await;
     let urls =
         json!({ "targets": [{ "type": "scrape", "urls": ["http://shop.test/a", "http://shop.test/b"] }] });
     let Response { status, body, .. } = test.try_create(urls.clone()).await;
@@ -143,6 +142,14 @@ async fn monitor_needs_the_credits_of_a_check() {
     assert!(error.contains("may cost 2 credits") && error.contains("has 1 left"), "{error}");
     assert_eq!(test.service.get(MONITOR).await.body["data"], json!([]));
     test.create(json!({})).await;
-    set("2");
+    set_credits(&test, 2).await;
     test.create(urls).await;
+}
+
+/// Sets the credits of the team, and waits until the service has read them.
+async fn set_credits(test: &MonitorTest, credits: u64) {
+    test.site.succeed(&["teams", "set", "default", "--credits", &credits.to_string()]);
+    while test.service.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"] != credits {
+        tokio::task::yield_now().await;
+    }
 }
