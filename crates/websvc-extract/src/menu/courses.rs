@@ -43,7 +43,7 @@ const PLACES: [&str; 33] = [
     "eethuis",
 ];
 
-/// Words of pages that sell articles or lend rooms, in lower case.
+/// Words of pages that sell articles or rent rooms, in lower case.
 const OTHER_TRADES: [&str; 37] = [
     "shop",
     "shops",
