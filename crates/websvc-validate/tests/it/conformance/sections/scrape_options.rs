@@ -114,7 +114,10 @@ fn only_clean_content() -> Row {
     .at(search("scrapeOptions"))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "onlyMainContent": true }))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": false, "lockdown": true }))
-    .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "lockdown": true }))
+    .warns(
+        json!({ "formats": ["markdown"], "onlyCleanContent": true, "lockdown": true }),
+        "onlyCleanContent has no effect with zero data retention",
+    )
     .tested("websvc-validate", "zero_retention_turns_clean_content_off_with_a_warning")
     .tested("websvc-cli", "clean_content_omits_boilerplate_passages")
 }
