@@ -45,7 +45,9 @@ pub(crate) fn content_chars(
     format: ResponseFormat<'_>,
 ) -> usize {
     let schema_chars = match format {
-        ResponseFormat::Schema(schema) => schema.to_string().chars().count(),
+        ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => {
+            schema.to_string().chars().count()
+        }
         ResponseFormat::Text | ResponseFormat::Json => 0,
     };
     let used = instructions.chars().count() + prompt.chars().count() + schema_chars + RESERVED_CHARS;

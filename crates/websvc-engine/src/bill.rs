@@ -147,6 +147,12 @@ impl Bill {
         }
     }
 
+    /// Returns the bill without the lines of these kinds.
+    #[must_use]
+    pub fn without(&self, kinds: &[ChargeKind]) -> Self {
+        Self { lines: self.lines.iter().filter(|line| !kinds.contains(&line.kind)).copied().collect() }
+    }
+
     /// Returns the lines.
     #[must_use]
     pub fn lines(&self) -> &[BillLine] {

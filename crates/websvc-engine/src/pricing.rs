@@ -36,7 +36,8 @@ pub struct Pricing {
     pub audio: u64,
     /// Per page whose video was downloaded, in addition to the price of the page.
     pub video: u64,
-    /// Per page or search result that a language model judged for a monitor, in addition to the price of the page.
+    /// Per changed page that a language model judged for a monitor, in addition to the price of the page, and per judged
+    /// search result, whose scrape is included.
     pub judge: u64,
     /// Per map of a site.
     pub map: u64,

@@ -65,6 +65,9 @@ pub enum ResponseFormat<'a> {
     Json,
     /// A JSON value that follows a JSON Schema. The model may still violate it.
     Schema(&'a Value),
+    /// As [`Schema`](Self::Schema), but an answer without an object that has the required fields of the schema is
+    /// returned as text.
+    SchemaOrText(&'a Value),
 }
 
 /// The response of a model.
@@ -78,7 +81,8 @@ pub struct Completion {
     pub is_content_truncated: bool,
 }
 
-/// The content of a response: a text for [`ResponseFormat::Text`], otherwise a value.
+/// The content of a response: a text for [`ResponseFormat::Text`], either for [`ResponseFormat::SchemaOrText`],
+/// otherwise a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompletionContent {
     /// A text that is trimmed and not empty.

@@ -33,7 +33,7 @@ pub(crate) fn build_messages(
     match format {
         ResponseFormat::Text => {}
         ResponseFormat::Json => system.push_str("\n\nAnswer with one JSON object and nothing else."),
-        ResponseFormat::Schema(schema) => {
+        ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => {
             system.push_str("\n\nAnswer with JSON and nothing else. It has to keep to this JSON Schema:\n");
             system.push_str(&schema.to_string());
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use websvc_store::{
     ApiVersion, BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck,
-    HoldOutcome, MonitorRecord, Usage, UsageItem, UsageRetention,
+    HoldOutcome, Usage, UsageItem, UsageRetention,
 };
 
 use crate::error::MonitorsError;
@@ -15,16 +15,18 @@ pub(crate) type Charge = (CreditHold, Usage);
 
 const DAY_MS: u64 = 86_400_000;
 
-/// Returns the credits that the team has left, if they do not suffice for a check. Blocks.
+/// Returns the credits that a team has left, if they do not suffice for a check of its monitor. `has_no_key` is true if
+/// the monitor was created without a key. Blocks.
 pub(crate) fn shortage(
     inner: &Inner,
-    record: &MonitorRecord,
+    team: &str,
+    has_no_key: bool,
     credits: u64,
 ) -> Result<Option<u64>, MonitorsError> {
-    if is_anonymous(&record.team, record.key.is_none()) {
+    if is_anonymous(team, has_no_key) {
         return Ok(None);
     }
-    let Some(team) = inner.store.team(&record.team)? else { return Ok(Some(0)) };
+    let Some(team) = inner.store.team(team)? else { return Ok(Some(0)) };
     Ok(match inner.store.hold(&team, credits)? {
         // Each page holds its own credits when it is scraped.
         HoldOutcome::Granted(hold) => {
@@ -82,12 +84,8 @@ pub(crate) async fn judge(
 ) -> Result<Option<Charge>, MonitorsError> {
     let price = monitors.inner.engine.judge_price();
     let Some(hold) = hold(monitors, check, price).await? else { return Ok(None) };
-    Ok(Some((hold, usage(check, url, vec![judgment(price)], Duration::ZERO))))
-}
-
-/// Returns the item of one judgment.
-pub(crate) fn judgment(price: u64) -> UsageItem {
-    UsageItem { item: "judge".to_owned(), count: 1, credits: price }
+    let judgment = UsageItem { item: "judge".to_owned(), count: 1, credits: price };
+    Ok(Some((hold, usage(check, url, vec![judgment], Duration::ZERO))))
 }
 
 /// Returns the usage of a part of a check.

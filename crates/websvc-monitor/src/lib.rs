@@ -37,6 +37,6 @@ pub use config::{MailSettings, MessageConfig, MonitorsConfig};
 pub use error::MonitorsError;
 pub use message::{MessageCounts, MessageMetrics};
 pub use metrics::CheckMetrics;
-pub use monitors::{CreditEstimate, Monitors, RunOutcome};
+pub use monitors::{CreateOutcome, CreditEstimate, Monitors, RunOutcome};
 pub use responses::{check, check_page, definition, monitor};
 pub use subscription::LinkRecipient;

@@ -70,6 +70,23 @@ impl Inner {
     }
 }
 
+/// Outcome of creating a monitor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one value per call, which is consumed at once")]
+pub enum CreateOutcome {
+    /// The monitor is stored.
+    Created(MonitorRecord),
+    /// The team has as many monitors as it may have.
+    TooMany,
+    /// The team has fewer credits than a check may cost.
+    InsufficientCredits {
+        /// The estimate of the check.
+        estimated: u64,
+        /// The credits that are left.
+        remaining: u64,
+    },
+}
+
 /// Outcome of starting a check by a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome {
@@ -144,7 +161,7 @@ impl Monitors {
         }
     }
 
-    /// Creates a monitor of a team.
+    /// Creates a monitor of a team that has the credits for a check.
     ///
     /// # Errors
     /// [`MonitorsError`]
@@ -154,13 +171,17 @@ impl Monitors {
         key: Option<KeyId>,
         definition: MonitorDefinition,
         plan: &MonitorPlan,
-    ) -> Result<CreateMonitorOutcome, MonitorsError> {
+    ) -> Result<CreateOutcome, MonitorsError> {
         let now = self.inner.config.clock.now();
         let next_run_ms = next_run_ms(&definition, now);
         let stored = StoredDefinition::new(&self.inner.engine, definition, plan, now);
         let team = team.to_owned();
         let outcome = self
             .run_blocking(move |inner| {
+                let estimated = stored.check_credits;
+                if let Some(remaining) = credits::shortage(inner, &team, key.is_none(), estimated)? {
+                    return Ok(CreateOutcome::InsufficientCredits { estimated, remaining });
+                }
                 let new = NewMonitor {
                     id: Uuid::new_v4().to_string(),
                     team,
@@ -170,7 +191,10 @@ impl Monitors {
                     status: MonitorStatus::Active,
                     recipients: stored_recipients(inner, &stored.definition)?,
                 };
-                Ok(inner.store.create_monitor(&new, &inner.config.limits, to_ms(now))?)
+                Ok(match inner.store.create_monitor(&new, &inner.config.limits, to_ms(now))? {
+                    CreateMonitorOutcome::Created(record) => CreateOutcome::Created(record),
+                    CreateMonitorOutcome::TooMany => CreateOutcome::TooMany,
+                })
             })
             .await?;
         self.inner.schedule_wakeup.notify_one();
@@ -363,7 +387,8 @@ fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, Monit
         (MonitorStatus::Active, None) => {}
     }
     let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(RunOutcome::NotFound) };
-    if let Some(remaining) = credits::shortage(inner, &record, stored.check_credits)? {
+    let has_no_key = record.key.is_none();
+    if let Some(remaining) = credits::shortage(inner, &record.team, has_no_key, stored.check_credits)? {
         let estimated = stored.check_credits;
         return Ok(RunOutcome::InsufficientCredits { estimated, remaining });
     }

@@ -75,7 +75,9 @@ fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
     let check = new_check(inner, record, &stored, CheckTrigger::Scheduled, next_run_ms);
     match inner.store.start_check(&check, inner.config.clock.now_ms())? {
         StartCheckOutcome::Started(check) => {
-            if let Some(remaining) = credits::shortage(inner, record, stored.check_credits)? {
+            if let Some(remaining) =
+                credits::shortage(inner, &record.team, record.key.is_none(), stored.check_credits)?
+            {
                 credits::skip(inner, &check, remaining)?;
             }
         }

@@ -186,7 +186,7 @@ fn check_threat(
     }
 }
 
-/// Checks and returns `onlyCleanContent`, which is not available with zero data retention.
+/// Returns `onlyCleanContent`, which zero data retention turns off: the operator of the language model may keep the page.
 fn check_clean_content(
     report: &mut Report,
     path: &Path<'_>,
@@ -195,11 +195,13 @@ fn check_clean_content(
 ) -> bool {
     let requested = requested.unwrap_or(false);
     if requested && is_zero_retention {
-        report.violation(&path.key("onlyCleanContent"), ViolationCode::Conflict, |name| {
-            format!("{name} is not supported with zero data retention, which includes lockdown")
+        report.warning(&path.key("onlyCleanContent"), |name| {
+            format!(
+                "{name} has no effect with zero data retention, which includes lockdown; the markdown is as extracted"
+            )
         });
     }
-    requested
+    requested && !is_zero_retention
 }
 
 /// Checks and returns the maximum age of a cached page. A page that is compared with its last scrape never comes from the

@@ -324,7 +324,7 @@ impl Model for ScriptedModel {
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         let schema = match request.format {
-            ResponseFormat::Schema(schema) => schema.clone(),
+            ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => schema.clone(),
             ResponseFormat::Json => Value::Null,
             ResponseFormat::Text => json!("text"),
         };

@@ -1,5 +1,7 @@
 //! Tests of formats that use a language model: generated text, model failures, and fallbacks without a model.
 
+mod clean;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
@@ -52,6 +54,7 @@ impl ModelTest {
         let world = TestWeb::builder()
             .page("http://tea.test/", tea())
             .page("http://long.test/", gardens())
+            .page("http://blank.test/", Page::html("<title>Blank</title><main></main>"))
             .page("http://site.test/", Page::html(home))
             .page("http://site.test/docs/a", link("/docs/b"))
             .page("http://site.test/docs/b", link("/blog/c"))
@@ -240,48 +243,6 @@ async fn generated_text_is_not_cached_but_the_page_is() {
     assert_eq!(again["data"]["summary"], "Second.");
     assert_eq!(again["data"]["metadata"]["cacheState"], "hit", "{again}");
     assert_eq!(test.world.count("http://tea.test/"), 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn clean_content_omits_boilerplate_passages() {
-    let test = ModelTest::new([FakeModel::json(&json!({ "boilerplate": [5] }))]).await;
-    let body = test.scrape(json!({ "formats": ["markdown"], "onlyCleanContent": true })).await;
-    let markdown = body["data"]["markdown"].as_str().unwrap();
-    assert!(markdown.contains("Rooibos") && !markdown.contains("PWNED"), "{markdown}");
-    let body = test.scrape(json!({ "formats": ["markdown"], "onlyCleanContent": true })).await;
-    assert!(
-        body["data"]["markdown"].as_str().unwrap().contains("PWNED"),
-        "without a model response, the page is unchanged: {body}"
-    );
-    assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent"), "{body}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn too_long_page_is_not_cleaned() {
-    let settings = [("WEBSVC__LLM__MAX_INPUT_CHARS", "4000")];
-    let test = ModelTest::with([FakeModel::json(&json!({ "boilerplate": [1] }))], &settings).await;
-    let body = test
-        .scrape_url("http://long.test/", json!({ "formats": ["markdown"], "onlyCleanContent": true }))
-        .await;
-    let markdown = body["data"]["markdown"].as_str().unwrap();
-    let (length, warning) = (markdown.chars().count(), body["warning"].as_str().unwrap());
-    assert!(markdown.contains("Garden 1 ") && markdown.contains("Garden 99 "), "{markdown}");
-    assert!(warning.contains(&format!("{length} characters")) && warning.contains("4000"), "{warning}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn generated_formats_use_the_clean_content() {
-    let clean = || FakeModel::json(&json!({ "boilerplate": [5] }));
-    let test = ModelTest::new([clean(), FakeModel::text("Tea.")]).await;
-    let body = test.scrape(json!({ "formats": ["summary"], "onlyCleanContent": true })).await;
-    assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("Tea."), None), "{body}");
-    assert_eq!(body.get("warning"), None, "{body}");
-    let requests = test.model_requests(CHAT);
-    let words = FakeModel::prompt_text(&requests[1]);
-    assert!(requests.len() == 2 && words.contains("Rooibos") && !words.contains("PWNED"), "{words}");
-    let body = test.scrape(json!({ "formats": ["html"], "onlyCleanContent": true })).await;
-    assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: no format"), "{body}");
-    assert_eq!(test.model_requests(CHAT).len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

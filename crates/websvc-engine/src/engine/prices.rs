@@ -1,11 +1,15 @@
 //! The prices of an engine: the maximum of a request before it, and the price list.
 
-use websvc_validate::{MonitorPlan, ScrapePlan, SearchPlan};
+use websvc_validate::{MonitorPlan, RetentionMode, ScrapePlan, SearchPlan};
 
 use super::Engine;
+use crate::bill::Bill;
 use crate::monitor_estimate::MonitorEstimate;
 use crate::pricing::Pricing;
-use crate::search::{max_file_credits, max_page_credits, max_search_credits, min_file_credits};
+use crate::search::{
+    SearchOutcome, charge_jointly, max_file_credits, max_joint_search_credits, max_page_credits,
+    max_search_credits, min_file_credits,
+};
 
 impl Engine {
     /// Returns the maximum credits of a page. Further pages of a document and scanned redirects are not included.
@@ -38,6 +42,16 @@ impl Engine {
     /// before the pages are fetched.
     pub fn max_search_credits(&self, plan: &SearchPlan) -> u64 {
         max_search_credits(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the maximum credits of searches whose results are charged together. They must have the same retention.
+    pub fn max_joint_search_credits(&self, plans: &[SearchPlan]) -> u64 {
+        max_joint_search_credits(&self.prices(), self.config.scraper.proxies(), plans)
+    }
+
+    /// Returns the charges of searches whose results are charged together: by started tens of all of them.
+    pub fn charge_jointly(&self, retention: RetentionMode, searches: &[SearchOutcome]) -> Bill {
+        charge_jointly(&self.prices(), retention, searches)
     }
 
     /// Returns the credits of a judgment about a page of a monitor.

@@ -1,12 +1,13 @@
 //! The option `onlyCleanContent`: a model names the passages of the markdown that are boilerplate, and they are
-//! removed.
+//! removed. A model that returns the cleaned markdown in place of numbers may only have deleted lines
+//! (operations.md, section 10).
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{CompletionRequest, ResponseFormat};
+use websvc_model::{CompletionContent, CompletionRequest, ResponseFormat};
 use websvc_stage::Stage;
 
 use super::session::ModelSession;
@@ -42,7 +43,7 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         (passages, content)
     });
     let (passages, content) = match splitting.await {
-        Ok((passages, _)) if passages.is_empty() => return markdown,
+        Ok((passages, _)) if passages.is_empty() => return skip(session, "the markdown is empty", markdown),
         Ok(split) => split,
         Err(error) => return skip(session, &format!("the markdown could not be split: {error}"), markdown),
     };
@@ -50,7 +51,8 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         instructions: INSTRUCTIONS,
         user_prompt: "Which passages are boilerplate?",
         content: Some(&content),
-        format: ResponseFormat::Schema(&SCHEMA),
+        // Some models return the cleaned text whatever the schema says.
+        format: ResponseFormat::SchemaOrText(&SCHEMA),
         max_tokens: MAX_TOKENS,
         deadline: session.deadline,
     };
@@ -60,9 +62,9 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
             markdown.chars().count(),
             model.max_input_chars()
         ),
-        Ok(completion) => match without(&passages, &completion.content.into_json()) {
-            Some(cleaned) => return cleaned,
-            None => "the language model named no passages, or all of them".to_owned(),
+        Ok(completion) => match cleaned(&passages, &markdown, completion.content) {
+            Ok(cleaned) => return cleaned,
+            Err(reason) => reason.to_owned(),
         },
         Err(error) => {
             tracing::warn!(format = OPTION, %error, "request to the language model failed");
@@ -77,12 +79,54 @@ fn skip(session: &mut ModelSession<'_>, reason: &str, markdown: String) -> Strin
     markdown
 }
 
-/// Returns the markdown without the passages that the model named; `None` if its response has another structure, or if
-/// nothing would remain.
+/// Returns the cleaned markdown, or the reason why the response of the model cannot be used.
+fn cleaned(passages: &Passages, markdown: &str, response: CompletionContent) -> Result<String, &'static str> {
+    match response {
+        CompletionContent::Json(response) => without(passages, &response).ok_or(
+            "the language model did not name passages of the markdown by their numbers, or named all of them",
+        ),
+        CompletionContent::Text(text) => only_lines(markdown, &text).ok_or(
+            "the language model returned text that is not made of lines of the markdown in their order",
+        ),
+    }
+}
+
+/// Returns the markdown without the passages that the model named; `None` if its response has another structure or
+/// numbers of no passage, or if nothing would remain.
 fn without(passages: &Passages, response: &Value) -> Option<String> {
+    let is_listed = |number: &u64| (1..=passages.len() as u64).contains(number);
+    let named = response["boilerplate"].as_array()?.iter();
     let numbers: HashSet<u64> =
-        response["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
+        named.map(|number| number.as_u64().filter(is_listed)).collect::<Option<_>>()?;
     passages.without(&numbers)
+}
+
+/// Returns the lines of the markdown that a text consists of, apart from white space; `None` if the text has none, or one
+/// that the markdown does not have there. The white space is that of the markdown.
+fn only_lines(markdown: &str, text: &str) -> Option<String> {
+    let mut wanted = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    wanted.peek()?;
+    let mut remaining = String::with_capacity(markdown.len());
+    let mut is_after_removed = false;
+    for line in markdown.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            // Where lines were removed, the gap before them is present already.
+            if !(is_after_removed && (remaining.is_empty() || remaining.ends_with("\n\n"))) {
+                remaining.push_str(line);
+            }
+            continue;
+        }
+        let is_wanted = |wanted: &&str| wanted.split_whitespace().eq(line.split_whitespace());
+        is_after_removed = wanted.next_if(is_wanted).is_none();
+        if !is_after_removed {
+            remaining.push_str(line);
+        }
+    }
+    if is_after_removed {
+        remaining.truncate(remaining.trim_end().len());
+        remaining.extend(markdown.ends_with('\n').then_some('\n'));
+    }
+    wanted.peek().is_none().then_some(remaining)
 }
 
 #[cfg(test)]
@@ -95,9 +139,32 @@ mod tests {
         let check = |response: Value, expected: Option<&str>| {
             assert_eq!(without(&passages, &response).as_deref(), expected, "{response}");
         };
-        check(json!({ "boilerplate": [3, 9] }), Some("# a\n\nb\nb"));
+        check(json!({ "boilerplate": [3] }), Some("# a\n\nb\nb"));
         check(json!({ "boilerplate": [] }), Some("# a\n\nb\nb\n\nc"));
         check(json!({ "boilerplate": [1, 2, 3] }), None);
         check(json!({}), None);
+        // A number of no passage shows that the model did not understand the task.
+        for numbers in [json!([3, 9]), json!([0]), json!([-1]), json!(["x", 3]), json!([1.5]), json!("3")] {
+            check(json!({ "boilerplate": numbers }), None);
+        }
+    }
+
+    #[test]
+    fn text_may_only_delete_lines() {
+        let markdown = "# a\n\nb\n  c  d\n\nad\n\n```\nx\n\ny\n```\n\nb\n";
+        for (text, expected) in [
+            ("# a\nb\nc d\n```\nx\ny\n```\nb", Some("# a\n\nb\n  c  d\n\n```\nx\n\ny\n```\n\nb\n")),
+            ("# a\n\n\nb\n", Some("# a\n\nb\n")),
+            ("b\nb", Some("b\n\nb\n")),
+            (markdown, Some(markdown)),
+            // Invented, in another order, repeated too often, changed, and empty.
+            ("# a\nnew", None),
+            ("b\n# a", None),
+            ("b\nb\nb", None),
+            ("# a changed", None),
+            (" \n", None),
+        ] {
+            assert_eq!(only_lines(markdown, text).as_deref(), expected, "{text:?}");
+        }
     }
 }

@@ -72,7 +72,7 @@ fn max_scans(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
     if plan.scrape().is_some_and(|scrape| scrape.protection().is_some()) { pages } else { 0 }
 }
 
-fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKind, u64) {
+pub(super) fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKind, u64) {
     match retention {
         RetentionMode::Normal => (ChargeKind::Results, pricing.search_per_ten),
         RetentionMode::Anonymous => (ChargeKind::ResultsAnon, pricing.search_anon_per_ten),

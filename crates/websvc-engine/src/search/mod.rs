@@ -6,6 +6,7 @@ mod charge;
 mod feature_check;
 mod find;
 mod gather;
+mod joint_charge;
 mod media_charge;
 mod merge;
 mod post_filter;
@@ -30,6 +31,7 @@ pub(crate) use feature_check::{FeatureCheck, check_page_features, check_search_f
 pub use find::NO_PAGES;
 pub(crate) use find::query_sources;
 pub(crate) use gather::{GatherContext, gather};
+pub(crate) use joint_charge::{charge_jointly, max_joint_search_credits};
 pub(crate) use merge::canonical;
 pub(crate) use post_filter::matches;
 pub(crate) use threat_filter::UrlCheckers;

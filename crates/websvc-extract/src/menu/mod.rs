@@ -1,8 +1,9 @@
 //! The menu of a restaurant or shop that a page shows (operations.md, section 8.2), without a language model.
 //!
-//! Structured data comes first. The visible text is read only if the page says that it has a menu, because a list of
-//! articles in a shop looks the same.
+//! Structured data comes first. The visible text is a menu only if the page calls itself one, names a place where people
+//! eat, or has several courses, because a list of articles in a shop looks the same.
 
+mod courses;
 mod diet;
 mod draft;
 mod entity;
@@ -43,7 +44,8 @@ pub(crate) fn read(document: &Document) -> Option<PageMenu> {
     // Of sources with the same number of items, the first one is the most reliable.
     let structured = structured.into_iter().flatten().rev().max_by_key(MenuDraft::item_count);
     let known = structured.as_ref().map_or(0, MenuDraft::item_count);
-    let visible = text::draft(document, &signals).filter(|draft| draft.item_count() > MIN_SHARE * known);
+    let visible =
+        text::draft(document, &page, &signals).filter(|draft| draft.item_count() > MIN_SHARE * known);
     let draft = visible.or(structured)?;
     Some(draft.finish(entity::merchant(data), &page, data))
 }

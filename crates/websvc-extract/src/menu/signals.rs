@@ -1,5 +1,6 @@
 //! Evidence that a page is about food and has a menu.
 
+use super::courses;
 use super::entity::is_food_establishment;
 use crate::document::Document;
 use crate::metadata;
@@ -108,6 +109,10 @@ const SECTION_WORDS: [&str; 74] = [
     "nagerechten",
 ];
 
+/// Words of sections that price lists other than menus have, too: meals that a hotel charges for, and things.
+const AMBIGUOUS_WORDS: [&str; 9] =
+    ["main", "breakfast", "brunch", "lunch", "dinner", "frühstück", "rolls", "grill", "sides"];
+
 /// The evidence of a page.
 #[derive(Debug)]
 pub(super) struct MenuSignals {
@@ -115,6 +120,10 @@ pub(super) struct MenuSignals {
     pub(super) is_food_establishment: bool,
     /// True if the title, a main heading or the URL has a word for a menu.
     pub(super) names_menu: bool,
+    /// True if the title, a main heading or the name of the site has a word for a place where people eat.
+    names_place: bool,
+    /// True if the title, a main heading, the name of the site or the URL has a word of another trade.
+    names_other_trade: bool,
 }
 
 impl MenuSignals {
@@ -123,12 +132,39 @@ impl MenuSignals {
         let is_food_establishment = graphs.iter().flat_map(|graph| graph.roots()).any(is_food_establishment)
             || data.meta(&["og:type"]).is_some_and(|kind| kind.starts_with("restaurant"));
         let path = document.url.path().to_lowercase();
-        let texts = heading_texts(document).into_iter().chain(metadata::title(&document.dom)).chain([path]);
-        let names_menu = texts.flat_map(|text| words(&text)).any(|word| MENU_WORDS.contains(&word.as_str()));
-        MenuSignals { is_food_establishment, names_menu }
+        let site = data.meta(&["og:site_name"]).map(words).unwrap_or_default();
+        let texts = heading_texts(document).into_iter().chain(metadata::title(&document.dom));
+        let names: Vec<String> = texts.flat_map(|text| words(&text)).collect();
+        let path = words(&path);
+        let names_menu = names.iter().chain(&path).any(|word| MENU_WORDS.contains(&word.as_str()));
+        MenuSignals {
+            is_food_establishment,
+            names_menu,
+            names_place: courses::is_place(&names) || courses::is_place(&site),
+            names_other_trade: [&names, &site, &path].into_iter().any(|words| courses::is_other_trade(words)),
+        }
     }
 
-    /// Returns whether sections with these names are those of a menu on this page.
+    /// Returns whether sections of the visible text are those of a menu on this page, by the names of all of them and by
+    /// those of the large ones. A page that sells articles, as `can_buy` says, has to call itself a menu.
+    pub(super) fn accept_text(&self, all: &[&str], large: &[&str], can_buy: impl FnOnce() -> bool) -> bool {
+        if self.accept(all.iter().copied()) {
+            return true;
+        }
+        let is_food = |name: &&str| {
+            let is_clear = |word: &String| {
+                let word = word.as_str();
+                SECTION_WORDS.contains(&word) && !AMBIGUOUS_WORDS.contains(&word)
+            };
+            words(name).iter().any(is_clear)
+        };
+        let has_courses =
+            || courses::has_several(all.iter().copied()) && courses::has_one(large.iter().copied());
+        let is_named = self.names_place && large.iter().any(is_food);
+        !self.names_other_trade && (is_named || has_courses()) && !can_buy()
+    }
+
+    /// Returns whether sections with these names are those of a menu on this page that calls itself one.
     pub(super) fn accept<'t>(&self, section_names: impl Iterator<Item = &'t str>) -> bool {
         if self.is_food_establishment {
             return true;

@@ -5,6 +5,7 @@ use super::draft::{MenuDraft, description};
 use super::signals::MenuSignals;
 use super::text_lines::{self, Line};
 use crate::document::Document;
+use crate::product::identity::PageIdentity;
 use websvc_types::menu::{MenuItem, MenuSection};
 use websvc_types::product::{Availability, Price};
 
@@ -22,17 +23,20 @@ const MAX_DESCRIPTION_CHARS: usize = 400;
 /// Number of lines after a heading in which the price of a dish with this name is expected.
 const PRICE_DISTANCE: usize = 3;
 
-/// Returns the menu in the visible text, if the page says that it has one.
-pub(super) fn draft(document: &Document, signals: &MenuSignals) -> Option<MenuDraft> {
-    if !signals.is_food_establishment && !signals.names_menu {
-        return None;
-    }
+/// Returns the menu in the visible text, if the page and its sections have the signs of one.
+pub(super) fn draft(
+    document: &Document,
+    page: &PageIdentity<'_>,
+    signals: &MenuSignals,
+) -> Option<MenuDraft> {
     let lines = text_lines::read(document);
     let mut sections = sections(&lines);
     sections.retain(|section| !section.items.is_empty());
     let is_large = |section: &MenuSection| section.items.len() >= MIN_ITEMS;
-    if !sections.iter().any(is_large) || !signals.accept(sections.iter().map(|section| section.name.as_str()))
-    {
+    let all: Vec<&str> = sections.iter().map(|section| section.name.as_str()).collect();
+    let large = sections.iter().filter(|section| is_large(section));
+    let large: Vec<&str> = large.map(|section| section.name.as_str()).collect();
+    if large.is_empty() || !signals.accept_text(&all, &large, || page.can_buy()) {
         return None;
     }
     MenuDraft::new(if signals.is_food_establishment { ESTABLISHMENT } else { OTHER }, sections)

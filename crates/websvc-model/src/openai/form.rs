@@ -38,11 +38,17 @@ impl RequestForm {
         let is_rejected = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let format = match format {
             ResponseFormat::Text => FormatParameter::Omitted,
-            ResponseFormat::Schema(_) if !support.json_schema.is_rejected() => FormatParameter::JsonSchema,
-            ResponseFormat::Schema(_) | ResponseFormat::Json if support.json_object.is_rejected() => {
-                FormatParameter::Omitted
+            ResponseFormat::Schema(_) | ResponseFormat::SchemaOrText(_)
+                if !support.json_schema.is_rejected() =>
+            {
+                FormatParameter::JsonSchema
             }
-            ResponseFormat::Schema(_) | ResponseFormat::Json => FormatParameter::JsonObject,
+            ResponseFormat::Schema(_) | ResponseFormat::SchemaOrText(_) | ResponseFormat::Json => {
+                match support.json_object.is_rejected() {
+                    true => FormatParameter::Omitted,
+                    false => FormatParameter::JsonObject,
+                }
+            }
         };
         Self {
             format,
@@ -87,7 +93,10 @@ impl RequestForm {
             body["reasoning_effort"] = json!(effort);
         }
         match (self.format, request.format) {
-            (FormatParameter::JsonSchema, ResponseFormat::Schema(schema)) => {
+            (
+                FormatParameter::JsonSchema,
+                ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema),
+            ) => {
                 // Not strict: strict mode rejects schemas with optional fields, and the response is validated anyway.
                 let schema = json!({ "name": "answer", "schema": schema, "strict": false });
                 body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });

@@ -19,7 +19,7 @@ use websvc_transport::Client;
 
 use crate::error::ModelError;
 use crate::limited::acquire;
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, ResponseFormat, Usage};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
 use crate::prompt::{self, PromptMessages};
 use endpoint::{CallFailure, Endpoint};
 use form::{ParameterSupport, RequestForm};
@@ -176,7 +176,6 @@ impl OpenAi {
         let has_effort = self.reasoning_effort.is_some();
         let mut form = RequestForm::initial(request.format, has_effort, &self.support);
         let mut rejected: Vec<(RequestForm, String)> = Vec::new();
-        let wants_json = request.format != ResponseFormat::Text;
         let mut usage_before = Usage::default();
         loop {
             let needs_space = self.reasons.load(Ordering::Relaxed);
@@ -187,7 +186,8 @@ impl OpenAi {
             match self.endpoint.post("chat/completions", &body, time).await {
                 Ok(response) => {
                     self.support.record(&rejected, form);
-                    let completion = parse_completion(&response, wants_json, messages.is_content_truncated);
+                    let completion =
+                        parse_completion(&response, request.format, messages.is_content_truncated);
                     match completion {
                         Err(ModelError::InvalidResponse { usage, .. })
                             if !needs_space && is_cut_in_reasoning(&response) =>

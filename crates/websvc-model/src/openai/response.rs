@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::ModelError;
-use crate::model::{Completion, CompletionContent, RankedText, Ranking, Usage};
+use crate::model::{Completion, CompletionContent, RankedText, Ranking, ResponseFormat, Usage};
 
 // The tags around the reasoning of a model.
 const REASONING_START: &str = "<think>";
@@ -16,11 +16,11 @@ pub(super) fn invalid(reason: &'static str) -> ModelError {
 /// Parses the response to a completion. An error also has the token usage.
 pub(super) fn parse_completion(
     response: &Value,
-    wants_json: bool,
+    format: ResponseFormat<'_>,
     is_content_truncated: bool,
 ) -> Result<Completion, ModelError> {
     let usage = usage_of(response);
-    match parse_content(response, wants_json) {
+    match parse_content(response, format) {
         Ok(content) => Ok(Completion { content, usage, is_content_truncated }),
         Err(ModelError::InvalidResponse { reason, usage: _ }) => {
             Err(ModelError::InvalidResponse { reason, usage })
@@ -34,7 +34,7 @@ fn usage_of(response: &Value) -> Usage {
     Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") }
 }
 
-fn parse_content(response: &Value, wants_json: bool) -> Result<CompletionContent, ModelError> {
+fn parse_content(response: &Value, format: ResponseFormat<'_>) -> Result<CompletionContent, ModelError> {
     let choice = response.pointer("/choices/0").ok_or_else(|| invalid("no `choices`"))?;
     // A truncated response is useless: text would end in the middle, and data would be incomplete.
     if choice["finish_reason"] == "length" {
@@ -48,14 +48,25 @@ fn parse_content(response: &Value, wants_json: bool) -> Result<CompletionContent
     let text = text_of(&message["content"]).unwrap_or_default();
     let text = text.trim();
     if text.is_empty() {
+        let wants_json = format != ResponseFormat::Text;
         let answer = wants_json.then(|| json_in_reasoning(message)).flatten();
         return answer.map(CompletionContent::Json).ok_or_else(|| invalid("no text"));
     }
-    Ok(if wants_json {
-        CompletionContent::Json(extract_json(text)?)
-    } else {
-        CompletionContent::Text(without_reasoning(text)?.to_owned())
-    })
+    let as_text = || Ok(CompletionContent::Text(without_reasoning(text)?.to_owned()));
+    match format {
+        ResponseFormat::Text => as_text(),
+        ResponseFormat::Json | ResponseFormat::Schema(_) => Ok(CompletionContent::Json(extract_json(text)?)),
+        ResponseFormat::SchemaOrText(schema) => match extract_json(text) {
+            Ok(value) if has_required(&value, schema) => Ok(CompletionContent::Json(value)),
+            Ok(_) | Err(_) => as_text(),
+        },
+    }
+}
+
+/// Returns whether a value is an object with the required fields of a schema.
+fn has_required(value: &Value, schema: &Value) -> bool {
+    let mut names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    value.is_object() && names.all(|name| value.get(name).is_some())
 }
 
 /// Returns whether the response ended at its maximum length before the answer began.
@@ -225,7 +236,7 @@ mod tests {
             ("I cannot do that.", None),
             (r#"{"a": "#, None),
         ] {
-            let found = parse_completion(&completion(&json!(text), "stop"), true, false);
+            let found = parse_completion(&completion(&json!(text), "stop"), ResponseFormat::Json, false);
             assert_eq!(found.ok().map(|found| found.content.into_json()), expected, "{text}");
         }
     }
@@ -244,17 +255,20 @@ mod tests {
             completion(&json!("The tea costs twelve"), "length"),
         ] {
             assert!(
-                matches!(parse_completion(&response, false, false), Err(ModelError::InvalidResponse { .. })),
+                matches!(
+                    parse_completion(&response, ResponseFormat::Text, false),
+                    Err(ModelError::InvalidResponse { .. })
+                ),
                 "{response}"
             );
         }
-        for wants_json in [true, false] {
-            let cut = parse_completion(&completion(&json!("[1]"), "length"), wants_json, false).unwrap_err();
+        for format in [ResponseFormat::Json, ResponseFormat::Text] {
+            let cut = parse_completion(&completion(&json!("[1]"), "length"), format, false).unwrap_err();
             assert!(cut.to_string().contains("cut off"), "{cut}");
         }
         let parts = completion(&json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
         assert_eq!(
-            parse_completion(&parts, false, false).unwrap().content,
+            parse_completion(&parts, ResponseFormat::Text, false).unwrap().content,
             CompletionContent::Text("ab".to_owned())
         );
     }
@@ -265,7 +279,7 @@ mod tests {
             let mut response = completion(&content, reason);
             response["choices"][0]["message"]["reasoning"] = json!("Let me think.");
             response["usage"] = json!({ "prompt_tokens": 5, "completion_tokens": 3 });
-            let error = parse_completion(&response, true, false).unwrap_err();
+            let error = parse_completion(&response, ResponseFormat::Json, false).unwrap_err();
             let ModelError::InvalidResponse { reason, usage } = error else { panic!("{error}") };
             assert_eq!(
                 (reason, usage),
@@ -296,9 +310,12 @@ mod tests {
         ] {
             let mut response = completion(&json!(""), "stop");
             response["choices"][0]["message"][field] = json!(reasoning);
-            let found = parse_completion(&response, true, false).ok();
+            let found = parse_completion(&response, ResponseFormat::Json, false).ok();
             assert_eq!(found.map(|found| found.content.into_json()), expected, "{reasoning}");
-            assert!(parse_completion(&response, false, false).is_err(), "reasoning is not text");
+            assert!(
+                parse_completion(&response, ResponseFormat::Text, false).is_err(),
+                "reasoning is not text"
+            );
         }
     }
 
@@ -310,7 +327,8 @@ mod tests {
             ("<think>a</think> no <think>b</think> Four.", "Four."),
             ("Write <think> before it.", "Write <think> before it."),
         ] {
-            let found = parse_completion(&completion(&json!(text), "stop"), false, false).unwrap();
+            let found =
+                parse_completion(&completion(&json!(text), "stop"), ResponseFormat::Text, false).unwrap();
             assert_eq!(found.content, CompletionContent::Text(expected.to_owned()), "{text}");
         }
     }
@@ -330,5 +348,21 @@ mod tests {
         check(json!([result(3, 0.1)]), 1, None);
         check(json!([{ "index": 0 }]), 1, None);
         check(json!({}), 1, None);
+    }
+
+    #[test]
+    fn answer_without_the_required_fields_is_a_text() {
+        let schema = json!({ "type": "object", "required": ["numbers"] });
+        for (text, expected) in [
+            (r#"{"numbers": [1]}"#, json!({ "numbers": [1] })),
+            ("```json\n{\"numbers\": []}\n```", json!({ "numbers": [] })),
+            ("<think>No.</think># Tea\n\n[1] {x}", json!("# Tea\n\n[1] {x}")),
+            ("[Tea](http://tea.test/)", json!("[Tea](http://tea.test/)")),
+            (r#"{"other": 1}"#, json!(r#"{"other": 1}"#)),
+        ] {
+            let format = ResponseFormat::SchemaOrText(&schema);
+            let found = parse_completion(&completion(&json!(text), "stop"), format, false).unwrap();
+            assert_eq!(found.content.into_json(), expected, "{text}");
+        }
     }
 }

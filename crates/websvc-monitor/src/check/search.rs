@@ -8,7 +8,9 @@ use websvc_scrape::FilePublisher;
 use websvc_store::{BaselineChange, CheckPageStatus, NewCheckPage};
 use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus};
 use websvc_types::{ScrapeOptions, SearchRequest, WebResult};
-use websvc_validate::{Checked, Policy, SearchPlan, SearchTargetPlan, check_scrape_options, check_search};
+use websvc_validate::{
+    Checked, Policy, RetentionMode, SearchPlan, SearchTargetPlan, check_scrape_options, check_search,
+};
 
 use super::{CheckRun, Stop};
 use crate::baseline::{ResultBaseline, decode, encode};
@@ -55,32 +57,35 @@ impl CheckRun {
 
     /// Runs the searches of a target and stores their results.
     async fn find_results(&mut self, index: usize, target: &SearchTargetPlan) -> Result<(), Stop> {
-        let mut lists = Vec::new();
-        let mut charges = Vec::new();
+        let queries: Vec<&String> = target.searches.iter().map(|request| &request.query).collect();
+        let mut plans = Vec::with_capacity(target.searches.len());
         for request in &target.searches {
-            let query = &request.query;
-            let plan = self.search_plan(request.clone()).await?;
-            let hold =
-                credits::hold(&self.monitors, &self.record, self.engine().max_search_credits(&plan)).await?;
-            let Some(hold) = hold else {
-                return Err(Stop::Failed("insufficient credits for the searches of the monitor".to_owned()));
-            };
-            let started = Instant::now();
-            let files = FilePublisher::inline();
-            let found = self.engine().search(&plan, &self.record.team, &files, started).await;
-            let found =
-                found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?;
-            charges.push((hold, credits::usage(&self.record, query, found.bill.items(), started.elapsed())));
-            lists.push((query, found.data.web.unwrap_or_default()));
+            plans.push(self.search_plan(request.clone()).await?);
         }
-        let mut merged = merge(lists);
+        let max_credits = self.engine().max_joint_search_credits(&plans);
+        let Some(hold) = credits::hold(&self.monitors, &self.record, max_credits).await? else {
+            return Err(Stop::Failed("insufficient credits for the searches of the monitor".to_owned()));
+        };
+        let begun = Instant::now();
+        let mut searches = Vec::with_capacity(plans.len());
+        for (query, plan) in queries.iter().zip(&plans) {
+            let files = FilePublisher::inline();
+            let found = self.engine().search(plan, &self.record.team, &files, Instant::now()).await;
+            searches.push(
+                found.map_err(|error| Stop::Failed(format!("the search for {query:?} failed: {error}")))?,
+            );
+        }
+        let items = self.engine().charge_jointly(RetentionMode::Normal, &searches).items();
+        let usage = credits::usage(&self.record, &queries_text(&queries), items, begun.elapsed());
+        let lists = searches.into_iter().map(|found| found.data.web.unwrap_or_default());
+        let mut merged = merge(queries.into_iter().zip(lists).collect());
         merged.truncate(target.max_results as usize);
         let progress = &mut self.progress.targets[index];
         progress.result.result_count = Some(merged.len() as u64);
         progress.result.matches = Some(0);
         progress.result.results_judged = Some(0);
         progress.result.judge_credits = Some(0);
-        let credits: u64 = charges.iter().map(|(_, usage)| usage.price()).sum();
+        let credits = usage.price();
         progress.result.search_credits = Some(credits);
         progress.results = Some(merged);
         self.progress.credits += credits;
@@ -88,9 +93,7 @@ impl CheckRun {
         self.save().await?;
         self.monitors
             .run_blocking(move |_| {
-                for (hold, usage) in charges {
-                    hold.settle(usage);
-                }
+                hold.settle(usage);
                 Ok(())
             })
             .await?;
@@ -151,7 +154,12 @@ impl CheckRun {
             decided.set_status(MonitorSearchStatus::Alert);
             return Ok(());
         };
-        let markdown = match self.scrape(decided).await? {
+        // Held before the scrape, which is part of the judgment. A judgment that fails is free.
+        let Some(charge) = credits::judge(&self.monitors, &self.record, &decided.result.url).await? else {
+            decided.set_skipped("the team has no credits left".to_owned());
+            return Ok(());
+        };
+        let markdown = match self.scrape(&decided.result.url).await? {
             Ok(markdown) => markdown,
             Err(reason) => {
                 decided.set_skipped(format!("the result could not be scraped: {reason}"));
@@ -162,8 +170,9 @@ impl CheckRun {
         match judge_result(model, &goal, &page).await {
             Ok(decision) => {
                 decided.set_decision(decision);
-                let price = self.engine().judge_price();
-                decided.charge.iter_mut().for_each(|(_, usage)| usage.items.push(credits::judgment(price)));
+                let price = charge.1.price();
+                // Stored with the result, so that a check that is interrupted does not pay twice.
+                decided.charge = Some(charge);
                 let result = &mut self.progress.targets[index].result;
                 *result.results_judged.get_or_insert(0) += 1;
                 *result.judge_credits.get_or_insert(0) += price;
@@ -173,28 +182,18 @@ impl CheckRun {
         Ok(())
     }
 
-    /// Returns the markdown of a result, or the reason why there is none. The charge of the scrape becomes that of the
-    /// result, with which it is stored, so that a check that is interrupted does not pay twice. The hold covers the
-    /// judgment, too.
-    async fn scrape(&self, decided: &mut DecidedResult) -> Result<Result<String, String>, Stop> {
-        let url = &decided.result.url;
+    /// Returns the markdown of a result, or the reason why there is none. Free: the price of the judgment contains it
+    /// (operations.md, section 3.9).
+    async fn scrape(&self, url: &str) -> Result<Result<String, String>, Stop> {
         let Ok(parsed) = Url::parse(url) else { return Ok(Err("its URL is not valid".to_owned())) };
         let options = ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
         let plan = match check_scrape_options(options, &self.policy().await?) {
             Ok(Checked { plan, warnings: _ }) => plan,
             Err(rejection) => return Ok(Err(rejection.to_string())),
         };
-        let engine = self.engine();
-        let max_credits = engine.max_page_credits(&plan).saturating_add(engine.judge_price());
-        let Some(hold) = credits::hold(&self.monitors, &self.record, max_credits).await? else {
-            return Ok(Err("the team has no credits left".to_owned()));
-        };
-        let started = Instant::now();
         let files = FilePublisher::inline();
-        let outcome =
-            engine.scrape(&parsed, &plan, &self.record.team, &files, started + SCRAPE_TIMEOUT).await;
-        let usage = credits::usage(&self.record, url, outcome.bill.items(), started.elapsed());
-        decided.charge = Some((hold, usage));
+        let deadline = Instant::now() + SCRAPE_TIMEOUT;
+        let outcome = self.engine().scrape(&parsed, &plan, &self.record.team, &files, deadline).await;
         Ok(match outcome.page {
             Ok(page) => page.markdown.ok_or_else(|| "it has no text".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -226,6 +225,11 @@ impl CheckRun {
         let (found, matches) = (result.result_count.unwrap_or_default(), result.matches.unwrap_or_default());
         result.summary = Some(format!("{matches} new of {found} results"));
     }
+}
+
+/// Returns the queries of a target in one text, for the usage log.
+fn queries_text(queries: &[&String]) -> String {
+    queries.iter().map(|query| query.as_str()).collect::<Vec<_>>().join("; ")
 }
 
 /// Merges the results of several queries: the best of each first, each page once.

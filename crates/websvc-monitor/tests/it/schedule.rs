@@ -9,12 +9,10 @@ use uuid::Uuid;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_jobs::{Jobs, JobsConfig};
-use websvc_monitor::{Clock, Monitors, MonitorsConfig};
+use websvc_monitor::{Clock, CreateOutcome, Monitors, MonitorsConfig};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_stage::Distribution;
-use websvc_store::{
-    CheckRecord, CheckStatus, CheckTrigger, CreateMonitorOutcome, MonitorRecord, SnapshotLimits, Store,
-};
+use websvc_store::{CheckRecord, CheckStatus, CheckTrigger, MonitorRecord, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
 use websvc_threat::Classifier;
 use websvc_types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
@@ -104,8 +102,10 @@ impl Running {
         let definition = check_create_monitor(request, context).unwrap().plan;
         let plan = definition.plan(&Policy::default()).unwrap().plan;
         match self.monitors.create(TEAM, None, definition, &plan).await.unwrap() {
-            CreateMonitorOutcome::Created(record) => record,
-            CreateMonitorOutcome::TooMany => panic!("the team has no other monitors"),
+            CreateOutcome::Created(record) => record,
+            outcome @ (CreateOutcome::TooMany | CreateOutcome::InsufficientCredits { .. }) => {
+                panic!("the monitor is not created: {outcome:?}")
+            }
         }
     }
 

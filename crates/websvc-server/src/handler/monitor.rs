@@ -9,9 +9,9 @@ mod request;
 use http::{Request, StatusCode};
 use url::Url;
 use uuid::Uuid;
-use websvc_monitor::{MonitorsError, RunOutcome};
+use websvc_monitor::{CreateOutcome, MonitorsError, RunOutcome};
 use websvc_stage::Stage;
-use websvc_store::{CheckDeliveries, CreateMonitorOutcome, MonitorRecord, MonitorStatus};
+use websvc_store::{CheckDeliveries, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::monitor::{
@@ -114,13 +114,14 @@ async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result
     let key = context.caller.as_ref().map(|caller| caller.key_id.clone());
     let monitors = &context.state.monitors;
     match monitors.create(context.team_name(), key, definition, &plan).await? {
-        CreateMonitorOutcome::Created(record) => {
-            respond(context, base_url.as_deref(), &record, warnings).await
-        }
-        CreateMonitorOutcome::TooMany => {
+        CreateOutcome::Created(record) => respond(context, base_url.as_deref(), &record, warnings).await,
+        CreateOutcome::TooMany => {
             let max = monitors.config().limits.max_monitors;
             let text = format!("Rate limit exceeded: limit of {max} monitors per team reached");
             Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S))
+        }
+        CreateOutcome::InsufficientCredits { estimated, remaining } => {
+            Err(insufficient_credits(context, "create", estimated, remaining))
         }
     }
 }
@@ -190,15 +191,24 @@ async fn run(context: &RequestContext<'_>, request: MonitorRequest) -> Result<Ht
             "The monitor is paused; set its status to active first",
         )),
         RunOutcome::InsufficientCredits { estimated, remaining } => {
-            context.state.metrics.record_insufficient_credits();
-            let text = format!(
-                "Insufficient credits to run the monitor: a check may cost {estimated} credits, and the team has \
-                 {remaining} left"
-            );
-            Err(ApiError::new(ErrorCode::InsufficientCredits, text))
+            Err(insufficient_credits(context, "run", estimated, remaining))
         }
         RunOutcome::NotFound => Err(not_found()),
     }
+}
+
+fn insufficient_credits(
+    context: &RequestContext<'_>,
+    action: &str,
+    estimated: u64,
+    remaining: u64,
+) -> ApiError {
+    context.state.metrics.record_insufficient_credits();
+    let text = format!(
+        "Insufficient credits to {action} the monitor: a check may cost {estimated} credits, and the team has \
+         {remaining} left"
+    );
+    ApiError::new(ErrorCode::InsufficientCredits, text)
 }
 
 /// Checks that the pages of a monitor can be scraped: the formats of the key, and the abilities of this installation.

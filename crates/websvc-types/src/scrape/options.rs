@@ -44,8 +44,8 @@ pub struct ScrapeOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub only_main_content: Option<bool>,
-    /// Beta. True removes the remaining boilerplate from the markdown with a language model. Cannot be combined with
-    /// zero data retention, which includes `lockdown`. Default: false.
+    /// Beta. True removes the remaining boilerplate from the markdown with a language model. Has no effect
+    /// under zero data retention, which includes `lockdown`. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub only_clean_content: Option<bool>,
@@ -142,17 +142,8 @@ pub struct ScrapeOptions {
     pub origin: Option<String>,
 }
 
-/// Adds the rules that attributes cannot express: options that exclude each other, and the field in which the official
-/// Rust client sends the options of the format `json`.
+/// Adds the field in which the official Rust client sends the options of the format `json`.
 fn add_rules(schema: &mut Schema) {
-    let enabled = json!({ "const": true });
-    schema.insert(
-        "not".to_owned(),
-        json!({
-            "required": ["onlyCleanContent", "lockdown"],
-            "properties": { "onlyCleanContent": enabled, "lockdown": enabled },
-        }),
-    );
     let description = "Options of the format `json`, if `formats` has its bare name.";
     let options = json!([{ "$ref": "#/$defs/Json" }, { "type": "null" }]);
     let property = json!({ "anyOf": options, "deprecated": true, "description": description });

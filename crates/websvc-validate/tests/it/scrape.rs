@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 use websvc_types::{Format, ParserKind, Profile, Proxy, RedactEntity, RedactMode, ScrapeOptions};
-use websvc_validate::{FeaturePolicy, Policy, check_scrape_options};
+use websvc_validate::{Checked, FeaturePolicy, Policy, check_scrape_options};
 
 use crate::support::{Expected, check_option, scrape_plan};
 
@@ -137,12 +137,23 @@ fn page_with_credentials_in_its_url_is_personal() {
 }
 
 #[test]
-fn clean_content_conflicts_with_lockdown() {
+fn zero_retention_turns_clean_content_off_with_a_warning() {
     check_option("onlyCleanContent", &json!(true), &[]);
-    let options =
-        ScrapeOptions { only_clean_content: Some(true), lockdown: Some(true), ..ScrapeOptions::default() };
-    let rejection = check_scrape_options(options, &Policy::default()).unwrap_err();
-    assert!(rejection.to_string().starts_with("onlyCleanContent is not supported"), "{rejection}");
+    let check = |lockdown: bool, policy: Policy, is_clean: bool| {
+        let options = ScrapeOptions {
+            only_clean_content: Some(true),
+            lockdown: Some(lockdown),
+            ..ScrapeOptions::default()
+        };
+        let Checked { plan, warnings } = check_scrape_options(options, &policy).unwrap();
+        assert_eq!(plan.only_clean_content(), is_clean);
+        let has_warning =
+            |warning: &String| warning.starts_with("onlyCleanContent has no effect with zero data retention");
+        assert_eq!(warnings.iter().filter(|warning| has_warning(warning)).count(), usize::from(!is_clean));
+    };
+    check(false, Policy::default(), true);
+    check(true, Policy::default(), false);
+    check(false, Policy { zdr: FeaturePolicy::Forced, ..Policy::default() }, false);
 }
 
 #[test]

@@ -134,7 +134,7 @@ async fn search_results_alert_once_without_a_judge() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn judged_search_result_costs_its_scrape_and_its_judgment() {
+async fn judged_search_result_costs_its_judgment_with_the_scrape() {
     let answer = json!({ "decision": "alert", "concept": "tea", "rationale": "a price", "eventKey": "tea" });
     let test = MonitorTest::with(move |_| FakeModel::json(&answer), &with_model()).await;
     let documents =
@@ -146,12 +146,62 @@ async fn judged_search_result_costs_its_scrape_and_its_judgment() {
     let monitor = test.create(json!({ "goal": "Prices of teas", "targets": [target] })).await;
     let first = test.run(&monitor).await;
     check_summary(&first, &json!({ "totalPages": 1, "new": 1 }));
-    // 2 for the search, 1 for the scrape, 1 for the judgment.
-    assert_eq!(first["actualCredits"], 4, "{first}");
+    // 2 for the search, 1 for the judgment with its scrape.
+    assert_eq!(first["actualCredits"], 3, "{first}");
+    assert_eq!(first["targetResults"][0]["judgeCredits"], 1, "{first}");
     assert_eq!(first["pages"][0]["metadata"]["rationale"], "a price");
     let second = test.run(&monitor).await;
     check_summary(&second, &json!({ "totalPages": 1, "same": 1 }));
     assert_eq!(second["actualCredits"], 2, "{second}");
+    assert_eq!(test.world.count(TEA), 1, "the result was not scraped once for its judgment");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_of_a_search_target_are_charged_together() {
+    let test = MonitorTest::new().await;
+    let words = [
+        "green", "black", "white", "red", "yellow", "oolong", "iced", "herbal", "sweet", "milk", "mint",
+        "ginger",
+    ];
+    let documents: Vec<Value> = words
+        .iter()
+        .map(|word| {
+            let content = format!("The {word} tea of the year.");
+            json!({ "url": format!("http://news.test/{word}"), "title": format!("The {word} tea"), "content": content })
+        })
+        .collect();
+    let upload =
+        test.service.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
+    assert_eq!(upload.status, 200, "{}", upload.body);
+    test.service.search_until_found("ginger").await;
+    let target = json!({ "type": "search", "queries": words, "searchWindow": "7d", "maxResults": 1 });
+    let monitor = test.create(json!({ "judgeEnabled": false, "targets": [target] })).await;
+    let check = test.run(&monitor).await;
+    check_summary(&check, &json!({ "totalPages": 1, "new": 1 }));
+    // Twelve raw results are two started tens.
+    for name in ["estimatedCredits", "reservedCredits", "actualCredits"] {
+        assert_eq!(check[name], 4, "{name}: {check}");
+    }
+    assert_eq!(check["targetResults"][0]["searchCredits"], 4, "{check}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watched_result_never_costs_more_than_the_estimate() {
+    let answer = json!({ "decision": "watch", "concept": "tea", "rationale": "later", "eventKey": "tea" });
+    let test = MonitorTest::with(move |_| FakeModel::json(&answer), &with_model()).await;
+    let documents =
+        json!({ "documents": [{ "url": TEA, "title": "Tea prices", "content": "The tea prices." }] });
+    let upload = test.service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(upload.status, 200, "{}", upload.body);
+    test.service.search_until_found("tea").await;
+    let target =
+        json!({ "type": "search", "queries": ["tea prices"], "searchWindow": "7d", "maxResults": 1 });
+    let monitor = test.create(json!({ "goal": "Prices of teas", "targets": [target] })).await;
+    for _ in 0..2 {
+        let check = test.run(&monitor).await;
+        assert_eq!(check["pages"][0]["metadata"]["searchStatus"], "watching", "{check}");
+        assert_eq!((&check["estimatedCredits"], &check["actualCredits"]), (&json!(3), &json!(3)), "{check}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -125,3 +125,31 @@ async fn checks_and_pages_are_read_in_parts() {
     let missing = test.service.get(&format!("{monitor}/checks/{}", uuid::Uuid::new_v4())).await;
     assert_eq!((missing.status, &missing.body["error"]), (StatusCode::NOT_FOUND, &json!("Check not found")));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn monitor_needs_the_credits_of_a_check() {
+    let test = MonitorTest::new().await;
+    set_credits(&test, 1).await;
+    let urls =
+        json!({ "targets": [{ "type": "scrape", "urls": ["http://shop.test/a", "http://shop.test/b"] }] });
+    let Response { status, body, .. } = test.try_create(urls.clone()).await;
+    assert_eq!(
+        (status, &body["code"]),
+        (StatusCode::PAYMENT_REQUIRED, &json!("INSUFFICIENT_CREDITS")),
+        "{body}"
+    );
+    let error = body["error"].as_str().unwrap();
+    assert!(error.contains("may cost 2 credits") && error.contains("has 1 left"), "{error}");
+    assert_eq!(test.service.get(MONITOR).await.body["data"], json!([]));
+    test.create(json!({})).await;
+    set_credits(&test, 2).await;
+    test.create(urls).await;
+}
+
+/// Sets the credits of the team, and waits until the service has read them.
+async fn set_credits(test: &MonitorTest, credits: u64) {
+    test.site.succeed(&["teams", "set", "default", "--credits", &credits.to_string()]);
+    while test.service.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"] != credits {
+        tokio::task::yield_now().await;
+    }
+}

@@ -181,9 +181,6 @@ fn apply_rules(request: &mut Value) {
         if number("waitFor").unwrap_or(0) > number("timeout").unwrap_or(u64::MAX) / 2 {
             options.remove("waitFor");
         }
-        if is_zero_retention || options.get("lockdown") == Some(&json!(true)) {
-            options.remove("onlyCleanContent");
-        }
         if is_zero_retention || is_anonymous {
             options.remove("profile");
         }

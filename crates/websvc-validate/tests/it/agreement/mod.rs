@@ -42,11 +42,6 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
     ("a parser occurs once", &["/scrapeOptions/parsers/*"], ViolationCode::Conflict),
     ("a source occurs once", &["/sources/*"], ViolationCode::Conflict),
     ("a profile conflicts with zero data retention", &["/scrapeOptions/profile"], ViolationCode::Conflict),
-    (
-        "clean content conflicts with zero data retention",
-        &["/scrapeOptions/onlyCleanContent"],
-        ViolationCode::Conflict,
-    ),
 ];
 
 /// Parts of a request that are removed or rewritten before it becomes a typed request.

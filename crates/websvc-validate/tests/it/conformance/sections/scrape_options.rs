@@ -105,7 +105,7 @@ fn only_clean_content() -> Row {
     let read = |plan: &SearchPlan| page(plan).only_clean_content();
     row(
         "2.2 onlyCleanContent",
-        "default false; can be combined with onlyMainContent, not with zero data retention",
+        "default false; can be combined with onlyMainContent; without effect under zero data retention, with a warning",
     )
     .at(scrape("onlyCleanContent"))
     .default(read, false)
@@ -114,7 +114,11 @@ fn only_clean_content() -> Row {
     .at(search("scrapeOptions"))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "onlyMainContent": true }))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": false, "lockdown": true }))
-    .bad_in(json!({ "onlyCleanContent": true, "lockdown": true }), &[("/onlyCleanContent", Conflict)])
+    .warns(
+        json!({ "formats": ["markdown"], "onlyCleanContent": true, "lockdown": true }),
+        "onlyCleanContent has no effect with zero data retention",
+    )
+    .tested("websvc-validate", "zero_retention_turns_clean_content_off_with_a_warning")
     .tested("websvc-cli", "clean_content_omits_boilerplate_passages")
 }
 
