@@ -80,6 +80,8 @@ pub(crate) struct ActiveSession {
     /// True as soon as a prompt has run.
     was_prompted: AtomicBool,
     end_requested: watch::Sender<bool>,
+    /// True from the begin of the end on, for whatever reason it ends.
+    is_ending: watch::Sender<bool>,
     ended: watch::Sender<Option<SessionEnd>>,
 }
 
@@ -132,6 +134,7 @@ impl ActiveSession {
             prompt_hold: Mutex::default(),
             was_prompted: AtomicBool::new(false),
             end_requested: watch::Sender::new(false),
+            is_ending: watch::Sender::new(false),
             ended: watch::Sender::new(None),
         }
     }
@@ -230,6 +233,11 @@ impl ActiveSession {
         Ok((ClientConnection { channel, session: Arc::clone(self), counted: None }, page_target(page)))
     }
 
+    /// Ends the scripts of tabs that do not answer, in the background.
+    pub(crate) fn unblock_tabs(&self) {
+        self.connector.unblock_tabs();
+    }
+
     /// Connects a viewer to the current page.
     ///
     /// # Errors
@@ -271,6 +279,28 @@ impl ActiveSession {
         // Cannot fail: `self` owns the sender.
         let ended = ended.wait_for(Option::is_some).await;
         ended.ok().and_then(|ended| ended.clone()).unwrap_or_default()
+    }
+
+    /// Stops the work of the session. It gets no more of it.
+    pub(crate) fn stop_work(&self) {
+        self.is_ending.send_replace(true);
+    }
+
+    /// Does work of the session, which is dropped when the session ends.
+    ///
+    /// # Errors
+    /// [`SessionError::Ended`] if the session ends before, and the errors of the work.
+    pub(crate) async fn work<T>(
+        &self,
+        work: impl Future<Output = Result<T, SessionError>>,
+    ) -> Result<T, SessionError> {
+        let mut is_ending = self.is_ending.subscribe();
+        tokio::select! {
+            biased;
+            // Cannot fail: `self` owns the sender.
+            _ = is_ending.wait_for(|is_ending| *is_ending) => Err(SessionError::Ended),
+            done = work => done,
+        }
     }
 
     pub(crate) fn record_end(&self, end: SessionEnd) {

@@ -34,6 +34,7 @@ pub(crate) async fn run_program(
 ) -> Result<Outcome, SessionError> {
     let limit = program.timeout;
     let (connection, page) = active.connect_to_page().await?;
+    let mut stopped = StopGuard { active, has_ended: false };
     let running = match author {
         Author::Client(files) => runner.run(program, page, Box::new(ProgramChannel::new(connection, files))),
         Author::Model => runner.run_commands(program, page, Box::new(ProgramChannel::new(connection, None))),
@@ -44,8 +45,24 @@ pub(crate) async fn run_program(
         killed: true,
         ..Outcome::default()
     });
+    stopped.has_ended = !outcome.killed;
+    drop(stopped);
     if let Some(target) = &outcome.page {
         active.choose_page(target.clone());
     }
     Ok(outcome)
+}
+
+/// Ends what a program has left running in the pages, if it was stopped: dropped before it has ended by itself.
+struct StopGuard<'a> {
+    active: &'a ActiveSession,
+    has_ended: bool,
+}
+
+impl Drop for StopGuard<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.active.unblock_tabs();
+        }
+    }
 }

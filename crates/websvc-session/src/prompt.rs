@@ -82,15 +82,20 @@ impl Sessions {
         let model = self.0.engine.completion_model().ok_or(SessionError::NoModel)?;
         let (runner, language) = self.runner(InteractLanguage::Bash)?;
         let active = self.active(session)?;
-        let turn = active.take_turn().await?;
-        active.record_prompt();
-        let run = self.0.prompt_counts.begin();
         let time = timeout.unwrap_or(DEFAULT_TIMEOUT);
-        let page = SessionPage { active: &active, runner, language };
-        let task = PageTask { prompt, max_steps: INTERACT_PROMPT_STEPS_MAX, deadline: Instant::now() + time };
-        let report = run_task(&page, model, task).await?;
-        run.end(&report);
-        drop(turn);
+        let running = async {
+            let _turn = active.take_turn().await?;
+            active.record_prompt();
+            let run = self.0.prompt_counts.begin();
+            let page = SessionPage { active: &active, runner, language };
+            let deadline = Instant::now() + time;
+            let report =
+                run_task(&page, model, PageTask { prompt, max_steps: INTERACT_PROMPT_STEPS_MAX, deadline });
+            let report = report.await?;
+            run.end(&report);
+            Ok(report)
+        };
+        let report = active.work(running).await?;
         let TaskReport { outcome, steps, .. } = &report;
         // Neither the prompt nor what the model wrote is logged.
         tracing::info!(

@@ -32,6 +32,7 @@ impl RunningSession {
             () = page.browser().ended() => EndReason::Crashed,
             () = inner.stopped() => EndReason::Shutdown,
         };
+        session.stop_work();
         let duration = session.created.elapsed();
         inner.counters.count_end(cause, duration);
         let cause = cause.name();

@@ -237,12 +237,14 @@ impl Sessions {
         let CodePlan { code, language, timeout: limit } = code;
         let (runner, program_language) = self.runner(language)?;
         let active = self.active(session)?;
-        let turn = active.take_turn().await?;
         let program = Program { language: program_language, code, timeout: limit };
-        let outcome =
-            run_program(&active, runner, program, Author::Client(self.files(&active, base_url))).await?;
+        let author = Author::Client(self.files(&active, base_url));
+        let running = async {
+            let _turn = active.take_turn().await?;
+            run_program(&active, runner, program, author).await
+        };
+        let outcome = active.work(running).await?;
         self.0.counters.count_program(language, &outcome);
-        drop(turn);
         self.record_use(&active).await;
         Ok(Execution::limited(outcome))
     }

@@ -8,6 +8,7 @@ use websvc_transport::Client;
 
 use super::channel::{CdpChannel, ChannelHandle, ClientCount, PageTarget};
 use super::downloads::Downloads;
+use super::unblock::unblock;
 use super::{
     CAPTURE_TIMEOUT, CONNECT_TIMEOUT, ClientRole, InteractiveRequest, MAX_TABS, REOPEN_TIMEOUT, StartPage,
 };
@@ -26,6 +27,8 @@ pub(crate) enum Request {
         chosen: Option<String>,
         reply: oneshot::Sender<Result<(CdpChannel, PageTarget), BrowserError>>,
     },
+    /// Ends the scripts of tabs that do not answer.
+    UnblockTabs,
 }
 
 /// A request to end the session, with the sender of its state.
@@ -241,6 +244,10 @@ impl Channels {
             Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
                 Some(chosen.clone())
             }
+            Request::UnblockTabs => {
+                unblock(page.cdp(), page.tab_sessions()).await;
+                return Served::Done;
+            }
             Request::ConnectToPage { .. } | Request::Connect(_) => None,
         };
         let Some(target) = chosen.or_else(|| page.current_tab()) else {
@@ -252,7 +259,13 @@ impl Channels {
                 // The caller may be gone.
                 drop(reply.send(connecting.await.unwrap_or(Err(BrowserError::Deadline))));
             }
+            // Handled above.
+            Request::UnblockTabs => {}
             Request::ConnectToPage { role, chosen, reply } => {
+                if matches!(role, ClientRole::Runs(_)) {
+                    // A program cannot do it: it attaches to tabs that may be in an endless loop already.
+                    unblock(page.cdp(), page.tab_sessions()).await;
+                }
                 let connecting = timeout(CONNECT_TIMEOUT, self.connect_to(page, &target, role));
                 match connecting.await.unwrap_or(Err(BrowserError::Deadline)) {
                     Err(BrowserError::Protocol { detail }) if *attempts < MAX_TABS => {

@@ -8,6 +8,7 @@ mod channel;
 mod downloads;
 mod driver;
 mod filter;
+mod unblock;
 
 use std::fmt;
 use std::sync::Arc;
@@ -198,6 +199,15 @@ impl Connector {
         let (reply, response) = oneshot::channel();
         self.send(driver::Request::ConnectToPage { role, chosen, reply }).await?;
         response.await.unwrap_or(Err(BrowserError::Crashed))
+    }
+
+    /// Ends the scripts of tabs that do not answer, in the background: those of a program that was stopped. Tabs that answer
+    /// are left alone. The next client is connected afterwards.
+    pub fn unblock_tabs(&self) {
+        // The next program does the same if the session has too many requests now.
+        if let Some(requests) = self.0.upgrade() {
+            drop(requests.try_send(driver::Request::UnblockTabs));
+        }
     }
 
     async fn send(&self, request: driver::Request) -> Result<(), BrowserError> {

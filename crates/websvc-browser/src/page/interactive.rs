@@ -116,6 +116,12 @@ impl<'a> Page<'a> {
         pages.iter().any(|(open, _)| open == target)
     }
 
+    /// Returns the protocol sessions of websvc with the open tabs of the session.
+    pub(crate) fn tab_sessions(&self) -> impl Iterator<Item = String> + use<> {
+        let pages = self.process.targets().pages(&self.context.id);
+        pages.into_iter().map(|(_, session)| session)
+    }
+
     /// Removes a tab that is gone.
     pub(crate) fn forget_tab(&self, target: &str) {
         self.process.targets().remove_page(&self.context.id, target);

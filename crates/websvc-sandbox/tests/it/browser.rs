@@ -102,6 +102,14 @@ impl Browser {
     }
 }
 
+impl Browser {
+    /// Connects to a page again, without the commands of earlier programs that are not yet answered.
+    pub(crate) async fn reconnect(&self, page: &mut Page) {
+        page.socket = Some(Socket::connect(&self.endpoint).await);
+        page.attach().await;
+    }
+}
+
 impl Page {
     /// Attaches again, as a session does for each program.
     async fn attach(&mut self) {

@@ -2,7 +2,9 @@
 
 use websvc_sandbox::{Language, MAX_OUTPUT_BYTES, Outcome, Program, TIMEOUT_EXIT_CODE, WorkerConfig};
 
+use crate::browser::{Browser, chromium};
 use crate::channels::{program, run_alone, run_with};
+use crate::site;
 
 async fn run_node(code: &str, seconds: u64) -> Outcome {
     run_alone(program(Language::Node, code, seconds)).await
@@ -204,4 +206,36 @@ async fn process_has_limits_and_a_filter_of_system_calls() {
         assert_eq!(line[name.len()..].split_whitespace().next(), Some(value), "{line}");
     }
     assert!(read("status").contains("NoNewPrivs:\t1"));
+}
+
+#[tokio::test]
+async fn page_in_an_endless_loop_stops_no_other_program() {
+    let Some(path) = chromium() else {
+        websvc_testkit::skip("WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
+        return;
+    };
+    let web = site::start().await;
+    let browser = Browser::start(path).await;
+    let mut page = browser.open_page().await;
+    let node = |code: &str, seconds| program(Language::Node, &site::insert_addresses(code, &web), seconds);
+    let endless = "await page.goto('OTHER/inner.html'); await page.evaluate(() => { for (;;); })";
+    assert!(page.run(node(endless, 5)).await.killed);
+    let inner = site::insert_addresses("OTHER/inner.html", &web);
+    for (code, seconds, result) in [
+        ("1 + 1", 5, "2"),
+        ("page.url()", 5, inner.as_str()),
+        ("context.pages().length", 5, "1"),
+        ("await page.title().catch(error => error.message.includes('context.newPage()'))", 10, "true"),
+        ("await page.goto('SITE/list.html'); await page.evaluate(() => location.pathname)", 20, "/list.html"),
+    ] {
+        browser.reconnect(&mut page).await;
+        let outcome = page.run(node(code, seconds)).await;
+        assert_eq!(outcome.result.as_deref(), Some(result), "{code}: {outcome:?}");
+    }
+    browser.reconnect(&mut page).await;
+    assert!(page.run(node("await page.evaluate(() => { for (;;); })", 3)).await.killed);
+    browser.reconnect(&mut page).await;
+    let replace = "const other = await context.newPage(); await page.close(); page = other; await page.title(); page.url()";
+    let outcome = page.run(node(replace, 20)).await;
+    assert_eq!(outcome.result.as_deref(), Some("about:blank"), "{outcome:?}");
 }

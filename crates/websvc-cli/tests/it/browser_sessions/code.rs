@@ -1,6 +1,7 @@
 //! Code in the sessions of the program (operations.md, acceptance lists 1 and 2): the sandbox runs it, and the guard holds.
 
 use serde_json::json;
+use websvc_testkit::{Page, TestWeb, until};
 
 use super::{SESSIONS, SessionTest, path};
 
@@ -70,4 +71,77 @@ async fn program_reaches_neither_private_addresses_nor_the_machine() {
     }
     let page = test.service.get(SESSIONS).await.body;
     assert_eq!(page["sessions"].as_array().unwrap().len(), 1, "{page}");
+}
+
+/// A page that blocks its renderer after a while, once.
+const LOOP: &str = "<!DOCTYPE html><title>Loop</title><script>setTimeout(() => { for (;;); }, 300)</script>";
+
+async fn start_with_loop(name: &str) -> Option<SessionTest> {
+    let world = TestWeb::builder().page("http://loop.test/", Page::html(LOOP));
+    SessionTest::start_with(name, world).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_in_an_endless_loop_serves_the_next_program() {
+    let name = "page_in_an_endless_loop_serves_the_next_program";
+    let Some(test) = start_with_loop(name).await else { return };
+    let session = test.create(json!({})).await;
+    let execute = format!("{}/execute", path(&session));
+    test.execute(&session, "node", "await page.goto('http://click.test/')").await;
+    let body = json!({"code": "await page.evaluate(() => { for (;;); })", "timeout": 2}).to_string();
+    let endless = test.service.post(&execute, body).await.body;
+    assert_eq!((&endless["killed"], &endless["exitCode"]), (&json!(true), &json!(124)), "{endless}");
+    // The page is still the same.
+    let next = test.execute(&session, "node", "await page.textContent('button')").await;
+    assert_eq!(next["result"], "0", "{next}");
+    let goto = "await page.goto('http://loop.test/'); await page.waitForTimeout(600); 'left'";
+    assert_eq!(test.execute(&session, "node", goto).await["result"], "left");
+    let title = test.execute(&session, "bash", "agent-browser get title").await;
+    assert_eq!(title["result"], "Loop", "{title}");
+    // In another tab, which is no page of the next program.
+    let tab = "const tab = await context.newPage(); await tab.goto('http://loop.test/'); await page.waitForTimeout(600); 1";
+    assert_eq!(test.execute(&session, "node", tab).await["result"], "1");
+    let both = "(await Promise.all(context.pages().map(page => page.title()))).join()";
+    let both = test.execute(&session, "node", both).await;
+    assert_eq!(both["result"], "Loop,Loop", "{both}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletion_of_a_session_stops_its_code() {
+    let name = "deletion_of_a_session_stops_its_code";
+    let requested = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&requested);
+    let world = TestWeb::builder().page_with("http://started.test/", move |_| {
+        seen.store(true, std::sync::atomic::Ordering::Release);
+        Page::html("<p>started</p>")
+    });
+    let Some(test) = SessionTest::start_with(name, world).await else { return };
+    let session = test.create(json!({})).await;
+    let execute = format!("{}/execute", path(&session));
+    // After the page was opened, the program waits for nothing of the browser.
+    let code =
+        "await page.goto('http://started.test/'); await new Promise(() => setTimeout(() => {}, 1000000))";
+    let running = test.service.post(&execute, json!({"code": code, "timeout": 300}).to_string());
+    let is_running =
+        || async { until("the program runs", || requested.load(std::sync::atomic::Ordering::Acquire)).await };
+    let waiting = async {
+        is_running().await;
+        test.service.post(&execute, r#"{"code": "1"}"#).await
+    };
+    let deleting = async {
+        is_running().await;
+        test.delete(&session).await
+    };
+    let (running, waiting, deleted) = tokio::join!(running, waiting, deleting);
+    assert_eq!(deleted.status, 200, "{}", deleted.body);
+    let after = test.service.post(&execute, r#"{"code": "1"}"#).await;
+    assert_eq!(after.status, 410, "{}", after.body);
+    for stopped in [running, waiting] {
+        assert_eq!(
+            (stopped.status, &stopped.body["code"]),
+            (after.status, &after.body["code"]),
+            "{}",
+            stopped.body
+        );
+    }
 }

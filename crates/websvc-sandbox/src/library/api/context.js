@@ -21,9 +21,11 @@ class BrowserContext extends Emitter {
     browserSession.on('Browser.downloadProgress', event => this._downloadChanged(event));
     const known = browserSession.send('Target.setDiscoverTargets', { discover: true }).catch(ignore)
       .then(() => browserSession.send('Target.getTargets')).catch(() => ({ targetInfos: [] }));
-    const [{ targetInfos }] = await Promise.all([known, page._ready]);
+    const [{ targetInfos }] = await Promise.all([known, page._whenReady()]);
     const own = [...targetInfos, ...infos].find(info => info.targetId === targetId);
     this._id = own && own.browserContextId;
+    // A page that has not answered has its URL from its target.
+    if (own && !page._main._loaderId) page._main._url = own.url;
     this._isReady = true;
     await Promise.all(targetInfos.concat(infos).map(info => this._targetCreated(info, true)));
     return page;
@@ -43,7 +45,7 @@ class BrowserContext extends Emitter {
       const { sessionId } = await browserSession.send('Target.attachToTarget', { targetId: info.targetId, flatten: true });
       const opener = this._pages.find(page => page._targetId === info.openerId) || null;
       const page = this._add(info, sessionId, opener);
-      await Promise.race([page._ready, sleep(2000)]);
+      await page._whenReady();
       for (const source of this._scripts) {
         await page._session.send('Page.addScriptToEvaluateOnNewDocument', { source });
       }
@@ -127,7 +129,7 @@ class BrowserContext extends Emitter {
         waiter();
       }));
     }
-    await find()._ready;
+    await find()._untilReady();
     return find();
   }
 

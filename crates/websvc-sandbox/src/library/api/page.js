@@ -9,15 +9,21 @@ const UNITS = { px: 96, in: 1, cm: 2.54, mm: 25.4 };
 // The actions of a page wait this long at most for a navigation that they start.
 const NAVIGATION_WAIT_MS = 10000;
 
+// A page that is known later than this may be in an endless loop. The program can close it, or go to another document.
+const READY_WAIT_MS = 2000;
+
 class Page extends Emitter {
   constructor(context, targetId, sessionId, url, opener = null) {
     super();
     const state = {
       _context: context, _targetId: targetId, _session: new Session(sessionId), _frames: new Map(), _main: null,
       _requests: new Map(), _waiters: new Set(), _navigating: new Set(), _earlyWorlds: [], _opener: opener,
-      _isClosed: false, _viewport: null, _startUrl: url, _timeouts: {}, _ready: null,
+      _isClosed: false, _viewport: null, _attachedAt: host.now(), _timeouts: {}, _ready: null,
     };
     for (const [name, value] of Object.entries(state)) Object.defineProperty(this, name, { value, writable: true });
+    // The main frame has the ID of the target. Its state comes with the frame tree, if the page answers.
+    this._main = new Frame(this, this._session, null, { id: targetId, url, loaderId: '' });
+    this._frames.set(targetId, this._main);
     this._ready = Promise.all([startSession(this, this._session, null), this._readViewport()]);
     this._ready.catch(ignore);
   }
@@ -70,6 +76,17 @@ class Page extends Emitter {
     });
   }
 
+  // Waits until the page is known, for a part of the time of short programs.
+  _whenReady() { return Promise.race([this._ready, sleep(Math.min(READY_WAIT_MS, defaultTimeout / 4))]); }
+
+  // Fails if the page does not answer until the timeout of an action, counted from when the program began to wait for it.
+  _untilReady() {
+    const ms = this._timeout();
+    const left = ms && Math.max(1, Math.round(ms - (host.now() - this._attachedAt)));
+    return new Deadline(left).race(this._ready, () => callLog(['waiting for the page, which does not answer: '
+      + 'its scripts may be in an endless loop. page.close() closes it, context.newPage() opens another one']));
+  }
+
   _documentResponse(loaderId) {
     const request = this._requests.get(loaderId);
     return request ? request._response : null;
@@ -93,7 +110,7 @@ class Page extends Emitter {
       || null;
   }
   frameLocator(selector) { return this.locator(selector).contentFrame(); }
-  url() { return this._main ? this._main.url() : this._startUrl; }
+  url() { return this._main.url(); }
   isClosed() { return this._isClosed; }
   async opener() { return this._opener; }
   viewportSize() { return this._viewport ? { ...this._viewport } : null; }
@@ -121,7 +138,7 @@ class Page extends Emitter {
     const frame = this._main;
     const before = frame._navigations;
     const loaderId = frame._loaderId;
-    await start();
+    await deadline.race(start());
     await this._until(() => frame._navigations > before, deadline);
     await frame._waitForEvent(event, deadline);
     return frame._loaderId === loaderId ? null : this._documentResponse(frame._loaderId);
@@ -236,7 +253,8 @@ for (const name of Object.keys(FRAME_METHODS).filter(key => !key.startsWith('_')
   Object.defineProperty(Page.prototype, name, {
     writable: true, configurable: true,
     value: { async [name](...values) {
-      await this._ready;
+      // A page that does not answer can still show another document.
+      await (name === 'goto' ? this._whenReady() : this._untilReady());
       // The method without the title of frames in its errors.
       return FRAME_METHODS[name].apply(this._main, values);
     } }[name],

@@ -29,6 +29,8 @@ async function startSession(page, session, rootParent) {
   const tree = session.send('Page.enable').then(() => session.send('Page.getFrameTree'));
   // A program before this one may have left the domain on, which then reports no contexts.
   const worlds = session.send('Runtime.disable').catch(ignore).then(() => session.send('Runtime.enable'));
+  // Not awaited if the page is closed before it has answered.
+  worlds.catch(ignore);
   const { frameTree } = await tree;
   addFrameTree(page, session, frameTree, rootParent);
   await Promise.all([worlds, ...optional.map(([method, params]) => session.send(method, params).catch(ignore))]);
@@ -38,7 +40,10 @@ function addFrameTree(page, session, { frame: payload, childFrames = [] }, paren
   const frame = page._frames.get(payload.id) || new Frame(page, session, parent, payload);
   frame._update(payload);
   page._frames.set(payload.id, frame);
-  if (!parent) page._main = frame;
+  if (!parent) {
+    if (page._main !== frame) page._frames.delete(page._main._id);
+    page._main = frame;
+  }
   for (const child of childFrames) addFrameTree(page, session, child, frame);
   // The contexts may have been reported before the frames.
   for (const { id, frameId, isUtility } of page._earlyWorlds.splice(0)) addWorld(page, id, frameId, isUtility);
