@@ -70,7 +70,9 @@ pub(crate) async fn complete(
         Ok(Completion { content, usage, is_content_truncated: _ }) => {
             let value = match request.format {
                 ResponseFormat::Schema(schema) => unwrap(content.into_json(), schema),
-                ResponseFormat::Text | ResponseFormat::Json => content.into_json(),
+                ResponseFormat::SchemaOrText(_) | ResponseFormat::Text | ResponseFormat::Json => {
+                    content.into_json()
+                }
             };
             let usage = usage.or_estimate(request_bytes, value.to_string().len());
             Ok((Ok(value), usage))

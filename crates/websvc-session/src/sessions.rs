@@ -1,38 +1,32 @@
 //! All sessions of this process.
 
+mod start;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use uuid::Uuid;
 use websvc_artifacts::{Artifacts, Retention};
 use websvc_engine::{Engine, SessionUse};
-use websvc_store::{
-    BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession, Store,
-    StoreError, UsageRetention,
-};
+use websvc_store::{BrowserSessionRecord, BrowserSessionStatus, Store, StoreError, UsageRetention};
 use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::INTERACT_LIST_MAX;
 use websvc_validate::CodePlan;
 
-use crate::active::{ActiveSession, ClientConnection, SessionUrls};
+use crate::active::{ActiveSession, ClientConnection};
 use crate::code::{CodeRunner, Language, PageTarget, Program};
 use crate::config::SessionsConfig;
-use crate::error::{SessionError, open_error};
+use crate::error::SessionError;
 use crate::metrics::{SessionCounters, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::program::ProgramFiles;
 use crate::program_run::{Author, run_program};
 use crate::prompt_metrics::PromptCounts;
 use crate::registry::{Entry, Registry};
-use crate::running::{RunningSession, wait_for_all};
-
-/// The maximum time for which a session waits for the start of the service.
-const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// The interval between two checks whether the service has started.
-const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
+use crate::running::wait_for_all;
 
 /// The sessions of this process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -388,110 +382,10 @@ impl Inner {
         working.map_err(|_: JoinError| SessionError::Stopping)?.map_err(SessionError::Store)
     }
 
-    async fn create(self: Arc<Self>, new: NewSession) -> Result<(SessionView, RunningSession), SessionError> {
-        let NewSession {
-            team,
-            scrape,
-            plan,
-            boundary,
-            ttl,
-            activity_ttl,
-            stream_web_view,
-            concurrency,
-            billing,
-        } = new;
-        let permit = self.acquire()?;
-        self.wait_until_joined().await;
-        let row = NewBrowserSession {
-            id: Uuid::now_v7().to_string(),
-            team: team.clone(),
-            key: billing.key.clone(),
-            scrape: scrape.as_ref().map(|(id, _)| id.to_string()),
-            stream_web_view,
-            ttl,
-        };
-        let max = self.config.max_sessions_per_team;
-        let max = concurrency.map_or(max, |concurrency| max.min(concurrency.into()));
-        let id = row.id.clone();
-        // Before the row exists, so that requests that find the row find the session, too.
-        let starting = self.registry.start(id.clone());
-        let created = self.with_store(move |store| store.create_browser_session(&row, max, now_ms())).await?;
-        let record = match created {
-            CreateBrowserSessionOutcome::Created(record) => record,
-            CreateBrowserSessionOutcome::TooMany => return Err(SessionError::TooManyOfTeam { max }),
-            CreateBrowserSessionOutcome::ScrapeUsed => return Err(SessionError::Ended),
-            CreateBrowserSessionOutcome::NotJoined => {
-                return Err(SessionError::Unavailable { reason: "the service is starting".to_owned() });
-            }
-        };
-        let deadline = Instant::now() + self.config.open_timeout;
-        let url = scrape.as_ref().map(|(_, url)| url);
-        let bounded =
-            boundary.map(|boundary| self.engine.with_url_boundary("the URLs of a session", boundary));
-        let engine = bounded.as_ref().unwrap_or(&self.engine);
-        let opening = Box::pin(engine.open_interactive(url, &plan, &team, deadline));
-        let opened = tokio::select! {
-            opened = opening => opened.map_err(open_error),
-            () = self.stopped() => Err(SessionError::Stopping),
-        };
-        let (page, urls) = match (opened, SessionUrls::random()) {
-            (Ok(page), Ok(urls)) => (page, urls),
-            (opened, urls) => {
-                let error = match (opened, urls) {
-                    (Err(error), _) => error,
-                    (Ok(page), urls) => {
-                        page.close().await;
-                        urls.err().unwrap_or(SessionError::Random)
-                    }
-                };
-                self.delete_row(id).await;
-                return Err(error);
-            }
-        };
-        let connector = page.browser().connector();
-        let session =
-            ActiveSession::new(record.clone(), urls.clone(), connector, billing.retention, ttl, activity_ttl);
-        let session = Arc::new(session);
-        starting.activate(Arc::clone(&session));
-        tracing::info!(id = record.id, team, "browser session started");
-        let running = RunningSession { inner: Arc::clone(&self), session, page, billing, _permit: permit };
-        Ok((SessionView { record, urls: Some(urls) }, running))
-    }
-
-    /// Deletes the row of a session that did not start.
-    async fn delete_row(&self, id: String) {
-        if let Err(error) = self.with_store(move |store| store.delete_browser_session(&id)).await {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the row of a browser session that did not start is not deleted"
-            );
-        }
-    }
-
     /// Waits until the service shuts down.
     pub(crate) async fn stopped(&self) {
         // Cannot fail: `self` owns the sender.
         let _ = self.stopping.subscribe().wait_for(|is_stopping| *is_stopping).await;
-    }
-
-    /// Waits until this process has joined the replicas, which it does when it starts.
-    async fn wait_until_joined(&self) {
-        let deadline = Instant::now() + JOIN_TIMEOUT;
-        while !self.store.has_joined() && Instant::now() < deadline {
-            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
-        }
-    }
-
-    fn acquire(&self) -> Result<OwnedSemaphorePermit, SessionError> {
-        let max = self.config.max_sessions;
-        if max == 0 {
-            let reason = "they are switched off (interact.max_sessions)".to_owned();
-            return Err(SessionError::Unavailable { reason });
-        }
-        Arc::clone(&self.permits).try_acquire_owned().map_err(|error| match error {
-            tokio::sync::TryAcquireError::NoPermits => SessionError::TooMany { max },
-            tokio::sync::TryAcquireError::Closed => SessionError::Stopping,
-        })
     }
 }
 

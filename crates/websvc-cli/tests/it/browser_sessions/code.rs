@@ -98,7 +98,7 @@ async fn page_in_an_endless_loop_serves_the_next_program() {
     assert_eq!(test.execute(&session, "node", goto).await["result"], "left");
     let title = test.execute(&session, "bash", "agent-browser get title").await;
     assert_eq!(title["result"], "Loop", "{title}");
-    // In another tab, which is no page of the next program.
+    // In another tab, which the next program does not use.
     let tab = "const tab = await context.newPage(); await tab.goto('http://loop.test/'); await page.waitForTimeout(600); 1";
     assert_eq!(test.execute(&session, "node", tab).await["result"], "1");
     let both = "(await Promise.all(context.pages().map(page => page.title()))).join()";
