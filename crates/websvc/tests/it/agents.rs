@@ -28,7 +28,7 @@ fn status(status: &str) -> Page {
 fn list() -> Page {
     let run = json!({
         "id": ID, "createdAt": "x", "targetHint": "x", "origin": "api", "status": "completed",
-        "settings": { "hidden": false, "starred": false }, "options": { "prompt": "What does tea cost?" },
+        "settings": { "hidden": false, "starred": false }, "options": { "prompt": "What does tea cost?", "model": "spark-1-pro" },
     });
     ok(&json!({ "success": true, "agents": [run], "next": "http://127.0.0.1/v2/agent?before=7" }))
 }
