@@ -134,7 +134,7 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// The body breaks rules; `details` lists every violation.
+    /// The body or a parameter of the query string breaks rules; `details` lists every violation.
     BadRequest = "BAD_REQUEST", 400;
     /// The body is not valid JSON; the text gives the line and column.
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;

@@ -307,8 +307,8 @@ async fn download_ends_with_its_session_and_leaves_no_file() {
         }
         test.end(&session).await;
     });
-    assert_eq!(ran.status, 200, "{}", ran.body);
-    assert_ne!(ran.body["exitCode"], 0, "{}", ran.body);
+    assert_eq!(ran.status, 410, "{}", ran.body);
+    assert_eq!(ran.body["code"], "BROWSER_SESSION_ENDED");
     assert_eq!(files_with_marker(&test.test.site.data_dir().join("artifacts")), Vec::<String>::new());
 }
 

@@ -75,9 +75,11 @@ class BrowserContext extends Emitter {
 
   _downloadStarted(event) {
     if (this._downloads.has(event.guid)) return;
-    // A link that opens a window may lead to a download: the window closes, and may not be known yet.
-    const page = this._pages.find(item => item._frames.has(event.frameId))
-      || this._pages.find(item => item.listenerCount('download')) || this._pages[0];
+    const isListening = item => item.listenerCount('download') > 0;
+    const owner = this._pages.find(item => item._frames.has(event.frameId));
+    // A link that opens a window may lead to a download: the window closes, may not be known yet, and nothing can listen there.
+    const isWindow = !owner || (owner._opener && !isListening(owner));
+    const page = (isWindow && this._pages.find(isListening)) || owner || this._pages[0];
     if (!page) return;
     const download = new Download(page, event);
     this._downloads.set(event.guid, download);
