@@ -238,30 +238,21 @@ enum Served {
 }
 
 impl Channels {
-    /// Connects a client. `attempts` counts how often a tab was gone in a row.
+    /// Serves a request. `attempts` counts how often a tab was gone in a row.
     async fn serve(&mut self, page: &Page<'_>, request: Request, attempts: &mut usize) -> Served {
-        let chosen = match &request {
-            Request::ConnectToPage { chosen: Some(chosen), .. } if page.has_tab(chosen) => {
-                Some(chosen.clone())
-            }
-            Request::UnblockTabs => {
-                unblock(page.cdp(), page.tab_sessions()).await;
-                return Served::Done;
-            }
-            Request::ConnectToPage { .. } | Request::Connect(_) => None,
-        };
-        let Some(target) = chosen.or_else(|| page.current_tab()) else {
-            return Served::NeedsTab(request);
-        };
         match request {
+            Request::UnblockTabs => unblock(page.cdp(), page.tab_sessions()).await,
+            Request::Connect(_) if page.current_tab().is_none() => return Served::NeedsTab(request),
             Request::Connect(reply) => {
                 let connecting = timeout(CONNECT_TIMEOUT, self.connect(page, ClientRole::Controls));
                 // The caller may be gone.
                 drop(reply.send(connecting.await.unwrap_or(Err(BrowserError::Deadline))));
             }
-            // Handled above.
-            Request::UnblockTabs => {}
             Request::ConnectToPage { role, chosen, reply } => {
+                let open = chosen.clone().filter(|chosen| page.has_tab(chosen));
+                let Some(target) = open.or_else(|| page.current_tab()) else {
+                    return Served::NeedsTab(Request::ConnectToPage { role, chosen, reply });
+                };
                 if matches!(role, ClientRole::Runs(_)) {
                     // A program cannot do it: it attaches to tabs that may be in an endless loop already.
                     unblock(page.cdp(), page.tab_sessions()).await;
