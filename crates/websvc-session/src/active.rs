@@ -80,7 +80,7 @@ pub(crate) struct ActiveSession {
     /// True as soon as a prompt has run.
     was_prompted: AtomicBool,
     end_requested: watch::Sender<bool>,
-    /// True from the begin of the end on, for whatever reason it ends.
+    /// True once the session begins to end, for any reason.
     is_ending: watch::Sender<bool>,
     ended: watch::Sender<Option<SessionEnd>>,
 }
