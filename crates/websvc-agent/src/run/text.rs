@@ -68,11 +68,11 @@ fn read_text(answer: Value) -> Result<String, &'static str> {
 fn text_in(text: &str) -> Result<String, &'static str> {
     // The rest after an object explains it.
     let first = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok();
-    if let Ok(Value::String(text)) = serde_json::from_str(text) {
-        return Ok(text);
-    }
-    if let Ok(Value::Array(_) | Value::Null) = serde_json::from_str(text) {
-        return Err(NO_TEXT);
+    match serde_json::from_str(text) {
+        Ok(Value::String(text)) => return Ok(text),
+        Ok(Value::Array(_) | Value::Null) => return Err(NO_TEXT),
+        // Numbers and booleans are texts as they are. Objects are read below, with those before an explanation.
+        Ok(Value::Number(_) | Value::Bool(_) | Value::Object(_)) | Err(_) => {}
     }
     if text.starts_with('{') {
         let Some(Value::Object(fields)) = first(text) else { return Err(BROKEN) };
