@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::losses::has_list;
 use crate::blocking::run_blocking;
 use crate::environment::Event;
-use crate::merge::is_empty;
+use crate::merge::has_values;
 use crate::schema::missing;
 use crate::sources::{Sources, find_sources};
 
@@ -30,7 +30,7 @@ impl Run<'_> {
         }
         // A text and Booleans cannot be looked up.
         let is_unchecked = self.is_text_wanted() || (found.is_empty() && unknown.is_empty());
-        let is_supported = if is_unchecked { has_value(&data) } else { found.len() > unknown.len() };
+        let is_supported = if is_unchecked { has_values(&data) } else { found.len() > unknown.len() };
         let mut notes: Vec<String> = Vec::new();
         // A text of the model about the pages is not a value of one of them.
         if !self.is_text_wanted() && !unknown.is_empty() {
@@ -59,15 +59,6 @@ impl Run<'_> {
             .collect();
         let message = Some(message.join("\n\n")).filter(|message| !message.is_empty());
         Answer { data, is_schema_valid, is_supported, message, sources: found }
-    }
-}
-
-/// Returns whether there is a value in the data.
-pub(super) fn has_value(data: &Value) -> bool {
-    match data {
-        Value::Array(items) => items.iter().any(has_value),
-        Value::Object(fields) => fields.values().any(has_value),
-        scalar => !is_empty(scalar),
     }
 }
 

@@ -7,7 +7,7 @@ use websvc_model::ModelError;
 
 use super::Run;
 use super::answer::Answer;
-use super::check::has_value;
+use crate::merge::has_values;
 use crate::report::RunOutcome;
 use crate::task::TaskLimits;
 
@@ -56,7 +56,7 @@ impl Run<'_> {
                 return true;
             }
         }
-        self.answer = written.filter(|answer| answer.is_schema_valid && has_value(&answer.data));
+        self.answer = written.filter(|answer| answer.is_schema_valid && has_values(&answer.data));
         false
     }
 
