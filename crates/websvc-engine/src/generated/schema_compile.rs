@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
+use websvc_model::cut;
 use websvc_types::limits::{SCHEMA_PATTERN_MAX_BYTES, SCHEMA_PATTERNS_MAX_BYTES};
 use websvc_validate::{SchemaCompiler, SchemaError};
 
@@ -86,10 +87,6 @@ fn schema_error(schema: &Value, error: &ValidationError<'_>, max_pattern_bytes: 
         _ => cut(&format!("cannot be compiled: {}", error.masked()), MAX_MESSAGE_CHARS),
     };
     SchemaError { pointer: pointer.to_owned(), message }
-}
-
-fn cut(text: &str, max_chars: usize) -> String {
-    text.chars().take(max_chars).collect()
 }
 
 #[cfg(test)]
