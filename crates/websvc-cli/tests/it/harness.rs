@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -76,7 +77,7 @@ pub(crate) struct Service {
     /// The data directory if the service owns it. It is removed after the process has ended.
     site: Option<Site>,
     /// The process, if this service has started it.
-    process: Option<Child>,
+    process: Option<Mutex<Child>>,
     /// Its log, if it is in a file. It is printed if the test fails.
     log: Option<File>,
     pub(crate) address: String,
@@ -113,7 +114,14 @@ impl Service {
         let address = line.trim().strip_prefix("websvc listening on ").unwrap_or_default().to_owned();
         assert!(!address.is_empty(), "the service did not start: {line:?}");
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { site: None, process: Some(process), log: None, address, client, key: KEY.to_owned() }
+        Self {
+            site: None,
+            process: Some(Mutex::new(process)),
+            log: None,
+            address,
+            client,
+            key: KEY.to_owned(),
+        }
     }
 
     /// Returns a client of a service, or of a load balancer, that runs already.
@@ -210,7 +218,7 @@ impl Service {
 
     /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
-        self.process.as_ref().expect("the service was started here").id()
+        self.process.as_ref().expect("the service was started here").lock().unwrap().id()
     }
 
     /// Indexes pages, given as a word and a URL. A search for the word finds the page.
@@ -224,14 +232,27 @@ impl Service {
         }
     }
 
-    /// Sends SIGKILL.
+    /// Sends SIGKILL, and waits for the end: only then is the data directory free for the next process.
     pub(crate) fn kill(&self) {
-        self.process.iter().for_each(|process| signal(process, "KILL"));
+        self.signal("KILL");
+        if let Some(process) = &self.process {
+            wait(&mut process.lock().unwrap());
+        }
     }
 
     /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
-        self.process.iter().for_each(|process| signal(process, "TERM"));
+        self.signal("TERM");
+    }
+
+    /// Sends a signal, unless the process has ended: another one may have its ID then.
+    fn signal(&self, name: &str) {
+        if let Some(process) = &self.process {
+            let mut process = process.lock().unwrap();
+            if process.try_wait().unwrap().is_none() {
+                signal(&process, name);
+            }
+        }
     }
 
     /// Sends SIGTERM, waits, and returns the exit status.
@@ -242,7 +263,8 @@ impl Service {
     /// Does the same, and keeps the service's values usable.
     pub(crate) fn end(&mut self) -> ExitStatus {
         self.terminate();
-        wait(self.process.as_mut().expect("the service was started here"))
+        let process = self.process.as_ref().expect("the service was started here");
+        wait(&mut process.lock().unwrap())
     }
 }
 
@@ -250,8 +272,8 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.terminate();
-        if let Some(process) = &mut self.process {
-            wait(process);
+        if let Some(process) = &self.process {
+            wait(&mut process.lock().unwrap());
         }
         if let Some(log) = &mut self.log
             && std::thread::panicking()
