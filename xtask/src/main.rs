@@ -13,6 +13,7 @@ mod cluster;
 mod conformance;
 mod corpus;
 mod debian;
+mod disk;
 mod eval;
 mod interpreters;
 mod layers;

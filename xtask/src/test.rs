@@ -17,8 +17,8 @@ use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
 use crate::{
-    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, interpreters, media, playwright,
-    python, root,
+    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, disk, interpreters, media,
+    playwright, python, root,
 };
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
@@ -80,35 +80,26 @@ const TESTS: Step = cargo("tests", &["test", "--workspace", "--no-fail-fast"]);
 pub(crate) fn run() -> Result {
     let started = Instant::now();
     let mut times = Vec::new();
+    let shortage = disk::shortage();
+    if let Some(shortage) = &shortage {
+        println!("warning: {shortage}");
+    }
     for step in CHECKS {
         times.push((step.name, step.run()?));
     }
-    let dependencies = TestDependencies::prepare(&mut times);
+    let mut dependencies = TestDependencies::prepare(&mut times);
+    dependencies.warnings.extend(shortage);
     for (name, elapsed) in &times {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
-    let (mut summary, mut test_time) = run_tests(&dependencies, TESTS.command()?, &TESTS.command_line())?;
-    // The tests of the store once more, on a database server.
-    if let Some(server) = &dependencies.postgres {
-        let program = test_program("websvc-store")?;
-        let mut tests = Command::new(&program);
-        tests.env(postgres::STORE_VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
-        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::STORE_VARIABLE);
-        let (on_server, elapsed) = run_tests(&dependencies, tests, &line)?;
-        summary.add(&on_server);
-        test_time += elapsed;
-        println!("==> failover to a standby");
-        // The same program, because a build of this package alone has other features of its dependencies.
-        let mut tests = Command::new(program);
-        tests.arg(cluster::FAILOVER_TESTS);
-        cluster::run_failover(tests)?;
-    }
+    let outcome = run_all_tests(&dependencies);
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
         println!("warning: {warning}");
     }
     // Stops the database server now: an exit would leave it running.
     drop(dependencies);
+    let (summary, test_time) = outcome?;
     let (total, tests) = (started.elapsed().as_secs_f64(), test_time.as_secs_f64());
     if summary.failed > 0 {
         println!("gate FAILED at tests after {total:.1} s; repeat with: {}", TESTS.command_line());
@@ -119,6 +110,27 @@ pub(crate) fn run() -> Result {
     println!("gate passed after {total:.1} s (tests: {tests:.1} s)");
     println!("{summary}");
     Ok(())
+}
+
+/// Runs the tests of the workspace, then those of the store on a database server. Returns the totals and the elapsed
+/// time.
+fn run_all_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
+    let (mut summary, mut elapsed) = run_tests(dependencies, TESTS.command()?, &TESTS.command_line())?;
+    if let Some(server) = &dependencies.postgres {
+        let program = test_program("websvc-store")?;
+        let mut tests = Command::new(&program);
+        tests.env(postgres::STORE_VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
+        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::STORE_VARIABLE);
+        let (on_server, elapsed_on_server) = run_tests(dependencies, tests, &line)?;
+        summary.add(&on_server);
+        elapsed += elapsed_on_server;
+        println!("==> failover to a standby");
+        // The same program, because a build of this package alone has other features of its dependencies.
+        let mut tests = Command::new(program);
+        tests.arg(cluster::FAILOVER_TESTS);
+        cluster::run_failover(tests)?;
+    }
+    Ok((summary, elapsed))
 }
 
 impl Step {
