@@ -69,6 +69,8 @@ pub(crate) struct Inner {
     /// True if a job was cancelled whose pending events are to be dropped.
     pub(crate) has_abandoned_events: AtomicBool,
     pub(crate) webhook_counters: Counters,
+    /// True if this process has joined the replicas for the next run.
+    pub(crate) is_prepared: AtomicBool,
 }
 
 /// Credits charged for pages since the start, by kind of job.
@@ -113,6 +115,7 @@ impl Jobs {
                 webhook_wakeup: Notify::new(),
                 has_abandoned_events: AtomicBool::new(false),
                 webhook_counters: Counters::default(),
+                is_prepared: AtomicBool::new(false),
             }),
         }
     }

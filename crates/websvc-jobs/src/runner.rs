@@ -11,6 +11,7 @@ mod tests;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
@@ -75,11 +76,24 @@ impl PageTask {
 }
 
 impl Jobs {
+    /// Joins the replicas of the database, so that requests that are served afterwards find nothing that an ended
+    /// process owned, such as its browser sessions, and can own something themselves. If it fails, requests can still
+    /// be served, and [`run`](Self::run) tries again.
+    pub async fn prepare(&self) {
+        match self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await {
+            Ok(()) => self.inner.is_prepared.store(true, Ordering::Release),
+            Err(error) => log_failure(&error),
+        }
+    }
+
     /// Runs jobs and delivers their events until it is dropped. The next run finishes the pages that were in flight
     /// then. If the process stops, call [`stop`](Self::stop) afterwards.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
         Box::pin(async move {
-            self.join().await;
+            // To join again would free what requests have begun since.
+            if !self.inner.is_prepared.swap(false, Ordering::AcqRel) {
+                self.join().await;
+            }
             tokio::select! {
                 never = Runner::new(self.clone(), None).run() => never,
                 never = deliver(self.clone()) => never,

@@ -7,7 +7,10 @@ use tokio::time::timeout;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
-use websvc_store::{ApiVersion, DEFAULT_TEAM, JobUrl, NewJob, OwnedJobs, SnapshotLimits, Store};
+use websvc_store::{
+    ApiVersion, BrowserSessionStatus, CreateBrowserSessionOutcome, DEFAULT_TEAM, JobUrl, NewBrowserSession,
+    NewJob, OwnedJobs, SnapshotLimits, Store,
+};
 use websvc_testkit::{Page, TestWeb};
 
 use super::*;
@@ -129,6 +132,39 @@ async fn all_jobs_are_completed_after_a_restart() {
     };
     timeout(TIMEOUT, completed).await.expect("all jobs are completed");
     assert!(jobs.iter().all(|job| site.state(*job) == JobState::Completed));
+}
+
+#[tokio::test]
+async fn requests_after_the_preparation_keep_what_they_begin_and_find_no_earlier_sessions() {
+    let site = Site::start().await;
+    let begin = |id: &str| {
+        let session = NewBrowserSession {
+            id: id.to_owned(),
+            team: DEFAULT_TEAM.to_owned(),
+            key: None,
+            scrape: None,
+            stream_web_view: false,
+            ttl: Duration::from_secs(60),
+        };
+        let created = site.store.create_browser_session(&session, 10, 0).unwrap();
+        assert!(matches!(created, CreateBrowserSessionOutcome::Created(_)), "{created:?}");
+    };
+    let status = |id: &str| site.store.browser_session(id).unwrap().unwrap().status;
+    begin("earlier process");
+    site.jobs.prepare().await;
+    assert_eq!(status("earlier process"), BrowserSessionStatus::Destroyed);
+    begin("early request");
+    let job = site.create("job").await;
+    let completed = async {
+        while site.state(job) == JobState::Running {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        never = site.jobs.run() => match never {},
+        result = timeout(TIMEOUT, completed) => result.expect("the job is completed"),
+    }
+    assert_eq!(status("early request"), BrowserSessionStatus::Active);
 }
 
 #[tokio::test]
