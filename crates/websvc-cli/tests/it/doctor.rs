@@ -317,13 +317,10 @@ async fn url_scanner_is_queried() {
         ("http://other.test/missing", "problem", "responded with status 404"),
         ("ftp://other.test/", "problem", "neither http nor https"),
     ] {
-        let variables =
-            vec![("WEBSVC__THREAT__SCANNER", "http".to_owned()), ("WEBSVC__THREAT__URL", url.to_owned())];
-        Installation { variables, ..Installation::for_world(&world) }.check(
-            "threat protection",
-            state,
-            message,
-        );
+        Installation::for_world(&world)
+            .with("WEBSVC__THREAT__SCANNER", "http")
+            .with("WEBSVC__THREAT__URL", url)
+            .check("threat protection", state, message);
     }
 }
 

@@ -143,10 +143,10 @@ async fn retry_that_exceeds_the_timeout_is_not_made() {
 
 #[tokio::test]
 async fn timeout_limits_all_attempts_together() {
-    // Each attempt takes a second: a second one fits into the timeout, a third one does not.
-    let slow = error_response(503).delay(Duration::from_secs(1));
+    // Each attempt takes two seconds: a second one fits into the timeout, a third one does not.
+    let slow = error_response(503).delay(Duration::from_secs(2));
     let world = service(vec![slow]).await;
-    let client = builder(&base(&world)).timeout(Duration::from_millis(2900)).build().unwrap();
+    let client = builder(&base(&world)).timeout(Duration::from_millis(5800)).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(world.requests().len(), 2);
@@ -155,7 +155,7 @@ async fn timeout_limits_all_attempts_together() {
 #[tokio::test]
 async fn response_timeout_is_not_retried() {
     let world = service(vec![Page::unresponsive()]).await;
-    let client = builder(&base(&world)).timeout(Duration::from_millis(300)).build().unwrap();
+    let client = builder(&base(&world)).timeout(Duration::from_secs(1)).build().unwrap();
     let error = client.search("q").send().await.unwrap_err();
     assert!(error.is_timeout() && !error.is_connect(), "{error:?}");
     assert_eq!(world.requests().len(), 1);
