@@ -192,6 +192,9 @@ def valid_data_violates_only_documented_rules(ctx, response, case):
     if response.status_code == 400:
         for violation in response.json().get("details", []):
             path, code = violation["path"], violation["code"]
+            if violation["message"].endswith("further violations are not listed"):
+                # No rule of its own: the end of a list that is too long.
+                continue
             is_documented = any(
                 re.fullmatch(path_pattern, path) and re.fullmatch(code_pattern, code)
                 for path_pattern, code_pattern in rules

@@ -105,6 +105,36 @@ fn examples_are_valid_for_their_types() {
 }
 
 #[test]
+fn every_example_matches_its_schema() {
+    let document = openapi::document();
+    let mut bodies = Vec::new();
+    find_bodies(&document, &mut bodies);
+    assert!(bodies.len() > 100, "{} bodies", bodies.len());
+    for body in bodies {
+        // References in the schema resolve to the components of the document.
+        let mut schema = body["schema"].clone();
+        schema["components"] = document["components"].clone();
+        let validator = jsonschema::draft202012::new(&schema).expect("the published schema is valid");
+        for (name, example) in body["examples"].as_object().unwrap() {
+            let error = validator.iter_errors(&example["value"]).next();
+            assert!(error.is_none(), "example {name} of {}: {error:?}", body["schema"]);
+        }
+    }
+}
+
+/// Adds all bodies and parameters that have a schema and examples.
+fn find_bodies<'a>(value: &'a Value, bodies: &mut Vec<&'a Value>) {
+    match value {
+        Value::Object(object) if object.contains_key("schema") && object.contains_key("examples") => {
+            bodies.push(value);
+        }
+        Value::Object(object) => object.values().for_each(|inner| find_bodies(inner, bodies)),
+        Value::Array(items) => items.iter().for_each(|inner| find_bodies(inner, bodies)),
+        _ => {}
+    }
+}
+
+#[test]
 fn error_examples_have_a_code_with_the_status_of_the_response() {
     let document = openapi::document();
     let responses = document["components"]["responses"].as_object().unwrap();

@@ -123,7 +123,11 @@ fn list() -> Operation {
         "origin": "api",
         "settings": { "hidden": false, "starred": false },
         "status": "completed",
-        "options": { "urls": ["https://tea.test"], "prompt": "What do the teas of this shop cost?" },
+        "options": {
+            "urls": ["https://tea.test"],
+            "prompt": "What do the teas of this shop cost?",
+            "model": "spark-1-pro",
+        },
     });
     Operation {
         id: "listAgents",

@@ -370,15 +370,16 @@ fn with_range(mut operation: Value) -> Value {
     add_parameters(
         &mut operation,
         vec![
+            // Without maximums: larger numbers count as the largest ones that matter.
             number(
                 "skip",
                 "Number of documents to skip",
-                json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 }),
+                json!({ "type": "integer", "minimum": 0, "default": 0 }),
             ),
             number(
                 "limit",
                 "Maximum number of documents; more than 100 counts as 100",
-                json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX, "default": 100 }),
+                json!({ "type": "integer", "minimum": 1, "default": 100 }),
             ),
         ],
     );
