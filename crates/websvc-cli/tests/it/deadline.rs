@@ -8,8 +8,8 @@ use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
-/// Tolerance after a deadline, for a machine that runs other tests. Without a deadline, the slow hosts take forever.
-const GRACE: Duration = Duration::from_secs(3);
+/// Tolerance after a deadline.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// The timeout of the requests, much longer than the response time of a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(3);

@@ -117,7 +117,7 @@ async fn decompression_bomb_stops_at_the_decoded_limit() {
         let started = Instant::now();
         let error = client_of(&world).fetch(request).await.unwrap_err();
         assert!(matches!(error, FetchError::TooLarge { limit: 1_048_576 }), "{coding:?}: {error:?}");
-        assert!(started.elapsed() < Duration::from_secs(20), "{coding:?}");
+        assert!(started.elapsed() < Duration::from_secs(2), "{coding:?}");
     }
 }
 
@@ -136,7 +136,7 @@ async fn nested_decompression_bomb_is_stopped() {
     let page = Page::new("text/html", Coding::Gzip.encode(&inner)).header("content-encoding", "gzip, gzip");
     let started = Instant::now();
     assert!(fetch(page).await.is_err());
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < Duration::from_secs(4));
 }
 
 #[tokio::test]

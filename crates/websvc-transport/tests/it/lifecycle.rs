@@ -77,7 +77,7 @@ async fn shutdown_of_unused_server_is_immediate() {
     let server = serve(loopback(), hello).await;
     let started = Instant::now();
     assert_eq!(server.stop().await.unwrap(), ShutdownReport { finished: 0, aborted: 0 });
-    assert!(started.elapsed() < loopback().drain_timeout);
+    assert!(started.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]
