@@ -76,11 +76,11 @@ impl PageTask {
 }
 
 impl Jobs {
-    /// Joins the replicas of the database, so that requests that are served afterwards find nothing that an ended
-    /// process owned, such as its browser sessions, and can own something themselves. If it fails, requests can still
-    /// be served, and [`run`](Self::run) tries again.
+    /// Joins the replicas of the database. Call it before requests are served: sessions of an ended process are
+    /// destroyed then, and requests can start sessions. If it fails, requests can be served nevertheless, and
+    /// [`run`](Self::run) tries again.
     pub async fn prepare(&self) {
-        match self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await {
+        match self.try_join().await {
             Ok(()) => self.inner.is_prepared.store(true, Ordering::Release),
             Err(error) => log_failure(&error),
         }
@@ -90,7 +90,7 @@ impl Jobs {
     /// then. If the process stops, call [`stop`](Self::stop) afterwards.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
         Box::pin(async move {
-            // To join again would free what requests have begun since.
+            // Joining again would free the jobs and end the sessions that requests have started since.
             if !self.inner.is_prepared.swap(false, Ordering::AcqRel) {
                 self.join().await;
             }
@@ -129,9 +129,13 @@ impl Jobs {
         Box::pin(Runner::new(self.clone(), Some(number)).run())
     }
 
+    async fn try_join(&self) -> Result<(), JobsError> {
+        self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await
+    }
+
     /// Joins the replicas of the database. Retries until the store succeeds.
     async fn join(&self) {
-        while let Err(error) = self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await {
+        while let Err(error) = self.try_join().await {
             log_failure(&error);
             tokio::time::sleep(STORE_RETRY_DELAY).await;
         }

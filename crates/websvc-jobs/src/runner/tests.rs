@@ -135,7 +135,7 @@ async fn all_jobs_are_completed_after_a_restart() {
 }
 
 #[tokio::test]
-async fn requests_after_the_preparation_keep_what_they_begin_and_find_no_earlier_sessions() {
+async fn preparation_ends_earlier_sessions_and_the_run_keeps_later_ones() {
     let site = Site::start().await;
     let begin = |id: &str| {
         let session = NewBrowserSession {
