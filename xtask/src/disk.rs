@@ -1,14 +1,18 @@
 //! Disk space for a run of the gate.
 
+use std::env;
 use std::path::Path;
 use std::process::Command;
 
 use crate::root;
 
-/// Space that a gate from nothing takes, in kB: the build with data for incremental builds and the files of the tests.
-const GATE_FROM_NOTHING: u64 = 18_000_000;
+/// Space that a gate from nothing takes, in kB: the build, the installations and the files of the tests.
+const GATE_FROM_NOTHING: u64 = 11_000_000;
 
-/// Space that a gate takes after an earlier one, in kB: files of the tests and rebuilt programs.
+/// Space that the data for incremental builds takes in addition, in kB.
+const INCREMENTAL_DATA: u64 = 7_000_000;
+
+/// Space that a gate takes after an earlier one, in kB: files of the tests and rebuilt programs. An estimate.
 const GATE_AFTER_ANOTHER: u64 = 6_000_000;
 
 /// Returns a warning if the disk of the source tree may be too small for the gate.
@@ -16,8 +20,13 @@ const GATE_AFTER_ANOTHER: u64 = 6_000_000;
 /// A full disk ends a gate after many minutes, with failures that do not name their cause: the tests on PostgreSQL, for
 /// example, find a server "in recovery mode".
 pub(crate) fn shortage() -> Option<String> {
-    let built = root().join("target/debug/deps").is_dir();
-    let needed = if built { GATE_AFTER_ANOTHER } else { GATE_FROM_NOTHING };
+    let is_built = root().join("target/debug/deps").is_dir();
+    let is_incremental = env::var_os("CARGO_INCREMENTAL").is_none_or(|value| value != "0");
+    let needed = match (is_built, is_incremental) {
+        (true, _) => GATE_AFTER_ANOTHER,
+        (false, true) => GATE_FROM_NOTHING + INCREMENTAL_DATA,
+        (false, false) => GATE_FROM_NOTHING,
+    };
     let available = available(root())?;
     (available < needed).then(|| {
         format!(
@@ -29,7 +38,7 @@ pub(crate) fn shortage() -> Option<String> {
     })
 }
 
-/// Returns the space that is left on the disk with `path`, in kB, or `None` if `df` does not tell.
+/// Returns the space that is left on the disk with `path`, in kB, or `None` if `df` fails.
 fn available(path: &Path) -> Option<u64> {
     let output = Command::new("df").args(["-P", "-k"]).arg(path).output().ok()?;
     parse(std::str::from_utf8(&output.stdout).ok()?)
