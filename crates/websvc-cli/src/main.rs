@@ -111,6 +111,10 @@ fn run(command: Command, common: &Common) -> Result<()> {
             _ => output::note(&format!("warning: {warning}")),
         }
     }
+    if matches!(command, Command::Serve(_)) {
+        // An invalid key ends the start before the data directory is created.
+        command::static_keys()?;
+    }
     if let Command::Demo(demo) = command {
         return block_on(command::demo(config, &demo));
     }

@@ -18,9 +18,10 @@ use crate::database::{Database, Durability, Reader};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
-use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
+use crate::secret::{MAX_SECRET_BYTES, SecretHash};
 use crate::server_watch::ServerState;
 use crate::sql::{self, params};
+use crate::static_keys::{StaticKeyKind, StaticKeys};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
 use crate::threat::read_values;
@@ -32,8 +33,6 @@ pub const ACCESS_REFRESH: Duration = Duration::from_millis(250);
 const STATIC_KEY_ID: &str = "static";
 /// Identifier of an administrative key from the configuration.
 const STATIC_ADMIN_ID: &str = "static-admin";
-/// Minimum length of the secret of an administrative key from the configuration.
-const MIN_ADMIN_SECRET_BYTES: usize = 16;
 
 /// Resolution of the time of last use. A coarse one avoids contention of threads on the memory of a busy key.
 const USE_RESOLUTION_MS: u64 = 1000;
@@ -85,50 +84,17 @@ impl Store {
         self.access().find(secret, may_read).map_err(|error| self.database().error(error))
     }
 
-    /// Makes `secret` a valid key of team `default` while this store is open. Only its hash is stored, in memory. The
-    /// key is not listed and cannot be revoked.
+    /// Makes these keys valid while this store is open, instead of those of an earlier call. The ordinary key belongs to
+    /// team `default`. They are not listed and cannot be revoked.
     ///
     /// # Errors
-    /// [`StoreError::InvalidStaticKey`] if it is empty, shorter than 8 or longer than 256 bytes, a placeholder, or
-    /// cannot be sent as a bearer token (visible ASCII only); otherwise failures of the database.
-    pub fn static_key(&self, secret: &str) -> Result<(), StoreError> {
-        self.add_static_key(secret, false)
-    }
-
-    /// Makes `secret` a valid administrative key, as [`static_key`](Self::static_key) does for an ordinary one.
-    ///
-    /// # Errors
-    /// As for [`static_key`](Self::static_key), and [`StoreError::InvalidStaticKey`] if it is shorter than 16 bytes or
-    /// already a static key.
-    pub fn static_admin_key(&self, secret: &str) -> Result<(), StoreError> {
-        self.add_static_key(secret, true)
-    }
-
-    fn add_static_key(&self, secret: &str, admin: bool) -> Result<(), StoreError> {
-        let hash = SecretHash::of(secret);
-        let rule = if secret.is_empty() {
-            Some("it is empty")
-        } else if secret.len() > MAX_SECRET_BYTES {
-            Some("it is longer than 256 bytes")
-        } else if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Some("it contains characters that cannot be sent in a bearer token")
-        } else if secret.len() < MIN_SECRET_BYTES {
-            Some("it is shorter than 8 bytes")
-        } else if is_placeholder(secret) {
-            Some("it is a placeholder from an example")
-        } else if admin && secret.len() < MIN_ADMIN_SECRET_BYTES {
-            Some("it is shorter than 16 bytes")
-        } else if self.access().static_key(&hash).is_some() {
-            Some("it equals another configured key")
-        } else {
-            None
-        };
-        if let Some(rule) = rule {
-            return Err(StoreError::InvalidStaticKey { rule });
+    /// Failures of the database.
+    pub fn use_static_keys(&self, keys: StaticKeys) -> Result<(), StoreError> {
+        if keys.has_key() || keys.has_admin_key() {
+            self.database()
+                .write(Durability::Process, |transaction| create_if_absent(transaction, DEFAULT_TEAM))?;
         }
-        self.database()
-            .write(Durability::Process, |transaction| create_if_absent(transaction, DEFAULT_TEAM))?;
-        self.access().static_keys.write().push(StaticKey { hash, admin });
+        *self.access().static_keys.write() = keys;
         Ok(())
     }
 }
@@ -142,7 +108,7 @@ pub(crate) struct Access {
     server: Option<Arc<ServerState>>,
     /// Time of the next read of the version, in milliseconds since `started`.
     next_check: AtomicU64,
-    static_keys: RwLock<Vec<StaticKey>>,
+    static_keys: RwLock<StaticKeys>,
     /// Rights of keys from the configuration.
     static_rights: Arc<KeyRights>,
     /// Rights of administrative keys from the configuration.
@@ -151,13 +117,6 @@ pub(crate) struct Access {
     /// Locked while the cache is changed, from before the database is read. So the cache is never older than the
     /// version that was read last.
     source: Mutex<Source>,
-}
-
-/// A key from the configuration.
-#[derive(Debug, Clone, Copy)]
-struct StaticKey {
-    hash: SecretHash,
-    admin: bool,
 }
 
 #[derive(Debug, Default)]
@@ -218,8 +177,9 @@ impl Access {
         let now = self.elapsed_ms();
         self.refresh(now)?;
         let hash = SecretHash::of(secret);
-        if let Some(StaticKey { admin, .. }) = self.static_key(&hash) {
-            return self.find_static(admin, may_read);
+        let static_kind = self.static_keys.read().find(&hash);
+        if let Some(kind) = static_kind {
+            return self.find_static(kind, may_read);
         }
         let cached = self.cache.read().keys.get(&hash.tag()).cloned();
         let key = match cached {
@@ -242,15 +202,17 @@ impl Access {
     }
 
     /// Returns the caller with a key from the configuration.
-    fn find_static(&self, admin: bool, may_read: bool) -> sql::Result<KeyLookup> {
+    fn find_static(&self, kind: StaticKeyKind, may_read: bool) -> sql::Result<KeyLookup> {
         let cached = self.cache.read().teams.get(DEFAULT_TEAM).cloned();
         let team = match cached {
             Some(team) => Some(team),
             None if may_read => self.cached_team(DEFAULT_TEAM)?,
             None => return Ok(KeyLookup::Unknown),
         };
-        let (id, rights) =
-            if admin { (STATIC_ADMIN_ID, &self.admin_rights) } else { (STATIC_KEY_ID, &self.static_rights) };
+        let (id, rights) = match kind {
+            StaticKeyKind::Ordinary => (STATIC_KEY_ID, &self.static_rights),
+            StaticKeyKind::Admin => (STATIC_ADMIN_ID, &self.admin_rights),
+        };
         let caller = |team| Box::new(Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) });
         Ok(KeyLookup::Known(team.map(caller)))
     }
@@ -306,14 +268,6 @@ impl Access {
             self.next_check.store(0, Ordering::Release);
         }
         result
-    }
-
-    fn static_key(&self, hash: &SecretHash) -> Option<StaticKey> {
-        // No early exit, so that the duration does not depend on which key matches.
-        self.static_keys
-            .read()
-            .iter()
-            .fold(None, |found, key| if key.hash.matches(hash) { Some(*key) } else { found })
     }
 
     fn load_key(&self, hash: &SecretHash) -> sql::Result<Option<Arc<CachedKey>>> {

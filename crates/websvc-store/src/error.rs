@@ -137,7 +137,7 @@ pub enum StoreError {
     #[error("the configured API key is not valid: {rule}")]
     InvalidStaticKey {
         /// The violated rule.
-        rule: &'static str,
+        rule: String,
     },
     /// The operating system returned no random bytes.
     #[error("the operating system returned no random bytes")]

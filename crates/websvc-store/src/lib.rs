@@ -56,6 +56,7 @@ mod secret;
 mod server_watch;
 mod slot_lease;
 mod sql;
+mod static_keys;
 mod store;
 mod team;
 mod threat;
@@ -116,6 +117,7 @@ pub use run::{
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::ApiSecret;
 pub use slot_lease::SlotLease;
+pub use static_keys::StaticKeys;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,

@@ -93,9 +93,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Minimum length of a secret from the configuration: a shorter one could be guessed.
-pub(crate) const MIN_SECRET_BYTES: usize = 8;
-
 /// Placeholders for keys in examples and templates, in lower case and without separators.
 const PLACEHOLDERS: &[&str] = &[
     "apikey",

@@ -48,7 +48,7 @@ pub(crate) use parse_document::parse_document;
 pub(crate) use profiles::profiles;
 pub(crate) use scrape::scrape;
 pub(crate) use search::{format, search};
-pub(crate) use serve::{Running, serve, start, stop_signal};
+pub(crate) use serve::{Running, serve, start, static_keys, stop_signal};
 pub(crate) use store::store;
 pub(crate) use teams::teams;
 pub(crate) use threat::threat;

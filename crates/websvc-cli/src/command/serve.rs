@@ -49,9 +49,10 @@ pub(crate) async fn serve(
         None => None,
     };
     let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
+    let keys = static_keys()?;
     let running = start(&config, &data_dir, counters).await?;
     require_auth_off_loopback(&config, running.server.local_addr(), arguments.insecure)?;
-    announce_key(&config, running.store(), &running.address(), &common)?;
+    announce_key(&config, keys, running.store(), &running.address(), &common)?;
     running.evict_stale_pages(&config).await?;
     // Registered before the line is printed: its reader may send a signal at once.
     let stop = stop_signal()?;
@@ -302,16 +303,34 @@ fn require_auth_off_loopback(config: &Config, address: SocketAddr, insecure: boo
     Ok(())
 }
 
+/// Returns the keys of the environment. Nothing may be created or printed before they are valid.
+pub(crate) fn static_keys() -> Result<StaticKeys> {
+    let mut keys = StaticKeys::default();
+    // An empty variable is an error here: if a secret got lost, the service must not start with other keys.
+    if let Ok(key) = std::env::var(KEY_VARIABLE) {
+        keys.set_key(&key).context(KEY_VARIABLE)?;
+    }
+    if let Some(key) = variable(ADMIN_KEY_VARIABLE) {
+        keys.set_admin_key(&key).context(ADMIN_KEY_VARIABLE)?;
+    }
+    Ok(keys)
+}
+
 /// Ensures that there is a key, and logs how to create an admin key if there is none.
-fn announce_key(config: &Config, store: &Store, address: &str, common: &Common) -> Result<()> {
-    announce_first_key(config, store, common)?;
-    let has_admin_key = match variable(ADMIN_KEY_VARIABLE) {
-        Some(key) => {
-            store.static_admin_key(&key).context(ADMIN_KEY_VARIABLE)?;
-            true
-        }
-        None => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
-    };
+fn announce_key(
+    config: &Config,
+    keys: StaticKeys,
+    store: &Store,
+    address: &str,
+    common: &Common,
+) -> Result<()> {
+    let (has_key, has_admin_key) = (keys.has_key(), keys.has_admin_key());
+    store.use_static_keys(keys)?;
+    if config.auth.required && !has_key {
+        announce_first_key(store, common)?;
+    }
+    let has_admin_key =
+        has_admin_key || store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none());
     if config.auth.required && !has_admin_key {
         tracing::info!(
             address,
@@ -322,15 +341,8 @@ fn announce_key(config: &Config, store: &Store, address: &str, common: &Common) 
     Ok(())
 }
 
-/// Ensures that there is a key: the one of the environment, or a new one at the first start.
-fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result<()> {
-    // An empty variable is an error here: if a secret got lost, the service must not start with other keys.
-    if let Ok(key) = std::env::var(KEY_VARIABLE) {
-        return store.static_key(&key).context(KEY_VARIABLE);
-    }
-    if !config.auth.required {
-        return Ok(());
-    }
+/// Creates and prints a key at the first start.
+fn announce_first_key(store: &Store, common: &Common) -> Result<()> {
     if let Some(key) = store.ensure_default_key()? {
         output::note(&format!(
             "API key of team default, shown only once: {}\n  (`{}` creates more, `{}` lists them)",

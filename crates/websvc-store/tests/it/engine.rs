@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
-use websvc_store::{DatabaseUrl, Store};
+use websvc_store::{DatabaseUrl, StaticKeys, Store};
 use websvc_transport::{AddressGuard, ClientConfig};
 
 const VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
@@ -36,6 +36,13 @@ pub(crate) fn url_of(dir: &Path) -> Option<DatabaseUrl> {
     let url = server_url()?;
     let schema = schema_of(dir, &url);
     Some(DatabaseUrl::parse(&format!("{url}?options=-csearch_path%3D{schema}")).unwrap())
+}
+
+/// Returns an ordinary key from the configuration.
+pub(crate) fn static_key(secret: &str) -> StaticKeys {
+    let mut keys = StaticKeys::default();
+    keys.set_key(secret).unwrap();
+    keys
 }
 
 /// Opens a store in a new directory.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use websvc_store::{StoreError, TeamChange};
+use websvc_store::{StaticKeys, StoreError, TeamChange};
 
 use crate::engine::{Rows, is_server};
-use crate::{fresh, fresh_file};
+use crate::{fresh, fresh_file, static_key};
 
 #[test]
 fn new_key_authenticates_as_its_team() {
@@ -117,7 +117,7 @@ fn only_the_first_start_creates_a_default_key() {
 #[test]
 fn static_key_belongs_to_the_default_team_and_follows_its_changes() {
     let (_dir, store) = fresh();
-    store.static_key("fc-from-the-environment").unwrap();
+    store.use_static_keys(static_key("fc-from-the-environment")).unwrap();
     let before = store.authenticate("fc-from-the-environment").unwrap().unwrap();
     assert_eq!((before.key_id.as_str(), before.team.name.as_str()), ("static", "default"));
     assert!(!before.team.audit);
@@ -128,11 +128,10 @@ fn static_key_belongs_to_the_default_team_and_follows_its_changes() {
 
 #[test]
 fn unusable_static_key_is_rejected() {
-    let (_dir, store) = fresh();
     for bad in
         ["", "two words", "line\n", "schlüssel", "seven77", "change-me", "fc-YOUR-API-KEY", &"ab".repeat(129)]
     {
-        let error = store.static_key(bad).unwrap_err();
+        let error = StaticKeys::default().set_key(bad).unwrap_err();
         assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{error}");
         assert!(bad.is_empty() || !error.to_string().contains(bad), "the message contains the secret");
     }
@@ -141,17 +140,24 @@ fn unusable_static_key_is_rejected() {
 #[test]
 fn static_admin_key_has_admin_rights_and_a_longer_minimum_length() {
     let (_dir, store) = fresh();
-    store.static_key("fc-from-the-environment").unwrap();
-    store.static_admin_key("fc-administers-here").unwrap();
+    let mut keys = static_key("fc-from-the-environment");
+    keys.set_admin_key("fc-administers-here").unwrap();
+    store.use_static_keys(keys).unwrap();
     let admin = |secret: &str| {
         let caller = store.authenticate(secret).unwrap().unwrap();
         (caller.key_id.as_str().to_owned(), caller.rights.admin)
     };
     assert_eq!(admin("fc-from-the-environment"), ("static".to_owned(), false));
     assert_eq!(admin("fc-administers-here"), ("static-admin".to_owned(), true));
-    for bad in ["", "fifteen-letters", "change-me", "fc-YOUR-API-KEY", "fc-from-the-environment"] {
-        let error = store.static_admin_key(bad).unwrap_err();
-        assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{bad}: {error}");
+    for (bad, rule) in [
+        ("", "it is empty"),
+        ("short", "it is shorter than 16 bytes"),
+        ("fifteen-letters", "it is shorter than 16 bytes"),
+        ("fc-YOUR-API-KEY", "it is a placeholder from an example"),
+        ("fc-from-the-environment", "it equals another configured key"),
+    ] {
+        let error = static_key("fc-from-the-environment").set_admin_key(bad).unwrap_err();
+        assert_eq!(error.to_string(), format!("the configured API key is not valid: {rule}"), "{bad}");
     }
     assert!(!store.authenticate("fc-from-the-environment").unwrap().unwrap().rights.admin);
 }
@@ -211,7 +217,7 @@ fn secrets_are_not_written_to_files() {
     let (dir, store) = fresh_file();
     let key = store.create_key("default", "label-to-be-found").unwrap();
     let first = store.create_key("second-team", "").unwrap();
-    store.static_key("static-secret-of-the-test").unwrap();
+    store.use_static_keys(static_key("static-secret-of-the-test")).unwrap();
     for secret in [key.secret.expose(), first.secret.expose(), "static-secret-of-the-test"] {
         store.authenticate(secret).unwrap().unwrap();
     }

@@ -45,7 +45,7 @@ mod webhooks;
 use std::path::Path;
 
 use bytes::Bytes;
-use engine::{fresh, fresh_file, open};
+use engine::{fresh, fresh_file, open, static_key};
 use rusqlite::Connection;
 use websvc_store::{CachedPage, PageKey, Store};
 

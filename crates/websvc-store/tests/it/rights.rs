@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use websvc_store::{KeyRights, KeyScope, StoreError, TeamChange};
 
-use crate::fresh;
+use crate::{fresh, static_key};
 
 fn now_ms() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
@@ -107,7 +107,7 @@ fn deleted_team_loses_its_keys_and_settings() {
 #[test]
 fn default_team_cannot_be_deleted() {
     let (_dir, store) = fresh();
-    store.static_key("fc-from-the-environment").unwrap();
+    store.use_static_keys(static_key("fc-from-the-environment")).unwrap();
     assert!(matches!(store.delete_team("default"), Err(StoreError::TeamNeeded { .. })));
     assert!(store.authenticate("fc-from-the-environment").unwrap().is_some());
 }

@@ -13,6 +13,7 @@ use websvc_testkit::TcpForwarder;
 
 use crate::credits::{give, hold_credits, remaining, usage};
 use crate::engine::{Rows, client, is_server, open, url_of};
+use crate::static_key;
 
 /// Time in which every step of these tests must succeed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -128,7 +129,7 @@ fn lookup_of_a_key_that_is_not_cached_does_not_wait_for_the_server() {
     }
     assert!(store.authenticate(key.secret.expose()).unwrap().is_some());
     assert!(matches!(lookup(key.secret.expose()), KeyLookup::Known(Some(_))));
-    store.static_key("a-static-key").unwrap();
+    store.use_static_keys(static_key("a-static-key")).unwrap();
     assert!(store.authenticate("a-static-key").unwrap().is_some());
     assert!(matches!(lookup("a-static-key"), KeyLookup::Known(Some(_))));
 }

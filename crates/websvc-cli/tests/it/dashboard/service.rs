@@ -57,6 +57,25 @@ async fn guessable_admin_key_ends_the_start() {
 }
 
 #[tokio::test]
+async fn invalid_key_of_the_environment_ends_the_start_before_anything_is_printed_or_created() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    for (variable, key, rule) in [
+        ("WEBSVC_ADMIN_KEY", "short", "it is shorter than 16 bytes"),
+        ("WEBSVC_ADMIN_KEY", "fifteen-letters", "it is shorter than 16 bytes"),
+        ("WEBSVC_API_KEY", "short", "it is shorter than 8 bytes"),
+        ("WEBSVC_API_KEY", "", "it is empty"),
+    ] {
+        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let output = command.env(variable, key).output().unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{variable} {key}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr, format!("error: {variable}: the configured API key is not valid: {rule}\n"));
+        assert_eq!(std::fs::read_dir(site.data_dir()).unwrap().count(), 0, "{variable} {key}");
+    }
+}
+
+#[tokio::test]
 async fn failed_sign_ins_do_not_lock_out_the_administrator() {
     let world = tea_world().await;
     let site = Site::new(&world);
