@@ -54,10 +54,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => match error.downcast_ref::<FailedCode>() {
             Some(failed) => failed.exit_code(),
-            None => {
-                output::error(&error);
-                ExitCode::FAILURE
-            }
+            None => output::failure(&error),
         },
     }
 }

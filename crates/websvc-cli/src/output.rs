@@ -1,16 +1,47 @@
 //! Printing of results on stdout and of messages on stderr.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, StdoutLock, Write};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
 
+/// The reader of stdout has closed it, as `head` does. The command ends without a message.
+#[derive(Debug, thiserror::Error)]
+#[error("stdout was closed")]
+pub(crate) struct StdoutClosed;
+
+impl StdoutClosed {
+    /// The exit code that a shell shows for a command that SIGPIPE has ended.
+    pub(crate) const EXIT_CODE: u8 = 128 + 13;
+
+    /// Returns whether this is the cause of an error.
+    pub(crate) fn is_cause(error: &anyhow::Error) -> bool {
+        error.chain().any(|cause| cause.is::<Self>())
+    }
+}
+
+/// Returns [`StdoutClosed`] for an error of writing to stdout that has this cause, and other errors unchanged.
+pub(crate) fn stdout_error(error: anyhow::Error) -> anyhow::Error {
+    let kind = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<serde_json::Error>() {
+        Some(error) => error.io_error_kind(),
+        None => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+    };
+    if error.chain().any(|cause| kind(cause) == Some(ErrorKind::BrokenPipe)) {
+        return StdoutClosed.into();
+    }
+    error
+}
+
+/// Writes to stdout.
+pub(crate) fn on_stdout(write: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>) -> Result<()> {
+    let mut out = io::stdout().lock();
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| stdout_error(error.into()))
+}
+
 /// Prints one line on stdout.
 pub(crate) fn line(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
+    on_stdout(|out| writeln!(out, "{text}"))
 }
 
 /// Prints a value as indented JSON on stdout.
@@ -21,12 +52,21 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Result<()> {
 /// Prints a message on stderr.
 pub(crate) fn note(text: &str) {
     // If stderr cannot be written, the failure cannot be reported either.
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Prints the error of a failed command with its causes on stderr.
 pub(crate) fn error(error: &anyhow::Error) {
     note(&format!("error: {}", causes(error.as_ref())));
+}
+
+/// Ends a failed command: prints its error, unless nobody reads its output any more.
+pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+    if StdoutClosed::is_cause(error) {
+        return StdoutClosed::EXIT_CODE.into();
+    }
+    self::error(error);
+    ExitCode::FAILURE
 }
 
 /// Returns an error with its causes. A cause whose text the error already contains is omitted.
@@ -63,12 +103,12 @@ pub(crate) fn styled(text: &str, style: Style) -> String {
 
 /// Returns whether stdout is a terminal and `NO_COLOR` is not set.
 pub(crate) fn has_styles() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// Returns whether stderr is a terminal and `NO_COLOR` is not set.
 pub(crate) fn has_note_styles() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// Returns `text` in a style.
@@ -158,14 +198,24 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
-    struct Wrapper(#[source] std::io::Error);
+    struct Wrapper(#[source] io::Error);
 
     #[test]
     fn causes_are_printed_once() {
-        let cause = || Wrapper(std::io::Error::other("the file is damaged"));
+        let cause = || Wrapper(io::Error::other("the file is damaged"));
         assert_eq!(causes(&cause()), "the file is damaged");
         let error = anyhow::Error::from(cause()).context("a.pdf");
         assert_eq!(causes(error.as_ref()), "a.pdf: the file is damaged");
+    }
+
+    #[test]
+    fn closed_stdout_is_told_from_other_errors() {
+        let is_closed = |error: anyhow::Error| StdoutClosed::is_cause(&stdout_error(error).context("a page"));
+        let io_error = |kind| io::Error::new(kind, "write");
+        assert!(is_closed(io_error(ErrorKind::BrokenPipe).into()));
+        assert!(is_closed(serde_json::Error::io(io_error(ErrorKind::BrokenPipe)).into()));
+        assert!(!is_closed(io_error(ErrorKind::StorageFull).into()));
+        assert!(!is_closed(serde_json::Error::io(io_error(ErrorKind::StorageFull)).into()));
     }
 
     #[test]

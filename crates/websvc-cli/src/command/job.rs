@@ -17,7 +17,7 @@ use websvc::types::job::{
 use crate::CommandContext;
 use crate::args::{OutputArgs, Remote};
 use crate::command::stop_signal;
-use crate::output;
+use crate::output::{self, StdoutClosed};
 use crate::progress::Progress;
 use local::LocalJob;
 use outcome::{DetachReason, JobOutcome};
@@ -202,6 +202,12 @@ pub(super) async fn run(
     let invalid = job.invalid_urls().to_vec();
     let id = job.id().to_owned();
     job.close().await?;
+        // Nobody reads the pages any more, as after Ctrl-C.
+        Some(Err(error)) if StdoutClosed::is_cause(&error) => {
+            job.stop().await?;
+            job.close().await?;
+            return Err(error);
+        }
     let summary = outcome::JobSummary { kind, id, outcome, errors, invalid, resume_command };
     outcome::report(&summary, &writer, output_args)
 }

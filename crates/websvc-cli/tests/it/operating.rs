@@ -1,6 +1,9 @@
 //! Tests of the command line: printed hints, error messages and JSON output.
 
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
@@ -254,4 +257,64 @@ async fn commands_print_changes_as_json() {
         scopes.contains("search, scrape, map, batch, crawl, monitor, interact, agent, index"),
         "{scopes}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_end_quietly_when_nobody_reads_their_output() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    site.succeed(&["scrape", "http://tea.test/green.html"]);
+    site.succeed(&["keys", "create", "--team", "default"]);
+    for arguments in [
+        &["scrape", "http://tea.test/green.html"][..],
+        &["search", "tea"],
+        &["keys", "list"],
+        &["map", "http://tea.test/", "--json"],
+        &["batch", "http://tea.test/green.html", "http://tea.test/oolong.html"],
+        &["batch", "http://tea.test/green.html", "--jsonl", "-"],
+        &["index", "export", "-"],
+        &["index", "stats"],
+        &["doctor"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = site.command(arguments);
+        let output =
+            command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        // As for a command that SIGPIPE has ended.
+        assert_eq!(output.status.code(), Some(141), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("error"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn command_does_not_wait_for_a_server_that_was_never_there() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    // Each attempt is a connection that breaks before anything is sent, as to a server that is not there.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("https://{}", listener.local_addr().unwrap());
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&attempts);
+    std::thread::spawn(move || {
+        for _ in listener.incoming() {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    for arguments in [
+        &["crawl", "http://tea.test/"][..],
+        &["crawl", "--resume", "0"],
+        &["batch", "http://tea.test/"],
+        &["agent", "tea"],
+        &["monitor", "run", "0", "--wait"],
+    ] {
+        let output = site.run(&[arguments, &["--server", &server]].concat());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        let is_clear = stderr.starts_with(&format!("error: the request to {server}/ failed: "))
+            && stderr.ends_with("; check that the server runs and that --server is its address\n");
+        assert!(is_clear, "{arguments:?}: {stderr}");
+        assert_eq!(attempts.swap(0, Ordering::Relaxed), 1, "{arguments:?}");
+    }
 }

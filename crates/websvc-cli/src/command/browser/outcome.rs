@@ -73,19 +73,16 @@ fn write_text(text: &str) -> Result<()> {
     if text.is_empty() {
         return Ok(());
     }
-    let mut out = std::io::stdout().lock();
-    if out.is_terminal() {
-        for line in text.lines() {
-            writeln!(out, "{}", printable(line))?;
+    output::on_stdout(|out| {
+        if out.is_terminal() {
+            for line in text.lines() {
+                writeln!(out, "{}", printable(line))?;
+            }
+            return Ok(());
         }
-    } else {
         out.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            out.write_all(b"\n")?;
-        }
-    }
-    out.flush()?;
-    Ok(())
+        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
+    })
 }
 
 #[cfg(test)]

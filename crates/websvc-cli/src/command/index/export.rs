@@ -129,8 +129,7 @@ fn write(target: Target<'_>, write_documents: impl FnOnce(&mut dyn Write) -> Res
     let (path, is_compressed) = match target {
         Target::Stdout => {
             let mut out = CountingWriter::new(io::stdout().lock());
-            write_documents(&mut out)?;
-            return out.finish();
+            return write_documents(&mut out).and_then(|()| out.finish()).map_err(output::stdout_error);
         }
         Target::Plain(path) => (path, false),
         Target::Zstd(path) => (path, true),
