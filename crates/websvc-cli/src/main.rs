@@ -108,12 +108,12 @@ fn run(command: Command, common: &Common) -> Result<()> {
             _ => output::note(&format!("warning: {warning}")),
         }
     }
+    if let Command::Demo(demo) = command {
+        return block_on(command::demo(config, &demo));
+    }
     if matches!(command, Command::Serve(_)) {
         // An invalid key ends the start before the data directory is created.
         command::static_keys()?;
-    }
-    if let Command::Demo(demo) = command {
-        return block_on(command::demo(config, &demo));
     }
     let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
     let key_hint = server_of(&command).map(|remote| key_hint(&remote));
@@ -130,12 +130,17 @@ fn key_hint(remote: &Remote) -> &'static str {
     }
 }
 
-/// Adds a hint to an error: to give a key if the server requires one, or the origin of an invalid configuration value.
+/// Adds a hint to an error: what to do if the server is not there or requires a key (`key_hint`, for a command that can
+/// use a server), or the origin of an invalid configuration value.
 fn with_hint(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) -> anyhow::Error {
-    let is_unauthorized = |cause: &websvc::ClientError| cause.code() == Some(ErrorCode::Unauthorized);
-    if let Some(hint) = key_hint
-        && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_unauthorized)
-    {
+    let hint = |error: &websvc::ClientError| match error.code() {
+        Some(ErrorCode::Unauthorized) => key_hint,
+        _ if error.is_connect() && key_hint.is_some() => {
+            Some("check that the server runs and that --server is its address")
+        }
+        _ => None,
+    };
+    if let Some(hint) = error.chain().filter_map(|cause| cause.downcast_ref()).find_map(hint) {
         return anyhow!("{}; {hint}", output::causes(error.as_ref()));
     }
     match origins.of_error(&error.to_string()) {

@@ -52,7 +52,7 @@ pub(super) async fn run(
 ) -> Result<()> {
     // No run begins whose data cannot be written.
     output_file.map(check_writable).transpose()?;
-    let client = patient_client(remote)?;
+    let client = patient_client(remote).await?;
     let stop = stop_signal()?;
     let started = client.start_agent(request).await?;
     let id = started.id;

@@ -32,7 +32,7 @@ enum Starter {
 
 impl RemoteJob {
     pub(super) async fn start(remote: &Remote, request_kind: JobRequestKind) -> Result<Self> {
-        let client = patient_client(remote)?;
+        let client = patient_client(remote).await?;
         let kind = request_kind.kind();
         let (id, starter, invalid_urls) = match request_kind {
             JobRequestKind::Existing(_, id) => (id, Starter::Other, Vec::new()),
@@ -77,14 +77,19 @@ impl RemoteJob {
 }
 
 /// Returns a client of the given server that waits while the server restarts.
-pub(crate) fn patient_client(remote: &Remote) -> Result<Client> {
+///
+/// # Errors
+/// The server cannot be reached now: only one that was there is worth a long wait.
+pub(crate) async fn patient_client(remote: &Remote) -> Result<Client> {
     let server = remote.server.clone().context("no server was given")?;
     let retry = RetryPolicy { attempts: ATTEMPTS, max: Duration::from_secs(10), ..RetryPolicy::default() };
     let builder = Client::builder(server).retry(retry);
-    Ok(match remote.key() {
-        Some(key) => builder.key(key).build()?,
-        None => builder.build()?,
-    })
+    let client = builder.key(remote.key().unwrap_or_default()).build()?;
+    // Any response is one: a proxy may not forward this path.
+    match client.health().await {
+        Err(error) if error.is_connect() => Err(error.into()),
+        Ok(_) | Err(_) => Ok(client),
+    }
 }
 
 /// Starts a batch with the first request and adds the URLs of the others to it.

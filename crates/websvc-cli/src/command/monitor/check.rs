@@ -41,7 +41,7 @@ pub(super) async fn start(client: &Client, id: &str, json: bool) -> Result<()> {
 /// # Errors
 /// Besides errors of the client: a page could not be checked, or the check failed or was interrupted.
 pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
-    let client = patient_client(remote)?;
+    let client = patient_client(remote).await?;
     let stop = stop_signal()?;
     let check_id = client.run_monitor(id).await?.id;
     output::note(&format!("check {check_id}"));
