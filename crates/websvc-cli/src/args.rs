@@ -210,6 +210,9 @@ pub(crate) struct Scrape {
     /// Print the page as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Accept a page that responded with a status of 400 or above instead of failing
+    #[arg(long)]
+    pub(crate) allow_errors: bool,
     #[command(flatten)]
     pub(crate) captures: CaptureArgs,
     #[command(flatten)]

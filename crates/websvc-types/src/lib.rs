@@ -100,6 +100,7 @@ pub mod country;
 mod document_page;
 mod error;
 pub mod extract;
+mod counted;
 pub mod feedback;
 pub mod format;
 pub mod index;
@@ -131,6 +132,7 @@ pub use document_page::{BlockConfidence, BlockSource, BlocksStatus, DocumentPage
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 #[expect(deprecated, reason = "old names stay for one release")]
+pub use counted::counted;
 pub use map::SitemapUse;
 pub use map::{MapLink, MapRequest, MapResponse, SitemapMode};
 pub use metadata::{CacheState, Metadata, ProxyUsed};

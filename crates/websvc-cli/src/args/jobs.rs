@@ -70,6 +70,9 @@ pub(crate) struct Batch {
     /// Read more URLs from FILE, or from stdin with -; one per line; empty lines and lines starting with # are ignored
     #[arg(long = "urls", id = "list", value_name = "FILE", conflicts_with = "resume")]
     pub(crate) list: Option<PathBuf>,
+    /// Accept pages that responded with a status of 400 or above instead of failing
+    #[arg(long)]
+    pub(crate) allow_errors: bool,
     #[command(flatten)]
     pub(crate) job: JobArguments,
 }

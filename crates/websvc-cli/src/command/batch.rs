@@ -9,7 +9,7 @@ use websvc::JobKind;
 use websvc::types::job::BatchScrapeRequest;
 use websvc::types::limits::BATCH_URLS_MAX;
 
-use super::job::{self, JobRequestKind};
+use super::job::{self, ErrorPagePolicy, JobRequestKind};
 use crate::CommandContext;
 use crate::args::Batch;
 
@@ -22,12 +22,13 @@ pub(crate) async fn batch(context: CommandContext, arguments: Batch) -> Result<(
         Some(id) => JobRequestKind::Existing(JobKind::Batch, id.clone()),
         None => JobRequestKind::Batch(requests(&arguments)?),
     };
-    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, request)).await
+    let policy = if arguments.allow_errors { ErrorPagePolicy::Accept } else { ErrorPagePolicy::Fail };
+    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, policy, request)).await
 }
 
 /// Returns the requests for the list, split into the maximum number of URLs per request.
 fn requests(arguments: &Batch) -> Result<Vec<BatchScrapeRequest>> {
-    let Batch { urls, list, job } = arguments;
+    let Batch { urls, list, allow_errors: _, job } = arguments;
     let mut urls = urls.clone();
     if let Some(list) = list {
         urls.extend(read_list(list)?);

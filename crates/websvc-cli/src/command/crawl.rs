@@ -4,7 +4,7 @@ use anyhow::Result;
 use websvc::JobKind;
 use websvc::types::job::{CrawlRequest, SitemapMode};
 
-use super::job::{self, JobRequestKind};
+use super::job::{self, ErrorPagePolicy, JobRequestKind};
 use crate::CommandContext;
 use crate::args::{CrawlSite, Patterns, Sitemap};
 
@@ -14,7 +14,9 @@ pub(crate) async fn crawl(context: CommandContext, arguments: CrawlSite) -> Resu
         Some(id) => JobRequestKind::Existing(JobKind::Crawl, id.clone()),
         None => JobRequestKind::Crawl(Box::new(request(&arguments)?)),
     };
-    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, request_kind)).await
+    // A site has dead links.
+    let policy = ErrorPagePolicy::Accept;
+    Box::pin(job::run(&context, &arguments.job.remote, &arguments.job.output, policy, request_kind)).await
 }
 
 /// Returns the patterns of a request, or `None` if there are none.

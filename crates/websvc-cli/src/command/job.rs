@@ -48,6 +48,15 @@ impl JobRequestKind {
     }
 }
 
+/// The result of a command whose job has pages with a status of 400 or above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ErrorPagePolicy {
+    /// They are pages as others.
+    Accept,
+    /// The command fails.
+    Fail,
+}
+
 /// The status of a job.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -173,6 +182,7 @@ pub(super) async fn run(
     context: &CommandContext,
     remote: &Remote,
     output_args: &OutputArgs,
+    error_pages: ErrorPagePolicy,
     request: JobRequestKind,
 ) -> Result<()> {
     let kind = request.kind();
@@ -192,6 +202,12 @@ pub(super) async fn run(
             JobOutcome::Interrupted(reason)
         }
         Some(Ok(state)) => JobOutcome::Ended(state),
+        // Nobody reads the pages any more, as after Ctrl-C.
+        Some(Err(error)) if StdoutClosed::is_cause(&error) => {
+            job.stop().await?;
+            job.close().await?;
+            return Err(error);
+        }
         Some(Err(error)) => {
             writer.finish()?;
             return Err(error.context(resume_command));
@@ -202,13 +218,7 @@ pub(super) async fn run(
     let invalid = job.invalid_urls().to_vec();
     let id = job.id().to_owned();
     job.close().await?;
-        // Nobody reads the pages any more, as after Ctrl-C.
-        Some(Err(error)) if StdoutClosed::is_cause(&error) => {
-            job.stop().await?;
-            job.close().await?;
-            return Err(error);
-        }
-    let summary = outcome::JobSummary { kind, id, outcome, errors, invalid, resume_command };
+    let summary = outcome::JobSummary { kind, id, outcome, errors, invalid, error_pages, resume_command };
     outcome::report(&summary, &writer, output_args)
 }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use url::Url;
-use websvc::types::{PageContent, ScrapeOptions};
+use websvc::types::{Metadata, PageContent, ScrapeOptions};
 use websvc_engine::page_content;
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
@@ -32,6 +32,12 @@ pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
     let outcome = app.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
+    if !arguments.allow_errors
+        && let Some(error) = error_status(&page.metadata)
+    {
+        app.close().await?;
+        bail!("{url}: {error}; --allow-errors prints its content");
+    }
     for warning in std::mem::take(&mut page.warnings) {
         output::note(&format!("warning: {warning}"));
     }
@@ -50,7 +56,7 @@ pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result
 
 /// Returns the scrape options. If only files are requested, there is no default format.
 fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
-    let Scrape { url: _, format_args, json: _, captures, render, location } = arguments;
+    let Scrape { url: _, format_args, json: _, allow_errors: _, captures, render, location } = arguments;
     let mut options = format_args.options()?;
     let formats = options.formats.get_or_insert_default();
     formats.extend(captures.format(render)?);
@@ -61,6 +67,12 @@ fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
     captures.add_pdf_action(&mut options);
     location.fill(&mut options);
     Ok(options)
+}
+
+/// Returns why the content of a page is not what its URL stands for, if the page has a status of 400 or above.
+pub(in crate::command) fn error_status(metadata: &Metadata) -> Option<String> {
+    let status = metadata.status_code.filter(|status| *status >= 400)?;
+    Some(metadata.error.clone().unwrap_or_else(|| format!("the page responded with {status}")))
 }
 
 /// Writes the files of the page and replaces them in the page by their paths.

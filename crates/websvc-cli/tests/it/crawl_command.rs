@@ -69,7 +69,10 @@ async fn crawl_command_writes_the_same_files_again() {
         let state: Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!((&state["status"], &state["completed"]), (&"completed".into(), &4.into()), "{state}");
         assert_eq!(state["robotsBlocked"][0], "http://tea.test/secret/plan.html");
-        assert!(stderr.contains("crawl: 4 pages, 0 failed, 1 disallowed by robots.txt"), "{stderr}");
+        assert!(
+            stderr.contains("crawl: 4 pages (1 responded with an error), 0 failed, 1 disallowed"),
+            "{stderr}"
+        );
         assert_eq!(files(&out), expected);
     }
     let (front_matter, text) = front_matter_and_text(&out.join("tea.test/green.html.md"));

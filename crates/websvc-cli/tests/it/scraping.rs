@@ -217,6 +217,51 @@ async fn scrape_command_prints_the_page_and_indexes_it() {
     assert_eq!(json["metadata"]["cacheState"], json!("hit"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_fail_for_pages_with_an_error_status() {
+    let mut world = TestWeb::builder();
+    for status in [404, 403, 500] {
+        let page = Page::html(format!("<title>{status}</title><main><p>Nothing to see here</p></main>"));
+        world = world.page(&format!("http://tea.test/{status}"), page.status(status));
+    }
+    let html = "<title>Tea</title><main><p>Green tea and oolong</p></main>";
+    let world = world.page("http://tea.test/", Page::html(html)).start().await;
+    let site = Site::new(&world);
+    let run = |arguments: &[&str]| {
+        let output = site.run(arguments);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    for (status, reason) in
+        [(404, "404 Not Found"), (403, "403 Forbidden"), (500, "500 Internal Server Error")]
+    {
+        let url = format!("http://tea.test/{status}");
+        for format in [&["scrape", &url][..], &["scrape", &url, "--json"]] {
+            let (code, stdout, stderr) = run(format);
+            assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+            let expected = format!(
+                "error: {url}: the page responded with {reason}; --allow-errors prints its content\n"
+            );
+            assert_eq!(stderr, expected);
+        }
+        let (code, stdout, stderr) = run(&["scrape", &url, "--allow-errors"]);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stdout.contains("Nothing to see here"), "{stdout}");
+    }
+    let batch = ["batch", "http://tea.test/", "http://tea.test/404", "--json"];
+    let (code, _, stderr) = run(&batch);
+    assert_eq!(code, Some(1), "{stderr}");
+    for line in [
+        "http://tea.test/404: the page responded with 404 Not Found\n",
+        "batch: 2 pages (1 responded with an error), 0 failed, ",
+        "error: 1 page responded with an error; --allow-errors accepts that\n",
+    ] {
+        assert!(stderr.contains(line), "{line:?} is not in {stderr}");
+    }
+    let (code, _, stderr) = run(&[&batch[..], &["--allow-errors"]].concat());
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
 #[tokio::test]
 async fn redact_pii_removes_personal_data_from_the_markdown() {
     let html = "<title>Jane Doe</title><main><h1>Contact Jane Doe</h1>\

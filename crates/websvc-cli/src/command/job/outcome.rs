@@ -4,14 +4,15 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use websvc::JobKind;
 use websvc::types::job::{JobErrorsResponse, JobStatus};
+use websvc_types::counted;
 
-use super::State;
 use super::page_writer::PageWriter;
+use super::{ErrorPagePolicy, State};
 use crate::args::{Common, OutputArgs, Remote};
 use crate::output;
 
 /// Maximum number of failed pages that are printed without `--errors`.
-const MAX_PRINTED_FAILURES: usize = 10;
+pub(super) const MAX_PRINTED_FAILURES: usize = 10;
 
 /// The outcome of a command that runs a job.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ pub(super) struct JobSummary {
     pub(super) errors: JobErrorsResponse,
     /// Inputs that are not valid page URLs.
     pub(super) invalid: Vec<String>,
+    pub(super) error_pages: ErrorPagePolicy,
     /// The command that resumes the job.
     pub(super) resume_command: String,
 }
@@ -81,7 +83,7 @@ pub(super) fn resume_command(kind: JobKind, id: &str, at: &Remote, common: &Comm
 /// # Errors
 /// The job was interrupted or failed, or pages are missing.
 pub(super) fn report(job: &JobSummary, writer: &PageWriter, output_args: &OutputArgs) -> Result<()> {
-    let JobSummary { kind, id, outcome, errors, invalid, resume_command } = job;
+    let JobSummary { kind, id, outcome, errors, invalid, error_pages, resume_command } = job;
     print_failures(errors, invalid, output_args);
     let state = match outcome {
         JobOutcome::Ended(state) => Some(state),
@@ -106,13 +108,17 @@ pub(super) fn report(job: &JobSummary, writer: &PageWriter, output_args: &Output
     }
     if writer.conflicts > 0 {
         bail!(
-            "{} pages were not written, because other files with their names exist; --force replaces them",
-            writer.conflicts
+            "{} not written, because other files with such names exist; --force replaces them",
+            counted(writer.conflicts, "page was", "pages were")
         );
     }
     match kind {
         JobKind::Crawl if state.completed == 0 => bail!("no page could be scraped"),
-        JobKind::Batch if failed > 0 => bail!("{failed} pages could not be scraped"),
+        JobKind::Batch if failed > 0 => bail!("{} could not be scraped", counted(failed, "page", "pages")),
+        _ if *error_pages == ErrorPagePolicy::Fail && writer.error_pages > 0 => {
+            let pages = counted(writer.error_pages, "page", "pages");
+            bail!("{pages} responded with an error; --allow-errors accepts that")
+        }
         JobKind::Crawl | JobKind::Batch => Ok(()),
     }
 }
@@ -147,16 +153,18 @@ fn interruption(reason: DetachReason, resume_command: &str) -> String {
 }
 
 fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, writer: &PageWriter) -> String {
-    let mut line = format!(
-        "{}: {} pages, {} failed, {} disallowed by robots.txt, {} credits",
-        name(kind),
-        state.completed,
+    let mut line = format!("{}: {}", name(kind), counted(state.completed, "page", "pages"));
+    if writer.error_pages > 0 {
+        line.push_str(&format!(" ({} responded with an error)", writer.error_pages));
+    }
+    line.push_str(&format!(
+        ", {} failed, {} disallowed by robots.txt, {}",
         errors.errors.len(),
         errors.robots_blocked.len(),
-        state.credits_used
-    );
+        counted(state.credits_used, "credit", "credits")
+    ));
     if writer.written > 0 {
-        line.push_str(&format!("; {} files written", writer.written));
+        line.push_str(&format!("; {} written", counted(writer.written, "file", "files")));
     }
     line
 }

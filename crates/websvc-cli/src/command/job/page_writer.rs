@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use tempfile::NamedTempFile;
 use websvc::types::job::JobDocument;
 
+use super::outcome::MAX_PRINTED_FAILURES;
 use crate::args::OutputArgs;
+use crate::command::scrape::error_status;
 use crate::output;
 use crate::page_output::{
     ConflictPolicy, PageFiles, WriteOutcome, draft_in, markdown_file, source_url, sweep,
@@ -27,6 +29,9 @@ pub(super) struct PageWriter {
     pub(super) written: u64,
     /// Pages that were not written, because a file of another owner exists.
     pub(super) conflicts: u64,
+    /// Pages with a status of 400 or above.
+    pub(super) error_pages: u64,
+    max_printed_errors: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +51,8 @@ enum Lines {
 
 impl PageWriter {
     pub(super) fn open(arguments: &OutputArgs) -> Result<Self> {
-        let OutputArgs { output, force, jsonl, json, errors: _ } = arguments;
+        let OutputArgs { output, force, jsonl, json, errors } = arguments;
+        let max_printed_errors = if *errors { u64::MAX } else { MAX_PRINTED_FAILURES as u64 };
         let policy = if *force { ConflictPolicy::Replace } else { ConflictPolicy::Keep };
         let files = output.as_deref().map(|directory| PageFiles::open(directory, policy)).transpose()?;
         let lines = jsonl.as_deref().map(Lines::open).transpose()?;
@@ -56,7 +62,7 @@ impl PageWriter {
         );
         let printing =
             if files.is_none() && lines.is_none() && !json { Printing::Pages } else { Printing::Nothing };
-        Ok(Self { files, lines, printing, written: 0, conflicts: 0 })
+        Ok(Self { files, lines, printing, written: 0, conflicts: 0, error_pages: 0, max_printed_errors })
     }
 
     /// Writes or prints a page.
@@ -67,6 +73,12 @@ impl PageWriter {
         let JobDocument { content: mut page, warning } = document;
         if let Some(warning) = warning {
             output::note(&format!("warning: {}: {warning}", source_url(&page)));
+        }
+        if let Some(error) = page.metadata.as_ref().and_then(error_status) {
+            self.error_pages += 1;
+            if self.error_pages <= self.max_printed_errors {
+                output::note(&format!("{}: {error}", source_url(&page)));
+            }
         }
         let fetched = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         if let Some(files) = &mut self.files {
