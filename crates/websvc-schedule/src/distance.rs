@@ -137,8 +137,17 @@ fn dates(cron: &Cron, first: Date, days: i32) -> impl Iterator<Item = Date> + '_
     std::iter::successors(next(first), move |date| next(date.tomorrow().ok()?))
 }
 
-/// Returns a duration in the largest unit that divides it.
-fn in_words(duration: Duration) -> String {
+/// Returns a duration in the largest unit that divides it, such as "5 minutes".
+///
+/// ```
+/// use std::time::Duration;
+/// use websvc_schedule::in_words;
+///
+/// assert_eq!(in_words(Duration::from_secs(300)), "5 minutes");
+/// assert_eq!(in_words(Duration::from_secs(3_600)), "1 hour");
+/// ```
+#[must_use]
+pub fn in_words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (count, unit) = if seconds.is_multiple_of(86_400) {
         (seconds / 86_400, "day")

@@ -36,7 +36,7 @@ mod text;
 mod zone;
 
 pub use cron::{Cron, CronError};
-pub use distance::ScheduleError;
+pub use distance::{ScheduleError, in_words};
 pub use field::{CronField, CronRule};
 pub use schedule::{Runs, Schedule};
 pub use text::{EXAMPLES, TextError};

@@ -51,6 +51,7 @@ impl Cron {
     ///
     /// | Text | Cron |
     /// |---|---|
+    /// | every minute | `* * * * *` |
     /// | every N minutes, N divides 60; also minute, min, mins | `*/N * * * *` |
     /// | the same with start or starting, at or on, :MM | `MM-59/N * * * *` |
     /// | hourly, every hour; also with at :MM or starting at :MM | `MM * * * *` |
@@ -111,6 +112,7 @@ fn parse(words: &[&str]) -> Result<String, TextErrorReason> {
                 Some(minute) => format!("{minute}-59/{step} * * * *"),
             })
         }
+        ["every", "minute"] => Ok("* * * * *".to_owned()),
         ["every", number, "hour" | "hours" | "hr" | "hrs"] if is_number(number) => {
             Ok(format!("0 */{} * * *", divisor(number, 24, "hours of a day")?))
         }

@@ -3,6 +3,7 @@
 use websvc_schedule::{Cron, EXAMPLES};
 
 const FORMS: &[(&str, &str)] = &[
+    ("every minute", "* * * * *"),
     ("every 1 minute", "*/1 * * * *"),
     ("every 5 minutes", "*/5 * * * *"),
     ("every 30 minute", "*/30 * * * *"),
@@ -73,7 +74,9 @@ fn other_text_is_rejected_with_examples() {
         "",
         " ",
         "every",
-        "every minute",
+        "every minute starting at :05",
+        "every second",
+        "every 30 seconds",
         "every other day",
         "every 2 days",
         "every 2 weeks",

@@ -1,6 +1,6 @@
 //! Rules of the schedule of a monitor.
 
-use websvc_schedule::{Cron, CronError, Schedule, ScheduleError, Zone};
+use websvc_schedule::{Cron, CronError, Schedule, ScheduleError, Zone, in_words};
 use websvc_types::limits::SCHEDULE_MAX_CHARS;
 use websvc_types::monitor::MonitorRequestSchedule;
 use websvc_types::{Violation, ViolationCode};
@@ -53,8 +53,8 @@ fn check(
     let MonitorRequestSchedule { cron, text, timezone } = schedule;
     let current_cron = current.filter(|_| timezone.is_some()).map(|current| current.cron.as_str());
     let cron = match (cron, text) {
-        (Some(cron), None) => parse_cron(report, &path.key("cron"), &cron),
-        (None, Some(text)) => parse_text(report, &path.key("text"), &text),
+        (Some(cron), None) => parse_cron(report, &path.key("cron"), &cron, context),
+        (None, Some(text)) => parse_text(report, &path.key("text"), &text, context),
         (Some(_), Some(_)) => {
             report.violation(&path.key("text"), ViolationCode::Conflict, |name| {
                 format!("{name} cannot be combined with cron: use either {FORMS}")
@@ -81,7 +81,17 @@ fn check(
     CheckedSchedule { cron: schedule.cron().as_str().to_owned(), timezone: schedule.zone().name().to_owned() }
 }
 
-fn parse_cron(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Cron> {
+/// Returns the rule that seconds, which have no form, would break.
+fn min_distance(context: &MonitorContext<'_>) -> String {
+    format!("two runs must be at least {} apart", in_words(context.min_interval))
+}
+
+fn parse_cron(
+    report: &mut Report,
+    path: &Path<'_>,
+    text: &str,
+    context: &MonitorContext<'_>,
+) -> Option<Cron> {
     if !bounds::chars(report, path, text, 1, SCHEDULE_MAX_CHARS) {
         return None;
     }
@@ -89,19 +99,27 @@ fn parse_cron(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Cron> 
         .map_err(|error: CronError| {
             let example = "for example `*/30 * * * *` runs every 30 minutes, `0 9 * * 1-5` at 9:00 from Monday to Friday";
             report.violation(path, ViolationCode::InvalidFormat, |name| {
-                format!("{name} {}: {error}; {example}", quoted(text))
+                format!("{name} {}: {error}; {example}; {}", quoted(text), min_distance(context))
             });
         })
         .ok()
 }
 
-fn parse_text(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Cron> {
+fn parse_text(
+    report: &mut Report,
+    path: &Path<'_>,
+    text: &str,
+    context: &MonitorContext<'_>,
+) -> Option<Cron> {
     if !bounds::chars(report, path, text, 1, SCHEDULE_MAX_CHARS) {
         return None;
     }
     Cron::from_text(text)
         .map_err(|error| {
-            report.violation(path, ViolationCode::InvalidFormat, |name| format!("{name}: {error}"));
+            let min_distance = min_distance(context);
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                format!("{name}: {error}; {min_distance}")
+            });
         })
         .ok()
 }
