@@ -144,6 +144,12 @@ impl<'de> Deserialize<'de> for Source {
         let keys = match kind {
             "http-json" => ApiDefinition::KEYS,
             "elasticsearch" => ElasticsearchDeclaration::KEYS,
+            "searxng" => {
+                return Err(D::Error::custom(
+                    "SearXNG has a section of its own: set its `url` in [search.searxng], and add \"searxng\" to \
+                     search.providers",
+                ));
+            }
             other => return Err(D::Error::unknown_variant(other, &["http-json", "elasticsearch"])),
         };
         let is_known = |key: &str| key == "kind" || keys.contains(&key) || ENDPOINT.contains(&key);
@@ -188,6 +194,7 @@ mod tests {
         check("kind = 'elasticsearch'\nurl = 'http://es.test'", "missing field `index`");
         check(&format!("{elastic}\nresults = '/x'"), "a source of kind elasticsearch has no key `results`");
         check("kind = 'http-jsn'", "unknown variant `http-jsn`");
+        check("kind = 'searxng'\nurl = 'http://searxng.test'", "set its `url` in [search.searxng]");
         check("url = 'x'", "missing field `kind`");
     }
 
