@@ -54,6 +54,23 @@ impl Zone {
         self.zone.to_datetime(instant)
     }
 
+    /// Returns an instant as text: RFC 3339 in seconds, with the offset of the zone.
+    ///
+    /// ```
+    /// use websvc_schedule::Zone;
+    ///
+    /// let instant = "2026-03-28T08:00:00Z".parse()?;
+    /// assert_eq!(Zone::from_name("Europe/Berlin")?.format(instant), "2026-03-28T09:00:00+01:00");
+    /// assert_eq!(Zone::from_name("UTC")?.format(instant), "2026-03-28T08:00:00Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn format(&self, instant: Timestamp) -> String {
+        let local = instant.to_zoned(self.zone.clone());
+        let format = if local.offset().is_zero() { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S%:z" };
+        local.strftime(format).to_string()
+    }
+
     /// Returns the first instant of a local time, unless a clock change skips it.
     pub(crate) fn first_instant(&self, local: DateTime) -> Option<Timestamp> {
         let offset = match self.zone.to_ambiguous_timestamp(local).offset() {

@@ -103,14 +103,14 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<()> {
     let checks = client.monitor_checks(id, None, range).await?.data;
     if !checks.is_empty() {
         output::line("")?;
-        text::check_table(&checks).print()?;
+        text::check_table(&checks, Some(&response.data)).print()?;
     }
     Ok(())
 }
 
 async fn checks(client: &Client, id: &str, limit: u64, json: bool) -> Result<()> {
     let response = client.monitor_checks(id, None, ListRange { skip: 0, limit }).await?;
-    if json { output::json(&response) } else { text::check_table(&response.data).print() }
+    if json { output::json(&response) } else { text::check_table(&response.data, None).print() }
 }
 
 fn print_lines(lines: &[String]) -> Result<()> {

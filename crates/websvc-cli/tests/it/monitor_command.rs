@@ -102,7 +102,7 @@ async fn monitor_is_created_shown_paused_resumed_and_deleted() {
     check_contains(&created, &["Tea[31m prices", "active", "Every day at 09:00 (Asia/Tokyo)"]);
     let runs = created.lines().find_map(|line| line.strip_prefix("Next runs  ")).unwrap();
     let runs: Vec<&str> = runs.split(", ").collect();
-    assert!(runs.len() == 3 && runs.iter().all(|run| run.ends_with(" 09:00")), "{runs:?}");
+    assert!(runs.len() == 3 && runs.iter().all(|run| run.ends_with("T09:00:00+09:00")), "{runs:?}");
     let id = created.lines().find_map(|line| line.strip_prefix("ID")).unwrap().trim();
     let list = test.succeed(&["list"]).await;
     check_contains(&list, &["LAST RESULT", id, "Tea[31m prices", "Every day at 09:00 (Asia/Tokyo)"]);
@@ -157,7 +157,7 @@ async fn monitor_is_edited_and_its_new_times_are_shown() {
     check_contains(&edited, &lines);
     assert!(!edited.contains("secret"), "{edited}");
     let runs = edited.lines().find_map(|line| line.strip_prefix("Next runs  ")).unwrap();
-    assert_eq!(runs.matches(" 09:00").count(), 3, "{runs}");
+    assert_eq!(runs.matches("T09:00:00+09:00").count(), 3, "{runs}");
     let changed =
         test.json(&["update", &id, "--timezone", "UTC", "--no-goal", "--no-webhook", "--no-email"]).await;
     let monitor = &changed["data"];
@@ -183,7 +183,7 @@ async fn check_is_followed_and_its_changes_are_printed_as_a_diff() {
     let (stdout, stderr) = stdout_and_stderr(&output);
     assert!(output.status.success(), "{stderr}");
     assert_eq!(stdout, format!("new      {TEA}\n"));
-    check_contains(&stderr, &["check: completed: 1 new, 1 credits"]);
+    check_contains(&stderr, &["check: completed: 1 new, 1 credit"]);
     let first = stderr.lines().find_map(|line| line.strip_prefix("check ")).unwrap();
     test.set_line(Some("Sencha costs 14 euros."));
     let second = test.json(&["run", &id, "--wait"]).await;
@@ -220,7 +220,7 @@ async fn check_without_changes_or_with_failed_pages_says_so() {
     let (stdout, stderr) = stdout_and_stderr(&failed);
     assert_eq!(failed.status.code(), Some(1), "{stderr}");
     check_contains(&stdout, &[&format!("error    {TEA}  "), "500"]);
-    assert!(stderr.ends_with("error: 1 pages could not be checked\n"), "{stderr}");
+    assert!(stderr.ends_with("error: 1 page could not be checked\n"), "{stderr}");
     check_contains(&test.succeed(&["diff", &id]).await, &["error    ", "500"]);
 }
 

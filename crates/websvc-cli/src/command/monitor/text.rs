@@ -30,15 +30,16 @@ pub(super) fn monitor_table(monitors: &[Monitor]) -> Table<6> {
             &printable(&monitor.name),
             status_name(monitor.status),
             &schedule_text(&monitor.schedule),
-            &optional_time(monitor.next_run_at.as_deref()),
+            &optional_time(monitor.next_run_at.as_deref(), zone(monitor).as_ref()),
             &last_result(monitor),
         ]);
     }
     table
 }
 
-/// Returns the checks as a table.
-pub(super) fn check_table(checks: &[MonitorCheck]) -> Table<6> {
+/// Returns the checks as a table. Their times are those of the monitor, if it is known, and otherwise UTC.
+pub(super) fn check_table(checks: &[MonitorCheck], monitor: Option<&Monitor>) -> Table<6> {
+    let zone = monitor.and_then(zone);
     let mut table = Table::new(["CHECK", "TRIGGER", "STARTED", "ENDED", "STATUS", "RESULT"]);
     for check in checks {
         let trigger = match check.trigger {
@@ -48,8 +49,8 @@ pub(super) fn check_table(checks: &[MonitorCheck]) -> Table<6> {
         table.row([
             &printable(&check.id),
             trigger,
-            &optional_time(check.started_at.as_deref()),
-            &optional_time(check.finished_at.as_deref()),
+            &optional_time(check.started_at.as_deref(), zone.as_ref()),
+            &optional_time(check.finished_at.as_deref(), zone.as_ref()),
             check_status_name(check.status),
             &result_text(check),
         ]);
@@ -71,7 +72,7 @@ pub(in crate::command) fn summary_lines(monitor: &Monitor) -> Vec<String> {
 /// Returns all details of a monitor.
 pub(super) fn detail_lines(monitor: &Monitor) -> Vec<String> {
     let mut lines = summary_lines(monitor);
-    lines.push(field("Last run", &optional_time(monitor.last_run_at.as_deref())));
+    lines.push(field("Last run", &optional_time(monitor.last_run_at.as_deref(), zone(monitor).as_ref())));
     lines.push(field("Result", &last_result(monitor)));
     lines.extend(monitor.targets.iter().flat_map(target_texts).map(|text| field("Target", &text)));
     if let Some(goal) = &monitor.goal {
@@ -97,7 +98,7 @@ fn notification_texts(notification: &MonitorNotification) -> impl Iterator<Item 
     let email = email.as_ref().filter(|email| email.enabled == Some(true)).map(|email| {
         let recipients = email.recipients.as_deref().unwrap_or_default();
         let recipients: Vec<String> = recipients.iter().map(|address| printable(address)).collect();
-        if recipients.is_empty() { "members of the team".to_owned() } else { recipients.join(", ") }
+        if recipients.is_empty() { "nobody: it has no recipients".to_owned() } else { recipients.join(", ") }
     });
     let slack = slack.as_ref().filter(|slack| slack.enabled == Some(true)).map(|slack| {
         let SlackNotification { enabled: _, channel_id, channel_name, webhook_url } = slack;
@@ -144,22 +145,27 @@ fn parse(schedule: &MonitorSchedule) -> Option<Schedule> {
 fn next_runs(monitor: &Monitor) -> String {
     let Some(first) = &monitor.next_run_at else { return "none".to_owned() };
     let (Some(schedule), Ok(first_run)) = (parse(&monitor.schedule), first.parse::<Timestamp>()) else {
-        return time(first);
+        return time(first, zone(monitor).as_ref());
     };
-    let local = |run: Timestamp| schedule.zone().to_local(run).strftime("%a %Y-%m-%d %H:%M").to_string();
     let runs = std::iter::once(first_run).chain(schedule.runs_after(first_run)).take(SHOWN_RUNS);
-    runs.map(local).collect::<Vec<_>>().join(", ")
+    runs.map(|run| schedule.zone().format(run)).collect::<Vec<_>>().join(", ")
 }
 
-fn optional_time(time_text: Option<&str>) -> String {
-    time_text.map_or_else(|| "-".to_owned(), time)
+/// Returns the time zone of a monitor. A later version of the server may have others.
+fn zone(monitor: &Monitor) -> Option<Zone> {
+    Zone::from_name(&monitor.schedule.timezone).ok()
 }
 
-/// Returns a time without fractions of a second, as the other commands print it.
-fn time(text: &str) -> String {
-    match text.parse::<Timestamp>() {
-        Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        Err(_) => printable(text),
+fn optional_time(time_text: Option<&str>, zone: Option<&Zone>) -> String {
+    time_text.map_or_else(|| "-".to_owned(), |text| time(text, zone))
+}
+
+/// Returns a time without fractions of a second, as the other commands print it, with the offset of a zone.
+fn time(text: &str, zone: Option<&Zone>) -> String {
+    match (text.parse::<Timestamp>(), zone) {
+        (Ok(at), Some(zone)) => zone.format(at),
+        (Ok(at), None) => at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        (Err(_), _) => printable(text),
     }
 }
 
@@ -252,9 +258,9 @@ mod tests {
         ];
         let expected = [
             "ID    NAME            STATUS  SCHEDULE                            NEXT RUN              LAST RESULT",
-            "0199  A [31mlong name  active  Every day at 09:00 (Europe/Berlin)  2026-03-28T08:00:00Z  1 changed, 3 same",
+            "0199  A [31mlong name  active  Every day at 09:00 (Europe/Berlin)  2026-03-28T09:00:00+01:00  1 changed, 3 same",
             "0199  Tea             paused  new form (UTC)                      -                     -",
-            "0199  Tea             active  Every day at 09:00 (Europe/Berlin)  2026-03-28T08:00:00Z  running",
+            "0199  Tea             active  Every day at 09:00 (Europe/Berlin)  2026-03-28T09:00:00+01:00  running",
         ];
         let lines = monitor_table(&monitors).lines();
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -268,7 +274,10 @@ mod tests {
     fn next_runs_are_local_times_also_when_the_clock_changes() {
         let runs = |fields: Value| next_runs(&monitor(&fields));
         // The clock is set forward on March 29; 09:00 stays 09:00.
-        assert_eq!(runs(json!({})), "Sat 2026-03-28 09:00, Sun 2026-03-29 09:00, Mon 2026-03-30 09:00");
+        assert_eq!(
+            runs(json!({})),
+            "2026-03-28T09:00:00+01:00, 2026-03-29T09:00:00+02:00, 2026-03-30T09:00:00+02:00"
+        );
         assert_eq!(runs(json!({ "nextRunAt": null })), "none");
         let unknown = json!({ "schedule": { "cron": "new form", "timezone": "UTC" } });
         assert_eq!(runs(unknown), "2026-03-28T08:00:00Z");
@@ -276,6 +285,29 @@ mod tests {
 
     #[test]
     fn details_have_targets_goal_and_webhook_without_secrets() {
+        let unknown = json!({ "schedule": { "cron": "0 9 * * *", "timezone": "Mars/Base" } });
+        assert_eq!(runs(unknown), "2026-03-28T08:00:00Z");
+    }
+
+    #[test]
+    fn all_times_of_a_monitor_have_one_format() {
+        let monitor = monitor(&json!({ "lastRunAt": "2026-03-27T08:00:01.500Z" }));
+        let check: MonitorCheck = serde_json::from_value(json!({
+            "id": "1", "monitorId": "0199", "status": "completed", "trigger": "manual",
+            "scheduledFor": null, "startedAt": "2026-03-27T08:00:01.500Z", "finishedAt": null,
+            "estimatedCredits": 1, "actualCredits": 1, "error": null,
+            "summary": { "totalPages": 1, "same": 1, "changed": 0, "new": 0, "removed": 0, "error": 0 },
+            "createdAt": "2026-03-27T08:00:01.500Z", "updatedAt": "2026-03-27T08:00:01.500Z",
+            "targetResults": [], "billingStatus": "confirmed", "notificationStatus": null,
+        }))
+        .unwrap();
+        let lines = detail_lines(&monitor).join("\n");
+        let checks = check_table(&[check.clone()], Some(&monitor)).lines().join("\n");
+        for text in [&lines, &checks] {
+            assert!(text.contains("2026-03-27T09:00:01+01:00"), "{text}");
+        }
+        let checks = check_table(&[check], None).lines().join("\n");
+        assert!(checks.contains("2026-03-27T08:00:01Z"), "{checks}");
         let urls: Vec<String> = (0..12).map(|number| format!("http://tea.test/{number}")).collect();
         let lines = detail_lines(&monitor(&json!({
             "targets": [
@@ -307,6 +339,9 @@ mod tests {
     }
 
     #[test]
+        let silent = json!({ "notification": { "email": { "enabled": true, "recipients": [] } } });
+        let silent = detail_lines(&monitor(&silent));
+        assert!(silent.iter().any(|line| line == "Email      nobody: it has no recipients"), "{silent:#?}");
     fn summary_has_changes_first_and_no_zeros() {
         let summary = |fields: [u64; 6]| {
             let [total_pages, same, changed, new, removed, error] = fields;
