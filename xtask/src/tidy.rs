@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: rules for files that neither the compiler nor clippy knows.
 
 mod links;
+mod log_lines;
 mod rust_text;
 mod words;
 
@@ -59,6 +60,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
         {
             check_text(name, &text, &mut violations);
             links::check(root, name, &text, &mut violations);
+            log_lines::check(name, &text, &mut violations);
             if !name.split('/').any(|part| part == FIXTURES) {
                 words::check(name, &text, &mut violations);
             }

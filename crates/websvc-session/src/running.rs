@@ -48,7 +48,8 @@ impl RunningSession {
             );
         }
         inner.registry.remove(&session.record.id);
-        tracing::info!(id = session.record.id, cause, ?duration, credits, "browser session ended");
+        let seconds = duration.as_secs_f64();
+        tracing::info!(id = session.record.id, cause, seconds, credits, "browser session ended");
         session.record_end(SessionEnd { duration, credits });
     }
 }

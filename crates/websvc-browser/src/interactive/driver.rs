@@ -205,9 +205,8 @@ impl Driver {
         if let Err(error) = &captured {
             log_lost_state(error);
         }
-        let warnings = page.collect_warnings();
-        if !warnings.is_empty() {
-            tracing::info!(?warnings, "the state of a browser session was captured with warnings");
+        for warning in page.collect_warnings() {
+            tracing::info!(warning, "the state of a browser session was captured with a warning");
         }
         (Some(page.into_context()), captured.ok().flatten())
     }

@@ -13,8 +13,8 @@ use websvc_browser::Browser;
 use websvc_server::audit::Audit;
 use websvc_server::{AdmissionLimits, Authentication, Jobs, PublicUrlConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
-use websvc_store::Store;
-use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
+use websvc_store::{StaticKeys, Store};
+use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles};
 
 use super::now_ms;
 use crate::allocator;
@@ -200,8 +200,8 @@ impl Running {
         };
         let (drained, ()) = tokio::join!(serving, delivering);
         jobs.stop().await;
-        let drained = drained?;
-        tracing::info!(?drained, "stopped");
+        let ShutdownReport { finished, aborted } = drained?;
+        tracing::info!(finished, aborted, "stopped");
         app.close().await?;
         Ok(())
     }
