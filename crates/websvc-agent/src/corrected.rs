@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde_json::Value;
+use websvc_types::counted;
 
 use crate::item_index::identities;
 use crate::merge::has_values;
@@ -48,7 +49,8 @@ impl Corrections {
             (Value::Array(before), Value::Array(after)) => {
                 if after.len() < before.len() {
                     let lost = before.len() - after.len();
-                    self.lose(format!("{} ({lost} of {} items)", place.name(), before.len()));
+                    let items = counted(before.len(), "item", "items");
+                    self.lose(format!("{} ({lost} of {items})", place.name()));
                 }
                 for (index, (origin, after)) in origins(before, after).into_iter().zip(after).enumerate() {
                     if let Some(origin) = origin {

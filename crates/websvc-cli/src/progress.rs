@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use websvc_engine::crawl::CrawlEvent;
+use websvc_types::counted;
 
 use crate::output;
 
@@ -124,7 +125,7 @@ impl Progress {
         let message = self.message();
         if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            output::note(&format!("{} pages, {message}", self.pages));
+            output::note(&format!("{}, {message}", counted(self.pages, "page", "pages")));
         }
         self.bar.set_message(message);
     }
@@ -132,7 +133,7 @@ impl Progress {
     fn message(&self) -> String {
         #[expect(clippy::cast_precision_loss, reason = "a rate for a person to read")]
         let rate = self.pages as f64 / self.started.elapsed().as_secs_f64().max(0.001);
-        format!("{rate:.0} pages/s, {} errors, {} skipped", self.errors, self.skipped)
+        format!("{rate:.0} pages/s, {}, {} skipped", counted(self.errors, "error", "errors"), self.skipped)
     }
 
     fn print(&self, text: &str) {

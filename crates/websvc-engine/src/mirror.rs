@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use websvc_index::Document;
+use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
 use crate::ingest::to_index_document;
@@ -170,7 +171,8 @@ pub(crate) fn enqueue(mirrors: &[Arc<Mirror>], documents: &[IndexDocument]) -> V
         let left_out = mirror.enqueue(documents);
         if left_out > 0 {
             let name = mirror.writer.name();
-            warnings.push(format!("{left_out} pages could not be written to {name}: its queue is full"));
+            let pages = counted(left_out, "page", "pages");
+            warnings.push(format!("{pages} could not be written to {name}: its queue is full"));
         }
     }
     warnings

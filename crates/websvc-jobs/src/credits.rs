@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use websvc_store::{CreditHold, HoldOutcome, Team};
+use websvc_types::counted;
 
 use crate::active::{JobContext, JobStartError, is_anonymous, team};
 use crate::jobs::{Inner, Jobs, JobsError};
@@ -72,7 +73,8 @@ fn hold_blocking(
             HoldOutcome::Insufficient { remaining } => remaining,
         };
         let reason = format!(
-            "Insufficient credits: a page may cost up to {max} credits, and the team has {remaining} left"
+            "Insufficient credits: a page may cost up to {}, and the team has {remaining} left",
+            counted(max, "credit", "credits")
         );
         // Other requests and processes may still release credits that they hold.
         if inner.store.may_release_credits(&team.name)? {

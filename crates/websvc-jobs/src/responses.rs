@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
+use websvc_types::counted;
 use websvc_types::job::{
     JobDocument, JobErrorsResponse, JobFailure, JobStatus, JobStatusResponse, WebhookDeadLetter,
 };
@@ -43,7 +44,8 @@ fn total(urls: u64, limit: Option<u64>) -> u64 {
 fn skip_warnings(record: &JobRecord) -> Vec<String> {
     let mut warnings = Vec::new();
     if record.skipped > 0 {
-        warnings.push(format!("{} more pages were skipped: the job reached its URL limit", record.skipped));
+        let skipped = counted(record.skipped, "more page was", "more pages were");
+        warnings.push(format!("{skipped} skipped: the job reached its URL limit"));
     }
     if record.blocked > 0 {
         warnings

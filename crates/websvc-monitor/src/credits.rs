@@ -6,6 +6,7 @@ use websvc_store::{
     ApiVersion, BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck,
     HoldOutcome, Usage, UsageItem, UsageRetention,
 };
+use websvc_types::counted;
 
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
@@ -40,8 +41,8 @@ pub(crate) fn shortage(
 /// Ends a check for which the team has not enough credits. Blocks.
 pub(crate) fn skip(inner: &Inner, check: &CheckRecord, remaining: u64) -> Result<(), MonitorsError> {
     let error = format!(
-        "Insufficient credits: the check may cost {} credits, and the team has {remaining} left",
-        check.estimated_credits
+        "Insufficient credits: the check may cost {}, and the team has {remaining} left",
+        counted(check.estimated_credits, "credit", "credits")
     );
     let finished = FinishedCheck {
         status: CheckStatus::SkippedNoCredits,

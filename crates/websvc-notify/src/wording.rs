@@ -1,5 +1,7 @@
 //! Results of checks in words.
 
+use websvc_types::counted;
+
 use crate::report::{CheckReport, CheckStatus, JudgedKind, PageCounts, PageStatus};
 use crate::text::clean_line;
 
@@ -92,11 +94,6 @@ fn notable_counts(counts: PageCounts) -> String {
 /// Returns a number of pages in words.
 pub(crate) fn pages(count: u64) -> String {
     counted(count, "page", "pages")
-}
-
-/// Returns a number with its noun.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

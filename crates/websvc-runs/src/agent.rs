@@ -18,6 +18,7 @@ use websvc_store::{
 };
 use websvc_transport::{has_credentials, text_without_credentials};
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
+use websvc_types::counted;
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
 
@@ -344,9 +345,10 @@ fn ending(report: RunReport) -> Ending {
         }
         RunOutcome::Refused(reason) => Ending { status: RunStatus::Refused, ..failed("refused", reason) },
         RunOutcome::Stopped(stop) => Ending::stopped(stop),
-        RunOutcome::StepLimit => {
-            failed("step_limit_reached", format!("the run was not done after {steps} steps, the maximum"))
-        }
+        RunOutcome::StepLimit => failed(
+            "step_limit_reached",
+            format!("the run was not done after {}, the maximum", counted(steps, "step", "steps")),
+        ),
         RunOutcome::TokenLimit => {
             failed("token_limit_reached", "the run used the tokens that it may use".to_owned())
         }

@@ -8,6 +8,7 @@ use websvc_store::{
     Caller, CreditHold, DEFAULT_TEAM, HoldOutcome, StoreError, Usage, UsageRetention, UsageStage,
 };
 use websvc_types::ErrorCode;
+use websvc_types::counted;
 use websvc_validate::RetentionMode;
 
 use crate::blocking::run_blocking;
@@ -60,7 +61,8 @@ async fn try_hold(
 
 fn insufficient(credits: u64, rule: &str, remaining: u64) -> ApiError {
     let text = format!(
-        "Insufficient credits to perform this request: {rule} {credits} credits, and the team has {remaining} left"
+        "Insufficient credits to perform this request: {rule} {}, and the team has {remaining} left",
+        counted(credits, "credit", "credits")
     );
     ApiError::new(ErrorCode::InsufficientCredits, text)
 }

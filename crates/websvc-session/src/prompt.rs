@@ -9,6 +9,7 @@ use websvc_page_agent::{CommandOutput, PageCommands, PageTask, TaskOutcome, Task
 use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_store::CreditHold;
 use websvc_transport::BoxFuture;
+use websvc_types::counted;
 use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::{INTERACT_PROMPT_STEPS_MAX, INTERACT_PROMPT_TIMEOUT_DEFAULT_S};
 
@@ -142,12 +143,17 @@ impl PromptExecution {
         let TaskReport { outcome, output, snapshot, log, steps, usage: _ } = report;
         let (exit_code, stderr) = match outcome {
             TaskOutcome::Done => (0, String::new()),
-            TaskOutcome::StepLimit => {
-                (1, format!("the prompt was not done after {steps} steps, which is the maximum"))
-            }
-            TaskOutcome::TokenLimit => {
-                (1, format!("the prompt used the tokens that it may use in {steps} steps"))
-            }
+            TaskOutcome::StepLimit => (
+                1,
+                format!(
+                    "the prompt was not done after {}, which is the maximum",
+                    counted(steps, "step", "steps")
+                ),
+            ),
+            TaskOutcome::TokenLimit => (
+                1,
+                format!("the prompt used the tokens that it may use in {}", counted(steps, "step", "steps")),
+            ),
             TaskOutcome::Timeout => (
                 TIMEOUT_EXIT_CODE,
                 format!("the prompt was stopped after its timeout of {} seconds", time.as_secs_f64()),

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde_json::Value;
+use websvc_types::counted;
 use websvc_types::limits::{VIOLATIONS_MAX, WARNINGS_MAX};
 use websvc_types::{Violation, ViolationCode};
 
@@ -189,7 +190,8 @@ impl Report {
         }
         let Self { mut warnings, more_warnings, .. } = self;
         if more_warnings > 0 {
-            warnings.push(format!("{more_warnings} further warnings are not listed"));
+            let more = counted(more_warnings, "further warning is", "further warnings are");
+            warnings.push(format!("{more} not listed"));
         }
         Ok(Checked { plan, warnings })
     }
@@ -206,7 +208,8 @@ impl Report {
         let mut violations = std::mem::take(&mut self.violations);
         violations.sort_by(|a, b| compare_pointers(&a.path, &b.path));
         if self.more_violations > 0 {
-            let message = format!("{} further violations are not listed", self.more_violations);
+            let more = counted(self.more_violations, "further violation is", "further violations are");
+            let message = format!("{more} not listed");
             violations.push(Violation { path: String::new(), code: ViolationCode::TooLong, message });
         }
         Some(Rejection::Invalid(violations))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use websvc_model::one_line;
+use websvc_types::counted;
 
 use super::Run;
 use super::retrieve::Focus;
@@ -77,7 +78,10 @@ impl Run<'_> {
                 let description = format!("find {query:?}");
                 let outcome = match self.ranked(&query).await.len() {
                     0 => "no passage fits".to_owned(),
-                    count => format!("{count} passages fit, the best are shown"),
+                    count => format!(
+                        "{} shown",
+                        counted(count, "passage fits and is", "passages fit, the best are")
+                    ),
                 };
                 self.focus = Focus::Query(query);
                 (description, outcome)
@@ -105,7 +109,7 @@ impl Run<'_> {
                 let Some(index) = self.page_of("links", &reference) else { return Ok(()) };
                 let count = self.list_links(index, &query, MAX_LISTED_LINKS).await;
                 let description = format!("{} {query:?}", self.describe("links", &reference));
-                (description, format!("{count} links are listed"))
+                (description, format!("{} listed", counted(count, "link is", "links are")))
             }
             Action::More(reference) => {
                 let Some(index) = self.page_of("more", &reference) else { return Ok(()) };

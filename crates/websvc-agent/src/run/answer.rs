@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use websvc_model::{ResponseFormat, cut};
+use websvc_types::counted;
 
 use super::Run;
 use super::view::shown_draft_chars;
@@ -250,11 +251,14 @@ impl Run<'_> {
 fn collect_outcome(stated: usize, is_changed: bool, rest: usize) -> String {
     let mut outcome = match (stated, is_changed) {
         (0, _) => "the page states no value".to_owned(),
-        (stated, true) => format!("{stated} values, the draft has changed"),
-        (stated, false) => format!("{stated} values, the draft had them already"),
+        (stated, true) => format!("{}, the draft has changed", counted(stated, "value", "values")),
+        (stated, false) => {
+            format!("{}, the draft had them already", counted(stated, "value", "values"))
+        }
     };
     if rest > 0 {
-        outcome.push_str(&format!("; {rest} passages are left, collect again for them"));
+        let rest = counted(rest, "passage is", "passages are");
+        outcome.push_str(&format!("; {rest} left, collect again"));
     }
     outcome
 }

@@ -1,6 +1,7 @@
 //! Calls of tools and their outputs.
 
 use tokio::time::timeout_at;
+use websvc_types::counted;
 
 use super::Run;
 use super::act::MAX_LISTED_LINKS;
@@ -73,7 +74,9 @@ impl Run<'_> {
         self.targets.list_results(&results);
         match results.first().map(|index| self.targets.get(*index).reference()) {
             None => "no results".to_owned(),
-            Some(first) => format!("{} results, the first is {first}", results.len()),
+            Some(first) => {
+                format!("{}, the first is {first}", counted(results.len(), "result", "results"))
+            }
         }
     }
 
@@ -131,13 +134,13 @@ fn requested_url(call: &ToolCall) -> &str {
 /// Returns a summary of an output without text of pages, for the trace.
 fn summary(output: &ToolOutput) -> String {
     match output {
-        ToolOutput::Found(found) => format!("{} results", found.len()),
+        ToolOutput::Found(found) => counted(found.len(), "result", "results"),
         ToolOutput::Read { pages, failures, answer: _ } => {
             let chars: usize = pages.iter().map(|page| page.markdown.chars().count()).sum();
             let failed =
                 if failures.is_empty() { String::new() } else { format!(", {} failed", failures.len()) };
-            let unit = if pages.len() == 1 { "page" } else { "pages" };
-            format!("{} {unit} with {chars} characters{failed}", pages.len())
+            let pages = counted(pages.len(), "page", "pages");
+            format!("{pages} with {}{failed}", counted(chars, "character", "characters"))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::timeout_at;
 use websvc_model::ModelError;
+use websvc_types::counted;
 
 use super::Run;
 use super::answer::Answer;
@@ -73,7 +74,9 @@ impl Run<'_> {
 /// Returns why the work ended early, in words, if there may be an answer nevertheless.
 fn early_reason(end: &RunOutcome, limits: &TaskLimits) -> Option<String> {
     match end {
-        RunOutcome::StepLimit => Some(format!("it reached its maximum of {} steps", limits.max_steps)),
+        RunOutcome::StepLimit => {
+            Some(format!("it reached its maximum of {}", counted(limits.max_steps, "step", "steps")))
+        }
         RunOutcome::TokenLimit => Some("it used the tokens that it may use".to_owned()),
         RunOutcome::Timeout => Some("its time was over".to_owned()),
         RunOutcome::Repeats => Some("the language model repeated its steps".to_owned()),

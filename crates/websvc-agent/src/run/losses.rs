@@ -3,6 +3,7 @@
 use serde_json::Value;
 use websvc_model::{cut, one_line};
 use websvc_transport::text_without_credentials;
+use websvc_types::counted;
 
 use super::Run;
 use crate::pages::PageEntry;
@@ -42,7 +43,8 @@ impl Run<'_> {
             let parts: Vec<String> = self.pages.entries().iter().filter_map(uncollected).collect();
             notes.extend(parts.iter().take(MAX_NAMED).cloned());
             if parts.len() > MAX_NAMED {
-                notes.push(format!("The same holds for {} more pages.", parts.len() - MAX_NAMED));
+                let more = counted(parts.len() - MAX_NAMED, "more page", "more pages");
+                notes.push(format!("The same holds for {more}."));
             }
         }
         notes

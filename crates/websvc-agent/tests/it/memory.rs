@@ -31,7 +31,7 @@ async fn equal_calls_are_not_repeated() {
     );
     let last = &model.requests()[6].content;
     assert!(
-        last.contains("2. search \"Home\": not repeated, the outcome was: 1 results, the first is r1"),
+        last.contains("2. search \"Home\": not repeated, the outcome was: 1 result, the first is r1"),
         "{last}"
     );
     assert!(last.contains("4. open http://a.test/#top: it has been read already, as p1"), "{last}");

@@ -35,7 +35,7 @@ async fn parts_of_pages_that_were_not_collected_are_named() {
     // With one part, with all parts, and for data that does not need all.
     for (schema, collects, is_named) in [(&list, 1, true), (&list, 9, false), (&fact, 1, false)] {
         let model = ScriptedModel::new(move |request| {
-            let has_rest = request.content.contains("passages are left");
+            let has_rest = request.content.contains(" left, collect again");
             let is_first = request.content.contains("0 collected");
             Ok(match request.kind {
                 Kind::Step

@@ -43,7 +43,7 @@ async fn single_fact_is_searched_read_and_answered() {
     assert!(last.content.contains("[p1.1] # Assam\n\nA black tea."), "{}", last.content);
     assert!(
         last.content
-            .contains("## Steps\n1. search \"Assam\": 1 results, the first is r1\n2. open r1: read as p1")
+            .contains("## Steps\n1. search \"Assam\": 1 result, the first is r1\n2. open r1: read as p1")
     );
     assert_eq!(answer.kind, Kind::Answer);
     assert_eq!(answer.schema, schema);

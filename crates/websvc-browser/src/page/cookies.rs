@@ -53,7 +53,7 @@ impl Page<'_> {
                 Err(error) => return Err(error),
             }
         }
-        self.warn(format!("{refused} cookies of the profile could not be restored"));
+        self.warn(format!("cookies of the profile that could not be restored: {refused}"));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use websvc_engine::crawl::{IndexSink, Sink, SinkError, SinkFuture};
 use websvc_engine::{BulkReport, Mirror, MirrorMetrics};
+use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
 use super::App;
@@ -46,7 +47,8 @@ impl App {
                     .as_ref()
                     .map_or_else(String::new, |reason| format!("; first failure: {reason}"));
                 output::note(&format!(
-                    "{name}: {written} pages written, {refused} rejected, {lost} lost{failure}"
+                    "{name}: {} written, {refused} rejected, {lost} lost{failure}",
+                    counted(*written, "page", "pages")
                 ));
             }
             all_metrics.push(metrics);
@@ -62,7 +64,7 @@ impl App {
 pub(crate) fn ensure_complete(all_metrics: &[MirrorMetrics]) -> Result<()> {
     for MirrorMetrics { name, refused, lost, .. } in all_metrics {
         if refused + lost > 0 {
-            bail!("{} pages are missing in {name}", refused + lost);
+            bail!("{} missing in {name}", counted(refused + lost, "page is", "pages are"));
         }
     }
     Ok(())
@@ -83,7 +85,8 @@ impl Sink for MirroredSink {
                 let BulkReport { lost, first_failure, .. } = mirror.write(&documents).await;
                 if lost > 0 {
                     let reason = first_failure.unwrap_or_default();
-                    let text = format!("{lost} pages could not be written to {}: {reason}", mirror.name());
+                    let pages = counted(lost, "page", "pages");
+                    let text = format!("{pages} could not be written to {}: {reason}", mirror.name());
                     return Err(SinkError(text.into()));
                 }
             }

@@ -15,6 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig};
 use websvc_store::Store;
+use websvc_types::counted;
 
 use crate::CommandContext;
 use crate::app;
@@ -64,7 +65,8 @@ pub(crate) fn backup(context: &CommandContext, arguments: &Backup) -> Result<()>
         return output::json(&report);
     }
     let Report { files, bytes, elapsed_ms } = report;
-    output::line(&format!("{files} files, {} in {elapsed_ms} ms", HumanBytes(bytes)))
+    let files = counted(files, "file", "files");
+    output::line(&format!("{files}, {} in {elapsed_ms} ms", HumanBytes(bytes)))
 }
 
 /// An archive that is being written.

@@ -8,6 +8,7 @@ use serde_json::json;
 use url::Url;
 use websvc_blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
 use websvc_transport::{Client, FetchRequest};
+use websvc_types::counted;
 
 use crate::CommandContext;
 use crate::app::client;
@@ -35,7 +36,12 @@ async fn update(context: &CommandContext, files: &[ListFile]) -> Result<()> {
     for file in files {
         match fetch(&client, file).await {
             Ok(WriteOutcome { filters, bytes }) => {
-                output::line(&format!("{}: {filters} filters, {}", file.url(), HumanBytes(bytes)))?;
+                output::line(&format!(
+                    "{}: {}, {}",
+                    file.url(),
+                    counted(filters, "filter", "filters"),
+                    HumanBytes(bytes)
+                ))?;
             }
             // The other lists are still fetched, and the older copy of this one stays.
             Err(error) => {
@@ -45,7 +51,7 @@ async fn update(context: &CommandContext, files: &[ListFile]) -> Result<()> {
         }
     }
     if failed > 0 {
-        bail!("{failed} of {} lists could not be fetched", files.len());
+        bail!("{failed} of {} could not be fetched", counted(files.len(), "list", "lists"));
     }
     Ok(())
 }
@@ -86,7 +92,7 @@ fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {
     for (url, size) in rows {
         let state = size.map_or_else(
             || format!("not fetched, run `{}`", common.command("blocklists update")),
-            |(bytes, age_s)| format!("{}, {} days old", HumanBytes(bytes), age_s / 86_400),
+            |(bytes, age_s)| format!("{}, {} old", HumanBytes(bytes), counted(age_s / 86_400, "day", "days")),
         );
         output::line(&format!("{url}: {state}"))?;
     }

@@ -16,6 +16,7 @@ use websvc::types::interact::{
 };
 use websvc::types::limits::INTERACT_CODE_MAX_CHARS;
 use websvc::{Client, ClientError, StatusCode};
+use websvc_types::counted;
 
 use super::search::client;
 use crate::CommandContext;
@@ -255,7 +256,9 @@ async fn end(client: &Client, choice: &SessionChoice, json: bool) -> Result<Sess
     let seconds = session_duration_ms.div_ceil(1000);
     let id = choice.id();
     output::line(&match credits_billed {
-        Some(credits) => format!("ended {id} after {seconds} s, {credits} credits"),
+        Some(credits) => {
+            format!("ended {id} after {seconds} s, {}", counted(credits, "credit", "credits"))
+        }
         None => format!("{id} had ended before, after {seconds} s"),
     })?;
     Ok(SessionUse::Ended)

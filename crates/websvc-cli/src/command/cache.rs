@@ -4,6 +4,7 @@ use anyhow::Result;
 use indicatif::HumanBytes;
 use serde_json::json;
 use websvc_store::{CacheSize, Store};
+use websvc_types::counted;
 
 use super::now_ms;
 use crate::CommandContext;
@@ -21,7 +22,7 @@ pub(crate) fn cache(context: &CommandContext, cache: CacheCommand) -> Result<()>
             if purge.json {
                 return output::json(&json!({ "removed": removed }));
             }
-            output::line(&format!("{removed} pages removed from the cache"))
+            output::line(&format!("{} removed from the cache", counted(removed, "page", "pages")))
         }
     }
 }
@@ -37,7 +38,8 @@ fn stats(context: &CommandContext, size: CacheSize, as_json: bool) -> Result<()>
         return output::json(&stats);
     }
     let (used, max) = (HumanBytes(bytes), HumanBytes(max_bytes));
-    output::line(&format!("{pages} pages, {used} of at most {max}; stored for {max_age_days} days"))
+    let (pages, days) = (counted(pages, "page", "pages"), counted(max_age_days, "day", "days"));
+    output::line(&format!("{pages}, {used} of at most {max}; stored for {days}"))
 }
 
 /// Removes the selected pages and returns their number. Each variant of a page counts.

@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use tokio::sync::oneshot;
 use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
 use websvc_engine::crawl::{CrawlOptions, IndexSink, crawl};
+use websvc_types::counted;
 
 use crate::args::Demo;
 use crate::command::{Running, start, stop_signal};
@@ -112,7 +113,8 @@ async fn index_manual(running: &Running, site: &str) -> Result<()> {
     let index = app.index.clone();
     tokio::task::spawn_blocking(move || index.flush()).await??;
     progress.finish();
-    output::line(&format!("   {} pages in {} ms, {} errors", report.pages, report.elapsed_ms, report.errors))
+    let (pages, errors) = (counted(report.pages, "page", "pages"), counted(report.errors, "error", "errors"));
+    output::line(&format!("   {pages} in {} ms, {errors}", report.elapsed_ms))
 }
 
 async fn search(address: &str, key: &str) -> Result<SearchResponse> {
@@ -142,7 +144,11 @@ fn print_response(response: &SearchResponse) -> Result<()> {
         output::line(&format!("   | {line}"))?;
     }
     let more = markdown.lines().count().saturating_sub(MAX_LINES);
-    if more > 0 { output::line(&format!("   | ... {more} more lines")) } else { Ok(()) }
+    if more > 0 {
+        output::line(&format!("   | ... {}", counted(more, "more line", "more lines")))
+    } else {
+        Ok(())
+    }
 }
 
 fn print_client_examples(address: &str, key: &str) -> Result<()> {

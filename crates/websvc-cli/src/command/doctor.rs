@@ -22,6 +22,7 @@ mod threat;
 
 use anyhow::{Result, bail};
 use serde_json::json;
+use websvc_types::counted;
 
 use self::finding::{Finding, State};
 use crate::args::{Common, Doctor};
@@ -36,7 +37,7 @@ pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
     print(&findings, arguments.json)?;
     let problems = count(&findings, State::Problem);
     if problems > 0 {
-        bail!("{}", pluralize(problems, "problem"));
+        bail!("{}", counted(problems, "problem", "problems"));
     }
     Ok(())
 }
@@ -104,17 +105,13 @@ fn print(findings: &[Finding], as_json: bool) -> Result<()> {
     let ok_count = count(findings, State::Ok);
     output::line(&format!(
         "\n{}, {}, {ok_count} ok",
-        pluralize(problems, "problem"),
-        pluralize(warnings, "warning")
+        counted(problems, "problem", "problems"),
+        counted(warnings, "warning", "warnings")
     ))
 }
 
 fn count(findings: &[Finding], state: State) -> usize {
     findings.iter().filter(|finding| finding.state == state).count()
-}
-
-fn pluralize(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

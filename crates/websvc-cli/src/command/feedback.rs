@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use websvc_store::{FeedbackRecord, Store};
+use websvc_types::counted;
 
 use self::judgments::Judgments;
 use super::keys::time;
@@ -99,5 +100,6 @@ fn export(store: &Store, team: Option<&str>, directory: &Path, as_json: bool) ->
     if as_json {
         return output::json(&json!({ "queries": queries, "judgments": count }));
     }
-    output::line(&format!("{count} judgments of {queries} queries written to {}", directory.display()))
+    let (count, queries) = (counted(count, "judgment", "judgments"), counted(queries, "query", "queries"));
+    output::line(&format!("{count} of {queries} written to {}", directory.display()))
 }

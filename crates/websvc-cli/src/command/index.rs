@@ -22,6 +22,7 @@ use anyhow::Result;
 use websvc::types::index::IndexStats;
 use websvc_engine::ServerIndexStats;
 use websvc_index::{Index, IndexConfig};
+use websvc_types::counted;
 
 use super::search::client;
 use crate::CommandContext;
@@ -75,5 +76,7 @@ fn print_stats(stats: &IndexStats, as_json: bool) -> Result<()> {
         return output::json(stats);
     }
     let IndexStats { documents, bytes, segments, .. } = stats;
-    output::line(&format!("{documents} documents, {bytes} bytes on disk, {segments} segments"))
+    let documents = counted(*documents, "document", "documents");
+    let segments = counted(*segments, "segment", "segments");
+    output::line(&format!("{documents}, {bytes} bytes on disk, {segments}"))
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use websvc::types::limits::UPLOAD_MAX_BYTES;
 use websvc_engine::{Engine, page_content};
 use websvc_scrape::{FileUpload, Page};
+use websvc_types::counted;
 use websvc_validate::{FilePlan, Policy, read_parse_options};
 
 use super::scrape::print;
@@ -51,7 +52,7 @@ pub(crate) async fn parse(context: CommandContext, arguments: Parse) -> Result<(
     }
     progress.finish();
     app.close().await?;
-    ensure!(failed == 0, "{failed} of {} files could not be parsed", files.len());
+    ensure!(failed == 0, "{failed} of {} could not be parsed", counted(files.len(), "file", "files"));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use websvc_store::{Migration, MigrationMode, MigrationPhase, MigrationReport, Store, TableReport, migrate};
+use websvc_types::counted;
 
 use crate::CommandContext;
 use crate::app::{self, DatabaseServer};
@@ -121,7 +122,8 @@ impl Summary {
         let file = self.data_dir.path().join(Store::FILE_NAME);
         let (file, url) = (file.display(), self.target.url.location().display());
         output::line(&format!(
-            "{rows} rows copied from {file} to {url} and verified in {:.1} s",
+            "{} copied from {file} to {url} and verified in {:.1} s",
+            counted(rows, "row", "rows"),
             self.elapsed.as_secs_f64()
         ))?;
         for TableReport { table, texts_with_nul, .. } in

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use websvc_store::{Budget, DailyUsage, UsageFilter};
+use websvc_types::counted;
 
 use super::keys::time;
 use crate::CommandContext;
@@ -62,7 +63,8 @@ fn print(usage_rows: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> 
     for (team, Budget { granted, granted_at_ms, spent: _, remaining }) in budgets {
         let since = time(Some(*granted_at_ms)).unwrap_or_default();
         output::line(&format!(
-            "team {team}: {remaining} of {granted} credits remaining, granted at {since}"
+            "team {team}: {remaining} of {} remaining, granted at {since}",
+            counted(*granted, "credit", "credits")
         ))?;
     }
     Ok(())

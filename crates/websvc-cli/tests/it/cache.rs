@@ -37,7 +37,7 @@ async fn cache_commands_work_while_the_server_runs() {
     assert!(site.succeed(&["cache", "stats"]).starts_with("2 pages, "));
 
     world.clear_requests();
-    assert_eq!(site.succeed(&["cache", "purge", "--host", "A.test"]), "1 pages removed from the cache\n");
+    assert_eq!(site.succeed(&["cache", "purge", "--host", "A.test"]), "1 page removed from the cache\n");
     let deadline = Instant::now() + Duration::from_secs(20);
     while world.count("http://a.test/") == 0 {
         assert!(Instant::now() < deadline, "the purged page is still served");

@@ -396,7 +396,7 @@ async fn sessions_are_tried_with_chromium_and_a_program() {
     assert!(is_ok, "{findings:#?}");
     assert_eq!(findings["sessions"].0, "ok", "{findings:#?}");
     assert_eq!(findings["session code"].0, "ok", "{findings:#?}");
-    assert!(findings["session memory"].1.contains("1 sessions need about 200.00 MiB"), "{findings:#?}");
+    assert!(findings["session memory"].1.contains("1 session needs about 200.00 MiB"), "{findings:#?}");
     let many = installation("100").await;
     many.check("session memory", "warning", "100 sessions need about 19.53 GiB");
     let off = installation("0").await;

@@ -129,10 +129,10 @@ async fn rejected_mirror_pages_are_reported() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{errors}");
     assert!(
-        errors.contains("es: 1 pages written, 1 rejected, 0 lost; first failure: http://tea.test/black"),
+        errors.contains("es: 1 page written, 1 rejected, 0 lost; first failure: http://tea.test/black"),
         "{errors}"
     );
-    assert!(errors.contains("1 pages are missing in es"), "{errors}");
+    assert!(errors.contains("1 page is missing in es"), "{errors}");
 
     es.fail_next("_bulk", Page::text("no").status(400));
     let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();

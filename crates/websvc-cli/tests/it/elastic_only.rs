@@ -55,7 +55,7 @@ async fn commands_of_the_index_use_the_server() {
     let expected = json!({"documents": 0, "servers": {"es": {"documents": 1, "is_scheduled": false}}});
     assert_eq!(deleted, expected);
     let deleted = succeed(&site, &["index", "delete", "--site", "tea.test"]);
-    assert_eq!(deleted, "es: 1 documents deleted\n0 documents deleted\n");
+    assert_eq!(deleted, "es: 1 document deleted\n0 documents deleted\n");
     assert!(es.documents().is_empty());
 
     es.fail_next("_delete_by_query", Page::text("no").status(403));

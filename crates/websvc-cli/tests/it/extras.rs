@@ -155,7 +155,7 @@ async fn feedback_is_exported_as_judgments() {
     let directory = site.data_dir().join("judgments");
     let directory = directory.to_str().unwrap();
     let text = site.succeed(&["feedback", "export", directory]);
-    assert!(text.starts_with("1 judgments of 1 queries"), "{text}");
+    assert!(text.starts_with("1 judgment of 1 query"), "{text}");
     let read = |name: &str| std::fs::read_to_string(Path::new(directory).join(name)).unwrap();
     let query: Value = serde_json::from_str(read("queries.jsonl").trim()).unwrap();
     assert_eq!(query["text"], json!("listed"));

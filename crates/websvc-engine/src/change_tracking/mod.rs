@@ -18,6 +18,7 @@ use websvc_store::{
     PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits, Store, StoreError,
 };
 use websvc_types::changes::{ChangeStatus, PageChanges, PageVisibility};
+use websvc_types::counted;
 use websvc_types::format::{ChangeMode, ChangeTracking};
 use websvc_validate::ScrapePlan;
 
@@ -173,9 +174,8 @@ impl Tracking<'_> {
         let problem = match outcome {
             PutSnapshotOutcome::Stored { evicted: 0 } => return prepared.map(Box::new),
             PutSnapshotOutcome::Stored { evicted } => {
-                format!(
-                    "the history of the team is full: {evicted} pages that were not scraped for the longest time left it"
-                )
+                let pages = counted(evicted, "page that was", "pages that were");
+                format!("the history of the team is full: {pages} not scraped for the longest time left it")
             }
             PutSnapshotOutcome::TooLarge { bytes, limit } => format!(
                 "the page has {bytes} bytes, more than the history of the team ({limit} bytes): the next scrape is \

@@ -9,6 +9,7 @@ use websvc_scrape::{FilePublisher, OpenProfile, Page, ScrapeError, Scraper};
 use websvc_stage::Stage;
 use websvc_store::PageScope;
 use websvc_types::ErrorCode;
+use websvc_types::counted;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
@@ -155,7 +156,8 @@ fn collect_warnings(pages: &PageResults, warnings: &mut Vec<String>) {
     );
     let late = late.count();
     if late > 0 {
-        warnings.push(format!("{late} results were not scraped in time, see their metadata.error"));
+        let late = counted(late, "result was", "results were");
+        warnings.push(format!("{late} not scraped in time, see metadata.error"));
     }
     for result in pages.iter().flatten() {
         let PageResult::Page(page) = result else { continue };

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use url::Url;
 use websvc_scrape::Scraper;
 use websvc_threat::{CheckSummary, Classifier, UrlChecker};
+use websvc_types::counted;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::find::SearchHits;
@@ -58,10 +59,8 @@ impl UrlCheckers {
             removed += before - vertical.hits.len();
             vertical.hits.iter_mut().for_each(|hit| drop_thumbnail(checker, vertical.kind, hit));
         }
-        match removed {
-            0 => {}
-            1 => warnings.push("threat protection removed 1 result".to_owned()),
-            _ => warnings.push(format!("threat protection removed {removed} results")),
+        if removed > 0 {
+            warnings.push(format!("threat protection removed {}", counted(removed, "result", "results")));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use websvc_types::counted;
 use websvc_validate::SourceKind;
 
 use super::{Hit, SourceRequest, SourceResponse, query_text};
@@ -68,9 +69,12 @@ impl HitCollector {
     /// Creates the response, with warnings about filters that the source does not support.
     pub(super) fn finish(mut self, request: &SourceRequest<'_>) -> SourceResponse {
         if self.undated > 0 {
-            let text =
-                "results without a date were removed, because the source does not support this time filter";
-            self.warn(format!("{} {text}", self.undated));
+            let undated = counted(
+                self.undated,
+                "result without a date was removed",
+                "results without a date were removed",
+            );
+            self.warn(format!("{undated}, because the source does not support this time filter"));
         }
         if query_text::has_related(request.query) {
             self.warn("related: is not supported and was ignored");

@@ -153,7 +153,7 @@ async fn unsupported_time_filters_are_applied_locally_and_undated_results_remove
     assert_eq!(urls(&hits), ["https://news.test/1"]);
     assert_eq!(
         warnings,
-        ["1 results without a date were removed, because the source does not support this time filter"]
+        ["1 result without a date was removed, because the source does not support this time filter"]
     );
     let exact = TestRequest::new(SourceKind::News, "tea").tbs("qdr:d");
     let (hits, warnings) = exact.hits(&source(&world)).await;

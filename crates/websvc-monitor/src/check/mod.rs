@@ -11,6 +11,7 @@ use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
     BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage, RecordPagesOutcome,
 };
+use websvc_types::counted;
 use websvc_types::monitor::{MonitorJudgment, MonitorTarget};
 use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
@@ -216,7 +217,8 @@ impl CheckRun {
         if u128::from(elapsed_ms) <= limit.as_millis() {
             return Ok(());
         }
-        Err(Stop::Failed(format!("the check took more than {} minutes, the maximum", limit.as_secs() / 60)))
+        let minutes = counted(limit.as_secs() / 60, "minute", "minutes");
+        Err(Stop::Failed(format!("the check took more than {minutes}, the maximum")))
     }
 
     /// Stores the progress.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_scrape::FilePublisher;
 use websvc_store::{BaselineChange, CheckPageStatus, NewCheckPage};
+use websvc_types::counted;
 use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus};
 use websvc_types::{ScrapeOptions, SearchRequest, WebResult};
 use websvc_validate::{
@@ -223,7 +224,7 @@ impl CheckRun {
         result.search_completed = Some(true);
         result.judge_degraded.get_or_insert(false);
         let (found, matches) = (result.result_count.unwrap_or_default(), result.matches.unwrap_or_default());
-        result.summary = Some(format!("{matches} new of {found} results"));
+        result.summary = Some(format!("{matches} new of {}", counted(found, "result", "results")));
     }
 }
 

@@ -1,10 +1,11 @@
 //! The plain text of messages about checks.
 
 use url::Url;
+use websvc_types::counted;
 
 use crate::digest::{Difference, Digest, JudgmentDigest, PageDigest};
 use crate::report::CheckReport;
-use crate::wording::{all_counts, check_status, counted, judged_kind, page_status, pages};
+use crate::wording::{all_counts, check_status, judged_kind, page_status, pages};
 
 /// Returns the text of a message. `headline` is its first line.
 pub(super) fn report(

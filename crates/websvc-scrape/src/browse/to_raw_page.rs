@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_browser::{Download, DownloadCause, Refusal, RenderedPage, State};
 use websvc_transport::{has_credentials, without_credentials};
+use websvc_types::counted;
 use websvc_types::{Format, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -124,7 +125,8 @@ fn blocked_hosts_warning(refused: &[Refusal]) -> Option<String> {
         [] => None,
         [host] => Some(format!("a connection of the page to {host} was blocked")),
         [host, others @ ..] => {
-            Some(format!("connections of the page to {host} and {} more hosts were blocked", others.len()))
+            let others = counted(others.len(), "more host", "more hosts");
+            Some(format!("connections of the page to {host} and {others} were blocked"))
         }
     }
 }

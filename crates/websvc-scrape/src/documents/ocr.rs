@@ -7,6 +7,7 @@ use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use websvc_documents::{ParsedDocument, page_mark, page_start};
+use websvc_types::counted;
 
 use super::error::ReadError;
 use super::page::escape_html;
@@ -72,14 +73,17 @@ pub(super) async fn add_recognized_text(
         }
     }
     if empty_count > 0 {
-        parsed.warnings.push(format!("no text was recognized on {empty_count} of {} pages", pages.read));
+        parsed.warnings.push(format!(
+            "no text was recognized on {empty_count} of {}",
+            counted(pages.read, "page", "pages")
+        ));
     }
     Ok(())
 }
 
 /// Returns the beginning of a warning about pages with little or no text, which a caller must not take for blank.
 fn little_text_warning(without_text: usize, read: u32) -> String {
-    format!("{without_text} of {read} pages have little or no text in the file")
+    format!("there is little or no text on {without_text} of {} in the file", counted(read, "page", "pages"))
 }
 
 /// Returns the first of the programs that is not installed.

@@ -16,6 +16,7 @@ use http::{Request, StatusCode};
 use websvc_jobs::{JobRequest, LlmsTxtOptions, timestamp};
 use websvc_store::{JobKind, JobRecord, JobState};
 use websvc_transport::ServerBody;
+use websvc_types::counted;
 use websvc_types::limits::{JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::llms_txt::{LlmsTxtData, LlmsTxtStarted, LlmsTxtStatus, LlmsTxtStatusResponse};
 use websvc_validate::{Checked, read_llms_txt};
@@ -106,7 +107,8 @@ async fn texts(
     }
     let (data, left_out) = run_blocking(move || builder.finish()).await?;
     if left_out > 0 {
-        warnings.push(format!("the full text is too long: it does not have the text of {left_out} pages"));
+        let pages = counted(left_out, "page", "pages");
+        warnings.push(format!("the full text is too long: it does not have the text of {pages}"));
     }
     Ok(data)
 }

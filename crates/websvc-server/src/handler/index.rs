@@ -7,6 +7,7 @@ use websvc_engine::{BulkReport, IndexServerError, ServerIndexStats, ingest_durab
 use websvc_store::{PageOwner, PageScope, Retention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
+use websvc_types::counted;
 use websvc_types::index::{CrawlProgressResponse, IndexDocument, IndexStats, IndexUploadResponse};
 use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
@@ -92,13 +93,15 @@ async fn write_to_mirrors(
         let BulkReport { written: _, refused, lost, first_failure } = mirror.write(documents).await;
         let (name, reason) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
-            let text = format!("{lost} documents could not be written to {name}: {reason}");
+            let lost = counted(lost, "document", "documents");
+            let text = format!("{lost} could not be written to {name}: {reason}");
             return Err(ApiError::new(ErrorCode::SearchUnavailable, text));
         }
         if refused > 0 {
             let count = usize::try_from(refused).unwrap_or(usize::MAX);
             outcome.rejected = outcome.rejected.max(count);
-            outcome.warnings.push(format!("{name} rejected {refused} documents; the first: {reason}"));
+            let refused = counted(refused, "document", "documents");
+            outcome.warnings.push(format!("{name} rejected {refused}; the first: {reason}"));
         }
     }
     Ok(outcome)

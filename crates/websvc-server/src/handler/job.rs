@@ -9,6 +9,7 @@ use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
 use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
+use websvc_types::counted;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
@@ -218,17 +219,17 @@ pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<
             Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
         CreateJobOutcome::TooManyUrls => {
-            let message = format!("urls may have at most {} items here", limits.max_urls);
+            let message = format!("urls may have at most {} here", counted(limits.max_urls, "item", "items"));
             let violation = Violation { path: "/urls".to_owned(), code: ViolationCode::TooLong, message };
             Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]))
         }
         CreateJobOutcome::TooManyRunning => too_many(format!(
-            "Rate limit exceeded: limit of {} running jobs per team reached",
-            limits.max_running
+            "Rate limit exceeded: limit of {} per team reached",
+            counted(limits.max_running, "running job", "running jobs")
         )),
         CreateJobOutcome::TooManyStored => too_many(format!(
-            "Rate limit exceeded: limit of {} stored jobs per team reached",
-            limits.max_stored
+            "Rate limit exceeded: limit of {} per team reached",
+            counted(limits.max_stored, "stored job", "stored jobs")
         )),
         CreateJobOutcome::StorageFull => too_many(format!(
             "Rate limit exceeded: the documents of all jobs use the allowed {} bytes, until older jobs are deleted",

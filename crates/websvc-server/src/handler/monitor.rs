@@ -14,6 +14,7 @@ use websvc_stage::Stage;
 use websvc_store::{CheckDeliveries, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
+use websvc_types::counted;
 use websvc_types::monitor::{
     DeleteMonitorResponse, Monitor, MonitorResponse, MonitorStateRequest, RunMonitorResponse,
 };
@@ -117,7 +118,8 @@ async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result
         CreateOutcome::Created(record) => respond(context, base_url.as_deref(), &record, warnings).await,
         CreateOutcome::TooMany => {
             let max = monitors.config().limits.max_monitors;
-            let text = format!("Rate limit exceeded: limit of {max} monitors per team reached");
+            let max = counted(max, "monitor", "monitors");
+            let text = format!("Rate limit exceeded: limit of {max} per team reached");
             Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S))
         }
         CreateOutcome::InsufficientCredits { estimated, remaining } => {
@@ -205,8 +207,8 @@ fn insufficient_credits(
 ) -> ApiError {
     context.state.metrics.record_insufficient_credits();
     let text = format!(
-        "Insufficient credits to {action} the monitor: a check may cost {estimated} credits, and the team has \
-         {remaining} left"
+        "Insufficient credits to {action} the monitor: a check may cost {}, and the team has {remaining} left",
+        counted(estimated, "credit", "credits")
     );
     ApiError::new(ErrorCode::InsufficientCredits, text)
 }

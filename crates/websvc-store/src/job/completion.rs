@@ -362,7 +362,7 @@ fn no_documents_error(transaction: &Transaction<'_>, job: &JobRecord) -> sql::Re
     )?;
     Ok(first_failure.map(|(depth, error)| match job.kind {
         JobKind::Crawl if depth == 0 => format!("the crawl could not start: {error}"),
-        JobKind::Batch if job.urls == 1 => error,
+        JobKind::Batch | JobKind::Crawl if job.urls == 1 => error,
         JobKind::Batch | JobKind::Crawl => {
             format!("none of the {} pages could be scraped; first error: {error}", job.urls)
         }

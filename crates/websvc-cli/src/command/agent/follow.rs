@@ -11,6 +11,7 @@ use websvc::types::ErrorCode;
 use websvc::types::agent::{
     AgentEvent, AgentEventDetail, AgentRequest, AgentStatus, AgentStatusResponse, AgentTraceResponse,
 };
+use websvc_types::counted;
 
 use super::text::{self, Step};
 use crate::args::Remote;
@@ -173,7 +174,8 @@ fn print_sources(sources: &[Source]) {
     }
     let others = sources.len().saturating_sub(MAX_SHOWN_SOURCES);
     if others > 0 {
-        output::note(&format!("and {others} more sources; `websvc agent trace` shows all"));
+        let others = counted(others, "more source", "more sources");
+        output::note(&format!("and {others}; `websvc agent trace` shows all"));
     }
 }
 

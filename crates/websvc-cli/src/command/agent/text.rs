@@ -5,6 +5,7 @@ use serde_json::Value;
 use websvc::types::agent::{
     AgentArtifact, AgentError, AgentEventDetail, AgentListItem, AgentStatus, AgentStatusResponse, RunOutcome,
 };
+use websvc_types::counted;
 
 use super::follow::Source;
 use crate::output::{Table, printable};
@@ -76,8 +77,7 @@ fn parameters_text(parameters: &Value) -> String {
 fn artifact_text(artifact: &AgentArtifact) -> String {
     let fields = artifact.changed_fields.as_deref().unwrap_or_default();
     match artifact.item_count {
-        Some(1) => "1 source".to_owned(),
-        Some(count) => format!("{count} sources"),
+        Some(count) => counted(count, "source", "sources"),
         None if fields.is_empty() => format!("{} has changed", printable(&artifact.artifact_id)),
         None => one_line(&format!("{}: {}", artifact.artifact_id, fields.join(", "))),
     }
@@ -164,7 +164,10 @@ fn field(name: &str, value: &str) -> String {
 
 /// Returns the end of a run in one line.
 pub(super) fn end_line(run: &AgentStatusResponse) -> String {
-    let credits = run.credits_used.map(|credits| format!(", {credits} credits")).unwrap_or_default();
+    let credits = run
+        .credits_used
+        .map(|credits| format!(", {}", counted(credits, "credit", "credits")))
+        .unwrap_or_default();
     format!("agent: {}{credits}", status_name(run.status))
 }
 

@@ -2,6 +2,7 @@
 
 use websvc_server::audit::{Sink, SinkError};
 use websvc_store::DatabaseReport;
+use websvc_types::counted;
 use websvc_types::status::{AuditReadiness, AuditState};
 
 use super::finding::Finding;
@@ -36,7 +37,7 @@ fn missing_sink(teams: u64) -> Option<Finding> {
     (teams > 0).then(|| {
         Finding::problem(
             CHECK,
-            format!("no sink is configured, but audit events are on for {teams} teams"),
+            format!("no sink is configured, but audit events are on for {}", counted(teams, "team", "teams")),
             "set `audit.file`, `audit.syslog` or `audit.webhook`, or turn audit events off with `websvc teams set NAME \
              --audit off`; `websvc teams list` shows the teams",
         )

@@ -6,6 +6,7 @@ use indicatif::HumanBytes;
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
 use websvc_store::{DatabaseReport, ServerReport, Store, StoreError};
+use websvc_types::counted;
 
 use super::finding::{Finding, State};
 use crate::app::{self, DatabaseServer};
@@ -145,8 +146,8 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
                 owned_pages: _,
             } = &found;
             let message = format!(
-                "valid, version {schema}, {} cached pages in {}",
-                cache.pages,
+                "valid, version {schema}, {} in {}",
+                counted(cache.pages, "cached page", "cached pages"),
                 HumanBytes(cache.bytes)
             );
             let message = if schema < supported {
@@ -240,8 +241,12 @@ fn index(dir: &Path, expected: &Expected) -> Finding {
         Ok((stats, damaged)) if damaged.is_empty() => stats_finding(dir, &stats, expected),
         Ok((_, damaged)) => {
             let names: Vec<String> = damaged.iter().take(3).map(|path| path.display().to_string()).collect();
-            let message =
-                format!("{} damaged files in {}: {}", damaged.len(), dir.display(), names.join(", "));
+            let message = format!(
+                "{} in {}: {}",
+                counted(damaged.len(), "damaged file", "damaged files"),
+                dir.display(),
+                names.join(", ")
+            );
             Finding::problem(INDEX, message, RESTORE_INDEX)
         }
         Err(error) => {
@@ -281,10 +286,10 @@ fn open(dir: &Path) -> Result<(Stats, Vec<PathBuf>), IndexError> {
 fn stats_finding(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
     let format = std::fs::read_to_string(dir.join("format")).unwrap_or_default();
     let message = format!(
-        "{} documents, {} in {} segments, format {}",
-        stats.documents,
+        "{}, {} in {}, format {}",
+        counted(stats.documents, "document", "documents"),
         HumanBytes(stats.bytes),
-        stats.segments,
+        counted(stats.segments, "segment", "segments"),
         format.trim()
     );
     if stats.documents == 0 && expected.pages >= MIN_CACHED_PAGES {

@@ -12,6 +12,7 @@ use websvc_server::session::{
     CdpChannel, ChannelClosed, CodeRunner, Language, Outcome, PageTarget, Program, Sandbox,
 };
 use websvc_transport::BoxFuture;
+use websvc_types::counted;
 
 use super::finding::Finding;
 use super::{machine, programs};
@@ -131,7 +132,8 @@ fn memory(available: u64, max_sessions: usize, limit: u64) -> Finding {
     let count = u64::try_from(max_sessions).unwrap_or(u64::MAX);
     let required = count.saturating_mul(SESSION_MEMORY_BYTES);
     let [available_shown, required_shown, limit_shown] = [available, required, limit].map(HumanBytes);
-    let needed = format!("{max_sessions} sessions need about {required_shown}");
+    let needed =
+        format!("{} about {required_shown}", counted(max_sessions, "session needs", "sessions need"));
     if required > limit {
         return Finding::warning(
             MEMORY,

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 use websvc_engine::crawl::{CrawlEvent, CrawlOptions, CrawlReport, crawl as run};
+use websvc_types::counted;
 use websvc_validate::PathFilter;
 
 use super::remote_crawl;
@@ -78,27 +79,27 @@ fn summary(report: &CrawlReport) -> String {
         elapsed_ms,
         interrupted,
     } = report;
-    let mut line =
-        format!("{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped");
+    let mut line = format!(
+        "{} indexed ({unchanged} unchanged), {}, {skipped} skipped",
+        counted(*pages, "page", "pages"),
+        counted(*errors, "error", "errors")
+    );
     if !skipped_because.is_empty() {
         let reasons = skipped_because.iter().map(|(reason, count)| format!("{count}: {reason}"));
         line.push_str(&format!(" ({})", reasons.collect::<Vec<_>>().join("; ")));
     }
     if *image_sizes > 0 {
-        line.push_str(&format!(", {image_sizes} image sizes learned"));
+        line.push_str(&format!(", {} learned", counted(*image_sizes, "image size", "image sizes")));
     }
     line.push_str(&format!(" in {elapsed_ms} ms"));
+    let queued = counted(*waiting, "page", "pages");
     match (interrupted, waiting) {
-        (true, waiting) => {
-            line.push_str(&format!(
-                "; interrupted with {waiting} pages queued: run the same command to resume"
-            ));
+        (true, _) => {
+            line.push_str(&format!("; interrupted with {queued} queued: run the same command to resume"));
         }
         (false, 0) => {}
-        (false, waiting) => {
-            line.push_str(&format!(
-                "; stopped at the limit with {waiting} pages queued: raise --limit for more"
-            ));
+        (false, _) => {
+            line.push_str(&format!("; stopped at the limit with {queued} queued: raise --limit for more"));
         }
     }
     line
@@ -190,13 +191,13 @@ mod tests {
     #[test]
     fn summary_omits_zero_counts() {
         let mut report = CrawlReport { pages: 3, errors: 1, elapsed_ms: 20, ..CrawlReport::default() };
-        assert_eq!(summary(&report), "3 pages indexed (0 unchanged), 1 errors, 0 skipped in 20 ms");
+        assert_eq!(summary(&report), "3 pages indexed (0 unchanged), 1 error, 0 skipped in 20 ms");
         report.skipped = 3;
         report.skipped_because = [("not a page of text", 1), ("disallowed by robots.txt", 2)].into();
         (report.image_sizes, report.waiting) = (4, 7);
         assert_eq!(
             summary(&report),
-            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (2: disallowed by robots.txt; \
+            "3 pages indexed (0 unchanged), 1 error, 3 skipped (2: disallowed by robots.txt; \
              1: not a page of text), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages queued: raise --limit for more"
         );
         report.interrupted = true;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 use websvc_engine::to_index_document;
 use websvc_index::{Index, IndexConfig};
+use websvc_types::counted;
 use zstd::stream::write::Encoder;
 
 use super::maintain::host;
@@ -84,7 +85,8 @@ pub(super) async fn export(context: CommandContext, arguments: Export) -> Result
         true => serde_json::to_string_pretty(&report)?,
         false => {
             let Report { documents, bytes, elapsed_ms } = report;
-            format!("{documents} documents exported, {bytes} bytes in {elapsed_ms} ms")
+            let documents = counted(documents, "document", "documents");
+            format!("{documents} exported, {bytes} bytes in {elapsed_ms} ms")
         }
     };
     if is_stdout {

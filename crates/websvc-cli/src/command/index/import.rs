@@ -9,6 +9,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use websvc::types::index::IndexDocument;
 use websvc_engine::crawl::Sink;
+use websvc_types::counted;
 
 use super::item::{Item, ReadFailure, SkipReason};
 use super::reader;
@@ -144,5 +145,7 @@ fn print(report: &Report, as_json: bool) -> Result<()> {
     let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{count} {}", reason.label())).collect();
     let suffix =
         if reasons.is_empty() { String::new() } else { format!("; skipped: {}", reasons.join(", ")) };
-    output::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{suffix}"))
+    let documents = counted(*documents, "document", "documents");
+    let errors = counted(*errors, "error", "errors");
+    output::line(&format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}"))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use url::{Host, Url};
 use websvc_engine::{DeletionOutcome, PageSelection, TeamIndexes};
 use websvc_index::{Index, IndexConfig};
+use websvc_types::counted;
 
 use crate::CommandContext;
 use crate::app;
@@ -58,9 +59,9 @@ pub(super) async fn delete(context: &CommandContext, arguments: Delete) -> Resul
     }
     for (name, ServerDeletion { documents, is_scheduled }) in &deleted.servers {
         let when = if *is_scheduled { ": the server deletes them in the background" } else { "" };
-        output::line(&format!("{name}: {documents} documents deleted{when}"))?;
+        output::line(&format!("{name}: {} deleted{when}", counted(*documents, "document", "documents")))?;
     }
-    output::line(&format!("{} documents deleted", deleted.documents))
+    output::line(&format!("{} deleted", counted(deleted.documents, "document", "documents")))
 }
 
 /// Locks the local indexes; `None` if a server uses them, and they have no pages because another server has them.

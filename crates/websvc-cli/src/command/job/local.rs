@@ -13,6 +13,7 @@ use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
 use websvc_store::{
     ApiVersion, CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob,
 };
+use websvc_types::counted;
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{JobRequestKind, Part, State};
@@ -227,20 +228,19 @@ async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
         CreateJobOutcome::Created { .. } => {}
         CreateJobOutcome::IdempotencyKeyUsed => bail!("a job with this idempotency key already exists"),
         CreateJobOutcome::TooManyUrls => {
-            bail!("a job may have at most {} URLs (jobs.max_urls)", limits.max_urls)
+            bail!("a job may have at most {} (jobs.max_urls)", counted(limits.max_urls, "URL", "URLs"))
         }
         CreateJobOutcome::TooManyRunning => {
             bail!(
-                "{} jobs are unfinished, which is the maximum (jobs.max_running_per_team)",
-                limits.max_running
+                "{} unfinished, which is the maximum (jobs.max_running_per_team)",
+                counted(limits.max_running, "job is", "jobs are")
             )
         }
         CreateJobOutcome::TooManyStored => {
             bail!(
-                "{} jobs are stored, which is the maximum (jobs.max_stored_per_team); a job is removed {} hours \
-                 after its end",
-                limits.max_stored,
-                limits.retention.as_secs() / 3_600
+                "{} stored, which is the maximum (jobs.max_stored_per_team); a job is removed {} after its end",
+                counted(limits.max_stored, "job is", "jobs are"),
+                counted(limits.retention.as_secs() / 3_600, "hour", "hours")
             )
         }
         CreateJobOutcome::StorageFull => {

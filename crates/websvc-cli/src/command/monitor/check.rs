@@ -8,6 +8,7 @@ use websvc::types::monitor::{
     MonitorCheck, MonitorCheckResponse, MonitorCheckStatus, MonitorCheckSummary, MonitorPageStatus,
 };
 use websvc::{Client, ListRange};
+use websvc_types::counted;
 
 use super::{diff, print_lines, text};
 use crate::args::Remote;
@@ -94,7 +95,9 @@ fn ensure_complete(check: &MonitorCheck) -> Result<()> {
     let reason = || output::printable(check.error.as_deref().unwrap_or("no reason was given"));
     match check.status {
         MonitorCheckStatus::Completed => Ok(()),
-        MonitorCheckStatus::Partial => bail!("{} pages could not be checked", check.summary.error),
+        MonitorCheckStatus::Partial => {
+            bail!("{} could not be checked", counted(check.summary.error, "page", "pages"))
+        }
         MonitorCheckStatus::Failed => bail!("the check failed: {}", reason()),
         MonitorCheckStatus::SkippedOverlap | MonitorCheckStatus::SkippedNoCredits => {
             bail!("the check was skipped: {}", reason())

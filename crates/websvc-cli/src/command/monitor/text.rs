@@ -6,6 +6,7 @@ use websvc::types::monitor::{
     MonitorSchedule, MonitorTarget, MonitorTrigger, ScrapeTarget, SearchTarget, SlackNotification,
 };
 use websvc_schedule::{Schedule, Zone};
+use websvc_types::counted;
 use websvc_webhook::redact_url;
 
 use super::diff::judgment_text;
@@ -85,7 +86,7 @@ pub(super) fn detail_lines(monitor: &Monitor) -> Vec<String> {
     if let Some(notification) = &monitor.notification {
         lines.extend(notification_texts(notification).map(|(name, text)| field(name, &text)));
     }
-    lines.push(field("Retention", &format!("{} days", monitor.retention_days)));
+    lines.push(field("Retention", &counted(monitor.retention_days, "day", "days")));
     if let Some(credits) = monitor.estimated_credits_per_month {
         lines.push(field("Credits", &format!("about {credits} in 30 days")));
     }
@@ -179,7 +180,10 @@ fn last_result(monitor: &Monitor) -> String {
 
 /// Returns the state, the result and the cost of a check in one line.
 pub(in crate::command) fn check_result(check: &MonitorCheck) -> String {
-    let credits = check.actual_credits.map(|credits| format!(", {credits} credits")).unwrap_or_default();
+    let credits = check
+        .actual_credits
+        .map(|credits| format!(", {}", counted(credits, "credit", "credits")))
+        .unwrap_or_default();
     format!("{}: {}{credits}", check_status_name(check.status), summary_text(&check.summary))
 }
 
@@ -196,7 +200,7 @@ fn summary_text(summary: &MonitorCheckSummary) -> String {
     let counts = [("changed", changed), ("new", new), ("removed", removed), ("error", error), ("same", same)];
     let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}"));
     let counts: Vec<_> = counts.collect();
-    if counts.is_empty() { format!("{total_pages} pages") } else { counts.join(", ") }
+    if counts.is_empty() { counted(total_pages, "page", "pages") } else { counts.join(", ") }
 }
 
 /// Returns the result of a page in one line.
@@ -281,10 +285,6 @@ mod tests {
         assert_eq!(runs(json!({ "nextRunAt": null })), "none");
         let unknown = json!({ "schedule": { "cron": "new form", "timezone": "UTC" } });
         assert_eq!(runs(unknown), "2026-03-28T08:00:00Z");
-    }
-
-    #[test]
-    fn details_have_targets_goal_and_webhook_without_secrets() {
         let unknown = json!({ "schedule": { "cron": "0 9 * * *", "timezone": "Mars/Base" } });
         assert_eq!(runs(unknown), "2026-03-28T08:00:00Z");
     }
@@ -308,6 +308,10 @@ mod tests {
         }
         let checks = check_table(&[check], None).lines().join("\n");
         assert!(checks.contains("2026-03-27T08:00:01Z"), "{checks}");
+    }
+
+    #[test]
+    fn details_have_targets_goal_and_webhook_without_secrets() {
         let urls: Vec<String> = (0..12).map(|number| format!("http://tea.test/{number}")).collect();
         let lines = detail_lines(&monitor(&json!({
             "targets": [
@@ -335,13 +339,13 @@ mod tests {
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected:?} is not in {lines:#?}");
         }
+        let silent = json!({ "notification": { "email": { "enabled": true, "recipients": [] } } });
+        let silent = detail_lines(&monitor(&silent));
+        assert!(silent.iter().any(|line| line == "Email      nobody: it has no recipients"), "{silent:#?}");
         assert!(!lines.concat().contains("secret") && !lines.concat().contains("tea.test/10"), "{lines:#?}");
     }
 
     #[test]
-        let silent = json!({ "notification": { "email": { "enabled": true, "recipients": [] } } });
-        let silent = detail_lines(&monitor(&silent));
-        assert!(silent.iter().any(|line| line == "Email      nobody: it has no recipients"), "{silent:#?}");
     fn summary_has_changes_first_and_no_zeros() {
         let summary = |fields: [u64; 6]| {
             let [total_pages, same, changed, new, removed, error] = fields;

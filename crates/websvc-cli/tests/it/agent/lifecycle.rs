@@ -82,7 +82,7 @@ async fn team_without_credits_cannot_start_a_run() {
     };
     let body = tokio::time::timeout(super::TIMEOUT, refused).await.expect("the service sees the grant");
     assert_eq!(body["code"], "INSUFFICIENT_CREDITS", "{body}");
-    assert!(body["error"].as_str().unwrap().contains("at least 1 credits"), "{body}");
+    assert!(body["error"].as_str().unwrap().contains("at least 1 credit,"), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

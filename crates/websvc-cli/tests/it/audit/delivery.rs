@@ -210,7 +210,7 @@ async fn doctor_checks_every_audit_sink() {
     };
     let problem = |message: &str| (json!("problem"), json!(message));
     let none = examine(&AuditTest::new(&world));
-    assert_eq!(none, [problem("no sink is configured, but audit events are on for 1 teams")]);
+    assert_eq!(none, [problem("no sink is configured, but audit events are on for 1 team")]);
     let (hook, is_up) = hook().await;
     let reachable = with_hook(&world, &hook).with_file();
     let delivered = (json!("ok"), json!("events can be delivered"));
