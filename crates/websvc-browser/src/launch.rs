@@ -47,7 +47,8 @@ const FLAGS: &[&str] = &[
     concat!(
         "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,",
         "DialMediaRouteProvider,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,MediaRouter,OptimizationHints,",
-        "Prerender2,Translate"
+        // The last ones are pages of the browser itself, which could open files.
+        "Prerender2,Translate,PreloadTopChromeWebUI,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,WebUIOmniboxPopup"
     ),
     // No bypass of the proxy: no UDP, no name resolution in Chromium.
     "--disable-quic",

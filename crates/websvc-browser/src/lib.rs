@@ -18,6 +18,7 @@ mod backoff;
 mod ca_certificates;
 mod config;
 mod connection;
+mod document_url;
 mod egress;
 mod endpoint;
 mod error;

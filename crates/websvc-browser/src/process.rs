@@ -270,7 +270,7 @@ async fn handshake(cdp: &Cdp, targets: &Arc<TargetRegistry>) -> Result<String, C
         match method.as_str() {
             "Target.attachedToTarget" => targets.on_attached(&browser, &params),
             "Target.detachedFromTarget" => targets.on_detached(&params),
-            "Target.targetInfoChanged" => targets.on_info_changed(&params),
+            "Target.targetCreated" | "Target.targetInfoChanged" => targets.on_info(&params),
             _ => {}
         }
     });

@@ -11,6 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::connection::{Cdp, CdpError};
+use crate::document_url::DocumentUrl;
 
 /// A callback for a paused worker, with its session and its type.
 pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
@@ -37,10 +38,19 @@ struct ContextTargets {
     tabs: Option<Tabs>,
 }
 
+impl ContextTargets {
+    fn is_web_page(&self, target: &str) -> bool {
+        self.pages.iter().any(|page| page.target == target && page.is_of_web)
+    }
+}
+
 /// A page of a browser context.
 struct PageTarget {
     target: String,
     session: String,
+    /// True if its first document is of the web: it was reported, or another page of the web has opened the window. Pages
+    /// of the browser itself can open windows, too.
+    is_of_web: bool,
 }
 
 /// The rule for the windows that the page of a context opens. Without it, they are closed.
@@ -138,18 +148,36 @@ impl TargetRegistry {
         Ok(())
     }
 
-    /// Handles `Target.targetInfoChanged`: a page shows another document.
-    pub(crate) fn on_info_changed(&self, params: &Value) {
-        let info = &params["targetInfo"];
-        let context = info["browserContextId"].as_str().unwrap_or_default();
-        let on_url = {
-            let contexts = self.lock();
-            let tabs = contexts.get(context).and_then(|targets| targets.tabs.as_ref());
-            tabs.map(|tabs| Arc::clone(&tabs.on_url))
-        };
-        if let (Some(on_url), Some(url)) = (on_url, info["url"].as_str()) {
-            on_url(url);
+    /// Handles `Target.targetCreated` and `Target.targetInfoChanged`: a page shows another document.
+    pub(crate) fn on_info(&self, params: &Value) {
+        self.report_url(&params["targetInfo"]);
+    }
+
+    /// Reports the URL of a page to its context.
+    fn report_url(&self, info: &Value) {
+        if info["type"] != "page" {
+            return;
         }
+        let text = |name: &str| info[name].as_str().unwrap_or_default();
+        let on_url = {
+            let mut contexts = self.lock();
+            let Some(targets) = contexts.get_mut(text("browserContextId")) else { return };
+            let mut pages = targets.pages.iter_mut();
+            if DocumentUrl::of(text("url")) == DocumentUrl::Web
+                && let Some(page) = pages.find(|page| page.target == text("targetId"))
+            {
+                page.is_of_web = true;
+            }
+            targets.tabs.as_ref().map(|tabs| Arc::clone(&tabs.on_url))
+        };
+        if let Some(on_url) = on_url {
+            on_url(text("url"));
+        }
+    }
+
+    /// Returns whether a target is an open page of a context whose first document is of the web.
+    pub(crate) fn is_web_page(&self, context: &str, target: &str) -> bool {
+        self.lock().get(context).is_some_and(|targets| targets.is_web_page(target))
     }
 
     /// Removes a browser context.
@@ -172,6 +200,8 @@ impl TargetRegistry {
             // A client of an interactive session, which attached on request.
             return;
         }
+        // Its URL is known already if the browser itself has opened it.
+        self.report_url(target);
         let resume = |session| cdp.send_no_reply(session, "Runtime.runIfWaitingForDebugger", json!({}));
         match self.attach_action(session, target) {
             AttachAction::Resume => resume(session),
@@ -202,6 +232,9 @@ impl TargetRegistry {
         if target["type"] != "page" {
             return targets.on_worker.clone().map_or(AttachAction::Detach, AttachAction::SetUpWorker);
         }
+        if is_of_server(target) {
+            return AttachAction::Close;
+        }
         let action = match &targets.tabs {
             None if targets.pages.is_empty() => AttachAction::Resume,
             Some(tabs) if targets.pages.len() < tabs.max_pages => {
@@ -209,12 +242,21 @@ impl TargetRegistry {
             }
             Some(_) | None => return AttachAction::Close,
         };
-        let target = target["targetId"].as_str().unwrap_or_default();
-        targets.pages.push(PageTarget { target: target.to_owned(), session: session.to_owned() });
+        let text = |name: &str| target[name].as_str().unwrap_or_default().to_owned();
+        let is_of_web = match DocumentUrl::of(&text("url")) {
+            DocumentUrl::Unknown => targets.is_web_page(&text("openerId")),
+            kind => kind == DocumentUrl::Web,
+        };
+        targets.pages.push(PageTarget { target: text("targetId"), session: session.to_owned(), is_of_web });
         action
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ContextTargets>> {
         self.0.lock()
     }
+}
+
+/// Returns whether a target shows a document of the server.
+fn is_of_server(target: &Value) -> bool {
+    target["url"].as_str().is_some_and(|url| DocumentUrl::of(url) == DocumentUrl::Server)
 }

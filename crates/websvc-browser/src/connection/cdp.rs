@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::surrogates;
 
@@ -47,7 +47,7 @@ pub(crate) struct Cdp(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    outgoing: mpsc::Sender<String>,
+    outgoing: mpsc::Sender<Outgoing>,
     lost: watch::Sender<bool>,
 }
 
@@ -57,6 +57,13 @@ struct State {
     pending: HashMap<u64, PendingCall>,
     /// By session ID, which is empty for the browser itself.
     listeners: HashMap<String, Listener>,
+}
+
+/// A message that waits for the browser to read it.
+pub(super) struct Outgoing {
+    pub(super) text: String,
+    /// The share of its client in the memory of waiting messages, until it is written.
+    pub(super) _memory: Option<OwnedSemaphorePermit>,
 }
 
 enum PendingCall {
@@ -70,7 +77,7 @@ pub(crate) type ForwardedReply = Box<dyn FnOnce(Option<Value>) + Send>;
 
 impl Cdp {
     /// Creates a handle, and the queue of the messages that it sends.
-    pub(super) fn new() -> (Self, mpsc::Receiver<String>) {
+    pub(super) fn new() -> (Self, mpsc::Receiver<Outgoing>) {
         let (outgoing, queue) = mpsc::channel(MAX_QUEUED);
         let shared = Shared { state: Mutex::default(), outgoing, lost: watch::Sender::new(false) };
         (Self(Arc::new(shared)), queue)
@@ -82,7 +89,7 @@ impl Cdp {
         let id = self.next_id(Some(PendingCall::Call { method, response })).ok_or(CdpError::Lost)?;
         // Removes the pending call if the caller is cancelled.
         let _guard = PendingCallGuard { cdp: self, id };
-        let message = message(id, session, method, params);
+        let message = Outgoing { text: message(id, session, method, &params.to_string()), _memory: None };
         tokio::select! {
             sent = self.0.outgoing.send(message) => sent.map_err(|_| CdpError::Lost)?,
             () = self.disconnected() => return Err(CdpError::Lost),
@@ -93,18 +100,28 @@ impl Cdp {
     /// Sends a command without waiting for its result. Closes the connection if the queue is full.
     pub(crate) fn send_no_reply(&self, session: &str, method: &'static str, params: Value) {
         let Some(id) = self.next_id(None) else { return };
-        let sent = self.0.outgoing.try_send(message(id, session, method, params));
+        let text = message(id, session, method, &params.to_string());
+        let sent = self.0.outgoing.try_send(Outgoing { text, _memory: None });
         if let Err(TrySendError::Full(_)) = sent {
             tracing::warn!(MAX_QUEUED, "the browser reads no commands; closing the connection");
             self.disconnect();
         }
     }
 
-    /// Sends the command of a client to a session. `reply` gets the whole response, in the order of the messages of the
-    /// browser. Returns false if the connection is lost or the queue is full.
-    pub(crate) fn forward(&self, session: &str, method: &str, params: Value, reply: ForwardedReply) -> bool {
+    /// Sends a command to a session, with the JSON text of its parameters. `reply` gets the whole response, in the order of
+    /// the messages of the browser. Returns false if the connection is lost or the queue is full. `memory` is released when
+    /// the command is written.
+    pub(crate) fn forward(
+        &self,
+        session: &str,
+        method: &str,
+        params: &str,
+        memory: Option<OwnedSemaphorePermit>,
+        reply: ForwardedReply,
+    ) -> bool {
         let Some(id) = self.next_id(Some(PendingCall::Forwarded(reply))) else { return false };
-        let is_sent = self.0.outgoing.try_send(message(id, session, method, params)).is_ok();
+        let text = message(id, session, method, params);
+        let is_sent = self.0.outgoing.try_send(Outgoing { text, _memory: memory }).is_ok();
         if !is_sent {
             let unsent = self.lock().pending.remove(&id);
             drop(unsent);
@@ -230,14 +247,21 @@ impl Drop for PendingCallGuard<'_> {
     }
 }
 
-/// Serializes a command. The empty session is the browser itself.
-fn message(id: u64, session: &str, method: &str, params: Value) -> String {
-    let mut message = json!({"id": id, "method": method});
-    message["params"] = params;
+/// Serializes a command, given the JSON text of its parameters. The empty session is the browser itself.
+fn message(id: u64, session: &str, method: &str, params: &str) -> String {
+    let mut head = json!({"id": id, "method": method});
     if !session.is_empty() {
-        message["sessionId"] = session.into();
+        head["sessionId"] = session.into();
     }
-    message.to_string()
+    let head = head.to_string();
+    // One more byte, which ends a message in a pipe.
+    let mut text = String::with_capacity(head.len() + params.len() + 12);
+    // Without its closing brace.
+    text.push_str(&head[..head.len() - 1]);
+    for part in [",\"params\":", params, "}"] {
+        text.push_str(part);
+    }
+    text
 }
 
 /// Returns the ID of a truncated response. Chromium writes it as the first field.
@@ -284,7 +308,7 @@ mod tests {
         });
         let mut last = String::new();
         for _ in 0..=MAX_QUEUED {
-            last = queue.recv().await.unwrap();
+            last = queue.recv().await.unwrap().text;
         }
         assert!(last.contains("C.d"), "{last}");
         cdp.receive(format!("{{\"id\":{},\"result\":{{\"e\":1}}}}", MAX_QUEUED + 1).as_bytes());

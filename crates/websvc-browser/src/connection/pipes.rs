@@ -4,14 +4,14 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
-use super::cdp::{Cdp, MAX_MESSAGE};
+use super::cdp::{Cdp, MAX_MESSAGE, Outgoing};
 
 /// The bytes that are retained of a message that is too long, which include the ID of its command.
 const RETAINED_BYTES: usize = 64;
 
-pub(super) async fn write(mut queue: mpsc::Receiver<String>, mut commands: pipe::Sender) {
-    while let Some(message) = queue.recv().await {
-        let mut message = message.into_bytes();
+pub(super) async fn write(mut queue: mpsc::Receiver<Outgoing>, mut commands: pipe::Sender) {
+    while let Some(Outgoing { text, _memory }) = queue.recv().await {
+        let mut message = text.into_bytes();
         message.push(0);
         if commands.write_all(&message).await.is_err() {
             // The reader also notices the end, and fails all calls.

@@ -12,7 +12,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::cdp::{Cdp, MAX_MESSAGE};
+use super::cdp::{Cdp, MAX_MESSAGE, Outgoing};
 
 /// The time without commands after which a ping is sent.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -30,12 +30,12 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Sende
 }
 
 pub(super) async fn write(
-    mut queue: mpsc::Receiver<String>,
+    mut queue: mpsc::Receiver<Outgoing>,
     mut commands: Sender<impl AsyncRead + AsyncWrite + Unpin>,
 ) {
     loop {
         let message = match timeout(PING_INTERVAL, queue.recv()).await {
-            Ok(Some(message)) => Message::text(message),
+            Ok(Some(Outgoing { text, .. })) => Message::text(text),
             Ok(None) => return,
             Err(_) => Message::Ping(Bytes::new()),
         };

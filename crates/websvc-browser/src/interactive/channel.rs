@@ -4,6 +4,9 @@
 //! Each client is attached to the browser by a protocol session of its own (`Target.attachToBrowserTarget`), which stands
 //! for the browser in its messages. So the clients of a session, and websvc itself, do not affect each other.
 
+mod commands;
+mod events;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,13 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::downloads::{AcceptedDownloads, DownloadError, DownloadedFile, Downloads};
-use super::filter::{self, Ownership, Verdict};
-use crate::connection::{Cdp, CdpEvent};
+use super::filter::Ownership;
+use super::visibility::{Reporter, Visibility, judge};
+use crate::connection::Cdp;
 use crate::error::BrowserError;
 use crate::page::ClientChange;
+use crate::targets::TargetRegistry;
 
 /// The maximum number of messages that wait for a client to receive them.
 const MAX_QUEUED: usize = 8 * 1024;
@@ -25,6 +30,8 @@ const MAX_QUEUED: usize = 8 * 1024;
 const MAX_QUEUED_BYTES: usize = 128 * 1024 * 1024;
 /// The maximum number of commands of a client that are not yet answered.
 const MAX_IN_FLIGHT: usize = 1024;
+/// The maximum size of the commands of a client that Chromium has not yet read.
+const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// The maximum number of targets to which a client is attached.
 const MAX_SESSIONS: usize = 256;
 /// The maximum number of open streams of a client.
@@ -59,17 +66,27 @@ pub(super) struct ChannelHandle(Arc<ChannelState>);
 /// Counts the open channels of a browser, whose number decides who answers the dialogs of its pages.
 pub(super) type ClientCount = Box<dyn Fn(ClientChange) + Send + Sync>;
 
+/// The browser of a session, as a channel needs it.
+pub(super) struct SessionBrowser {
+    pub(super) cdp: Cdp,
+    pub(super) targets: Arc<TargetRegistry>,
+    /// The browser context of the session.
+    pub(super) context: String,
+    /// True as soon as a tab of the session requests a document of the server. Then no client gets a message any more.
+    pub(super) is_forbidden: Arc<AtomicBool>,
+}
+
 /// The state that a channel shares with the listeners of its protocol sessions.
 pub(super) struct ChannelState {
-    cdp: Cdp,
-    /// The browser context of the session.
-    context: String,
+    browser: SessionBrowser,
     /// The protocol session that stands for the browser.
     root: String,
     objects: Mutex<Objects>,
     /// The sender of messages to the client; `None` once the channel has ended.
     outgoing: Mutex<Option<mpsc::Sender<String>>>,
     queued_bytes: AtomicUsize,
+    /// The memory for commands that Chromium has not yet read, in bytes.
+    waiting: Arc<Semaphore>,
     in_flight: AtomicUsize,
     is_closed: AtomicBool,
     /// True if the client sees the events of downloads.
@@ -83,6 +100,8 @@ struct Objects {
     /// The sessions, each with that of the target which contains it.
     sessions: HashMap<String, String>,
     streams: HashSet<String>,
+    /// The targets whose creation was reported to the client.
+    announced: HashSet<String>,
 }
 
 impl Objects {
@@ -113,7 +132,7 @@ impl Objects {
 
 impl std::fmt::Debug for ChannelState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChannelState").field("context", &self.context).finish_non_exhaustive()
+        f.debug_struct("ChannelState").field("context", &self.browser.context).finish_non_exhaustive()
     }
 }
 
@@ -125,19 +144,19 @@ impl std::fmt::Debug for CdpChannel {
 
 impl CdpChannel {
     /// Attaches a client to the browser.
-    pub(super) async fn open(cdp: &Cdp, context: &str, clients: ClientCount) -> Result<Self, BrowserError> {
-        let attached = cdp.call("", "Target.attachToBrowserTarget", json!({})).await?;
+    pub(super) async fn open(browser: SessionBrowser, clients: ClientCount) -> Result<Self, BrowserError> {
+        let attached = browser.cdp.call("", "Target.attachToBrowserTarget", json!({})).await?;
         let root = attached["sessionId"].as_str();
         let root =
             root.ok_or_else(|| BrowserError::missing_field("Target.attachToBrowserTarget", "sessionId"))?;
         let (outgoing, messages) = mpsc::channel(MAX_QUEUED);
         let shared = Arc::new(ChannelState {
-            cdp: cdp.clone(),
-            context: context.to_owned(),
+            browser,
             root: root.to_owned(),
             objects: Mutex::default(),
             outgoing: Mutex::new(Some(outgoing)),
             queued_bytes: AtomicUsize::new(0),
+            waiting: Arc::new(Semaphore::new(MAX_WAITING_BYTES)),
             in_flight: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
             shows_downloads: AtomicBool::new(false),
@@ -183,7 +202,8 @@ impl CdpChannel {
     /// Attaches the client to a page.
     pub(super) async fn attach(&self, target: &str) -> Result<PageTarget, BrowserError> {
         let params = json!({"targetId": target, "flatten": true});
-        let attached = self.shared.cdp.call(&self.shared.root, "Target.attachToTarget", params).await?;
+        let attached =
+            self.shared.browser.cdp.call(&self.shared.root, "Target.attachToTarget", params).await?;
         let session = attached["sessionId"].as_str();
         let session =
             session.ok_or_else(|| BrowserError::missing_field("Target.attachToTarget", "sessionId"))?;
@@ -199,7 +219,7 @@ impl CdpChannel {
     /// # Errors
     /// [`ChannelClosed`] if the channel has ended.
     pub fn send(&self, message: &str) -> Result<(), ChannelClosed> {
-        if self.shared.is_closed() {
+        if self.shared.is_closed() || self.shared.is_forbidden() {
             return Err(ChannelClosed);
         }
         self.shared.send(message);
@@ -209,6 +229,11 @@ impl CdpChannel {
     /// Returns the next message for the client; `None` if the channel has ended.
     pub async fn receive(&mut self) -> Option<String> {
         let message = self.messages.recv().await?;
+        if self.shared.is_forbidden() {
+            // It may show the document.
+            self.shared.close();
+            return None;
+        }
         self.shared.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
         Some(message)
     }
@@ -242,11 +267,11 @@ impl ChannelState {
         }
         let sessions = std::mem::take(&mut self.lock().sessions);
         for session in sessions.keys() {
-            self.cdp.unsubscribe(session);
+            self.browser.cdp.unsubscribe(session);
         }
-        self.cdp.unsubscribe(&self.root);
+        self.browser.cdp.unsubscribe(&self.root);
         // Detaches from all targets, too.
-        self.cdp.send_no_reply("", "Target.detachFromTarget", json!({"sessionId": self.root}));
+        self.browser.cdp.send_no_reply("", "Target.detachFromTarget", json!({"sessionId": self.root}));
         drop(self.outgoing.lock().take());
         (self.clients)(ClientChange::Detached);
     }
@@ -255,8 +280,28 @@ impl ChannelState {
         self.objects.lock()
     }
 
+    fn is_forbidden(&self) -> bool {
+        self.browser.is_forbidden.load(Ordering::Acquire)
+    }
+
+    /// Ends the channel because a tab of the session shows a document of the server, and drops the messages that wait. The
+    /// task of the session ends it for the same reason.
+    fn forbid(&self) {
+        self.browser.is_forbidden.store(true, Ordering::Release);
+        self.close();
+    }
+
+    /// Decides whether the client sees a target.
+    fn judge(&self, target: &Value, reporter: Reporter) -> Visibility {
+        let SessionBrowser { targets, context, .. } = &self.browser;
+        judge(target, context, reporter, |page| targets.is_web_page(context, page))
+    }
+
     /// Queues a message for the client. Ends the channel of a client that does not read.
     fn deliver(&self, message: &Value) {
+        if self.is_forbidden() {
+            return self.close();
+        }
         let text = message.to_string();
         let size = text.len();
         let queued = self.queued_bytes.fetch_add(size, Ordering::AcqRel) + size;
@@ -288,165 +333,11 @@ impl ChannelState {
         add_session(&mut response, session);
         self.deliver(&response);
     }
-
-    fn send(self: &Arc<Self>, message: &str) {
-        let Ok(mut message) = serde_json::from_str::<Value>(message) else {
-            let error = json!({"error": {"code": -32700, "message": "the message is not JSON"}});
-            return self.deliver(&error);
-        };
-        let (Some(id), Some(method)) = (message["id"].as_u64(), message["method"].as_str()) else {
-            let reason = "a command needs an id, a number, and a method, a string";
-            return self.deliver(&json!({"error": {"code": -32600, "message": reason}}));
-        };
-        let (method, session) = (method.to_owned(), message["sessionId"].take());
-        let session = match &session {
-            Value::Null => "",
-            Value::String(session) if self.owns_session(session) => session,
-            other => {
-                let reason = format!("there is no session {other}");
-                return self.refuse(id, "", -32001, &reason);
-            }
-        };
-        match filter::check(&method, message["params"].take(), self.as_ref()) {
-            Verdict::Forward(params) => self.forward(id, session, &method, params),
-            Verdict::Answer(result) => self.answer(id, session, &result),
-            Verdict::ShowDownloads(shows) => {
-                self.shows_downloads.store(shows, Ordering::Release);
-                self.answer(id, session, &json!({}));
-            }
-            Verdict::Refuse(reason) => self.refuse(id, session, -32000, &reason),
-        }
-    }
-
-    fn forward(self: &Arc<Self>, id: u64, session: &str, method: &str, params: Value) {
-        if self.in_flight.fetch_add(1, Ordering::AcqRel) >= MAX_IN_FLIGHT {
-            self.in_flight.fetch_sub(1, Ordering::AcqRel);
-            let reason = format!("more than {MAX_IN_FLIGHT} commands are not yet answered");
-            return self.refuse(id, session, -32000, &reason);
-        }
-        // Weak: the connection owns the reply, and the channel owns a handle to the connection.
-        let (state, name, asked) = (Arc::downgrade(self), session.to_owned(), method.to_owned());
-        let closed = if method == "IO.close" { params["handle"].as_str().map(str::to_owned) } else { None };
-        let reply = Box::new(move |response: Option<Value>| {
-            let Some(state) = state.upgrade() else { return };
-            state.in_flight.fetch_sub(1, Ordering::AcqRel);
-            let Some(mut response) = response else {
-                return state.refuse(id, &name, -32000, &format!("the response to {asked} is too large"));
-            };
-            if let Err(reason) = state.restrict(&name, &asked, &mut response["result"]) {
-                return state.refuse(id, &name, -32000, &reason);
-            }
-            if let Some(stream) = &closed {
-                // If it could not be closed, it does not exist.
-                state.lock().streams.remove(stream);
-            }
-            let mut answer = json!({"id": id});
-            for part in ["result", "error"] {
-                if !response[part].is_null() {
-                    answer[part] = response[part].take();
-                }
-            }
-            add_session(&mut answer, &name);
-            state.deliver(&answer);
-        });
-        let target = if session.is_empty() { &self.root } else { session };
-        if !self.cdp.forward(target, method, params, reply) {
-            self.in_flight.fetch_sub(1, Ordering::AcqRel);
-            self.refuse(id, session, -32000, "the browser accepts no more commands");
-        }
-    }
-
-    /// Removes from a result what does not belong to the session, and remembers the stream that it opens. Fails with the
-    /// reason if the client has too many; then the stream is closed.
-    fn restrict(&self, session: &str, method: &str, result: &mut Value) -> Result<(), String> {
-        if method == "Target.getTargets"
-            && let Some(Value::Array(targets)) = result.get_mut("targetInfos")
-        {
-            targets.retain(|target| self.is_visible(target));
-        }
-        if let Some(Value::String(stream)) = result.get("stream") {
-            let is_added = self.lock().add_stream(stream);
-            if !is_added {
-                let target = if session.is_empty() { &self.root } else { session };
-                self.cdp.send_no_reply(target, "IO.close", json!({"handle": stream}));
-                return Err(format!("more than {MAX_STREAMS} streams are open: close them with IO.close"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether a `Target.TargetInfo` belongs to the session.
-    fn is_visible(&self, target: &Value) -> bool {
-        target["browserContextId"] == self.context.as_str()
-    }
-
-    /// Sends the events of a protocol session to the client.
-    fn listen(self: &Arc<Self>, session: &str) {
-        let (state, name) = (Arc::downgrade(self), session.to_owned());
-        self.cdp.subscribe(session, move |event| {
-            let Some(state) = state.upgrade() else { return };
-            match event {
-                CdpEvent::Lost => state.close(),
-                CdpEvent::Event { method, params } => state.on_event(&name, &method, params),
-            }
-        });
-    }
-
-    fn on_event(self: &Arc<Self>, session: &str, method: &str, params: Value) {
-        match method {
-            "Target.attachedToTarget" => {
-                let attached = params["sessionId"].as_str().unwrap_or_default();
-                // The targets inside a page have its context.
-                if !self.is_visible(&params["targetInfo"]) || !self.add_session(attached, session) {
-                    return self.leave(session, attached);
-                }
-            }
-            "Target.detachedFromTarget" => {
-                let detached = params["sessionId"].as_str().unwrap_or_default();
-                let removed = self.lock().remove_session(detached);
-                if removed.is_empty() {
-                    return;
-                }
-                for session in &removed {
-                    self.cdp.unsubscribe(session);
-                }
-            }
-            "Target.targetCreated" | "Target.targetInfoChanged"
-                if !self.is_visible(&params["targetInfo"]) =>
-            {
-                return;
-            }
-            _ => {}
-        }
-        let mut message = json!({"method": method});
-        message["params"] = params;
-        add_session(&mut message, if session == self.root { "" } else { session });
-        self.deliver(&message);
-    }
-
-    /// Adds a protocol session of the client; returns false if there are too many.
-    fn add_session(self: &Arc<Self>, session: &str, parent: &str) -> bool {
-        {
-            let mut objects = self.lock();
-            if objects.sessions.len() >= MAX_SESSIONS {
-                return false;
-            }
-            objects.sessions.insert(session.to_owned(), parent.to_owned());
-        }
-        self.listen(session);
-        true
-    }
-
-    /// Detaches from a target that the client does not see.
-    fn leave(&self, parent: &str, attached: &str) {
-        self.cdp.send_no_reply(attached, "Runtime.runIfWaitingForDebugger", json!({}));
-        self.cdp.send_no_reply(parent, "Target.detachFromTarget", json!({"sessionId": attached}));
-    }
 }
 
 impl Ownership for ChannelState {
     fn context(&self) -> &str {
-        &self.context
+        &self.browser.context
     }
 
     fn owns_session(&self, session: &str) -> bool {

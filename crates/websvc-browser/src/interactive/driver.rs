@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use websvc_transport::Client;
 
-use super::channel::{CdpChannel, ChannelHandle, ClientCount, PageTarget};
+use super::channel::{CdpChannel, ChannelHandle, ClientCount, PageTarget, SessionBrowser};
 use super::downloads::Downloads;
 use super::unblock::unblock;
 use super::{
@@ -280,7 +280,13 @@ impl Channels {
             ClientRole::Controls | ClientRole::Runs(_) => Box::new(page.client_counter()),
             ClientRole::Watches => Box::new(|_| {}),
         };
-        let mut channel = CdpChannel::open(page.cdp(), page.context_id(), clients).await?;
+        let browser = SessionBrowser {
+            cdp: page.cdp().clone(),
+            targets: page.shared_targets(),
+            context: page.context_id().to_owned(),
+            is_forbidden: page.forbidden_flag(),
+        };
+        let mut channel = CdpChannel::open(browser, clients).await?;
         channel.follow(&self.downloads);
         if let ClientRole::Runs(limits) = role {
             channel.accept(self.downloads.accept(limits).await?);

@@ -8,7 +8,11 @@ mod channel;
 mod downloads;
 mod driver;
 mod filter;
+mod members;
+#[cfg(test)]
+mod tests;
 mod unblock;
+mod visibility;
 
 use std::fmt;
 use std::sync::Arc;
@@ -225,63 +229,5 @@ impl fmt::Debug for Connector {
 impl fmt::Debug for InteractiveBrowser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InteractiveBrowser").field("root_pid", &self.root_pid()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use tokio::time::Instant;
-    use websvc_testkit::TestWeb;
-
-    use super::*;
-    use crate::{Browser, BrowserConfig};
-
-    /// Starts a session with two tabs; skips the test and returns `None` without Chromium.
-    async fn start(web: &TestWeb) -> Option<(InteractiveBrowser, CdpChannel, String)> {
-        let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM") else {
-            websvc_testkit::skip("WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
-            return None;
-        };
-        let config = BrowserConfig { path: Some(path.into()), ..BrowserConfig::default() };
-        let browser = Browser::new(config, web.client());
-        let blank = "about:blank".parse().unwrap();
-        let page = RenderRequest::new(blank, Instant::now() + Duration::from_secs(60));
-        let request = InteractiveRequest { page, start: StartPage::Blank };
-        let session = browser.start_interactive(request).await.unwrap();
-        let channel = session.connector().connect().await.unwrap();
-        channel
-            .send(
-                &json!({"id": 1, "method": "Target.createTarget", "params": {"url": "about:blank"}})
-                    .to_string(),
-            )
-            .unwrap();
-        let mut channel = channel;
-        let target = loop {
-            let message: serde_json::Value = serde_json::from_str(&channel.receive().await.unwrap()).unwrap();
-            if message["id"] == 1 {
-                break message["result"]["targetId"].as_str().unwrap().to_owned();
-            }
-        };
-        Some((session, channel, target))
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn forbidden_document_in_any_tab_ends_the_session() {
-        let web = TestWeb::builder().start().await;
-        let Some((session, mut channel, target)) = start(&web).await else { return };
-        // Past the filter, which no client can do.
-        let cdp = session.process.cdp();
-        let targets = cdp.call("", "Target.getTargets", json!({})).await.unwrap();
-        let mut infos = targets["targetInfos"].as_array().unwrap().iter();
-        let info = infos.find(|info| info["targetId"] == target.as_str()).unwrap();
-        let context = info["browserContextId"].as_str().unwrap();
-        let tab = session.process.targets().session(context, &target).unwrap();
-        // An allowed document first.
-        cdp.call(&tab, "Page.navigate", json!({"url": "data:text/html,x"})).await.unwrap();
-        assert!(!session.has_ended());
-        cdp.send_no_reply(&tab, "Page.navigate", json!({"url": "file:///etc/hostname"}));
-        while channel.receive().await.is_some() {}
-        session.ended().await;
     }
 }

@@ -63,6 +63,11 @@ impl Kind {
     }
 }
 
+/// Returns the command that makes a page or a frame behave as if its window had the focus.
+pub(super) fn focus_command() -> Command {
+    Command::new("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))
+}
+
 /// Returns the command that attaches to the child targets of a page or of a child target, and starts them paused.
 pub(super) fn auto_attach() -> Command {
     let params = json!({
@@ -125,6 +130,9 @@ impl ChildTargets {
         }
         if matches!(kind, Kind::Frame | Kind::Tab(_)) {
             commands.push(Command::new("Page.enable", json!({})));
+            if *kind == Kind::Frame {
+                commands.push(focus_command());
+            }
             commands.extend(setup.frames.iter().cloned());
         }
         // A process that has these settings already refuses them, which does no harm.
@@ -140,9 +148,31 @@ impl ChildTargets {
             commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
         }
         commands.push(auto_attach());
-        commands.push(Command::new("Runtime.runIfWaitingForDebugger", json!({})));
         for Command { method, params } in commands {
             state.cdp.send_no_reply(session, method, params);
+        }
+        self.resume(session, kind);
+    }
+
+    /// Lets a target run.
+    fn resume(&self, session: &str, kind: &Kind) {
+        const RESUME: &str = "Runtime.runIfWaitingForDebugger";
+
+        let cdp = &self.0.cdp;
+        if !matches!(kind, Kind::Tab(_)) {
+            return cdp.send_no_reply(session, RESUME, json!({}));
+        }
+        // The process of a new window of the whole Chromium often crashes if it gets this before it runs.
+        let (state, name) = (Arc::downgrade(&self.0), session.to_owned());
+        let reply = Box::new(move |_: Option<Value>| {
+            if let Some(state) = state.upgrade() {
+                let Command { method, params } = focus_command();
+                state.cdp.send_no_reply(&name, method, params);
+            }
+        });
+        if !cdp.forward(session, RESUME, "{}", None, reply) {
+            // Ends the connection, unless it has ended.
+            cdp.send_no_reply(session, RESUME, json!({}));
         }
     }
 
@@ -165,6 +195,11 @@ impl ChildTargets {
                 "Page.javascriptDialogOpening" => state.events.answer_dialog(&state.cdp, &name, &params),
                 "Page.frameNavigated" if matches!(kind, Kind::Tab(_)) => {
                     state.events.record_tab_visit(&params);
+                }
+                "Page.frameStartedNavigating" => {
+                    if matches!(&kind, Kind::Tab(frame) if params["frameId"] == frame.as_str()) {
+                        state.events.record_tab_url(params["url"].as_str().unwrap_or_default());
+                    }
                 }
                 // Dedicated workers send this event when they finish, and share the process of their frame.
                 CRASHED_EVENT if kind != Kind::Worker => state.events.record_child_crash(),

@@ -120,6 +120,8 @@ impl PageEvents {
     ) -> Option<Command> {
         let resume = interception.decide(paused);
         if resume.method == FAIL_REQUEST {
+            // A file of this machine, which ends a session.
+            self.record_tab_url(paused["request"]["url"].as_str().unwrap_or_default());
             return Some(resume);
         }
         let mut state = self.lock();
@@ -162,7 +164,7 @@ impl PageEvents {
         self.lock().record_visit(params);
     }
 
-    /// Records the URL that a tab of the session shows.
+    /// Records the URL of a document that a tab of the session requests or shows.
     pub(super) fn record_tab_url(&self, url: &str) {
         self.lock().record_tab_url(url);
         self.notify();

@@ -1,13 +1,14 @@
 //! The page of an interactive session: it stays open, opens windows, and is replaced when its tab was closed.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::events::PageEvents;
 use super::open_page::Page;
+use super::page_state::PageState;
 use super::warm_page::{BrowserContext, WarmPage};
 use crate::action;
 use crate::connection::Cdp;
@@ -15,6 +16,7 @@ use crate::error::BrowserError;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::state::State;
+use crate::targets::TargetRegistry;
 
 /// A change of the number of clients. Each client attaches and detaches once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,15 +72,15 @@ impl<'a> Page<'a> {
     /// Replaces the page, whose tab was closed or has crashed, by a new one in the same context.
     pub(crate) async fn reopen(self, request: &RenderRequest) -> Result<Self, BrowserError> {
         let (process, config, max_tabs) = (self.process, self.config, self.max_tabs);
-        let (visited, clients) = {
+        let (visited, clients, forbidden) = {
             let state = self.events.lock();
-            (state.visited.clone(), Arc::clone(&state.clients))
+            (state.visited.clone(), Arc::clone(&state.clients), Arc::clone(&state.has_forbidden_tab))
         };
         let (egress, context) = self.into_parts();
         let BrowserTab { target, session, events } = BrowserTab::create(process, &context).await?;
         {
             let mut state = events.lock();
-            (state.visited, state.clients) = (visited, clients);
+            (state.visited, state.clients, state.has_forbidden_tab) = (visited, clients, forbidden);
         }
         let warm_page = WarmPage { egress, context, target, session, events };
         let mut page = Page::new(process, warm_page, config, request);
@@ -127,9 +129,18 @@ impl<'a> Page<'a> {
         self.process.targets().remove_page(&self.context.id, target);
     }
 
-    /// Waits until any tab of the session shows a document that pages must not show.
+    /// Waits until any tab of the session shows a document that pages must not show, or requests one of the server.
     pub(crate) async fn shows_forbidden_scheme(&self) {
-        self.events.wait_until(|state| state.forbidden_scheme.is_some() || state.has_forbidden_tab).await;
+        let is_forbidden = |state: &PageState| {
+            state.forbidden_scheme.is_some() || state.has_forbidden_tab.load(Ordering::Acquire)
+        };
+        self.events.wait_until(is_forbidden).await;
+    }
+
+    /// Returns the flag that is set, before any later message of the browser is handled, when a tab of the session requests
+    /// a document of the server, or shows one.
+    pub(crate) fn forbidden_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.events.lock().has_forbidden_tab)
     }
 
     /// Returns a function that counts the clients that control the session. When the last one leaves, the open dialogs of
@@ -152,6 +163,11 @@ impl<'a> Page<'a> {
                 }
             }
         }
+    }
+
+    /// Returns the targets of its browser.
+    pub(crate) fn shared_targets(&self) -> Arc<TargetRegistry> {
+        self.process.shared_targets()
     }
 
     pub(crate) fn cdp(&self) -> &Cdp {

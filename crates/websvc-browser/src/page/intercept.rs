@@ -6,6 +6,7 @@ use url::Url;
 use websvc_transport::is_forbidden_header;
 
 use super::command::Command;
+use crate::document_url::DocumentUrl;
 use crate::request::{BlockRule, RenderRequest};
 
 /// The command that fails a paused request.
@@ -23,10 +24,20 @@ pub(super) struct Interception {
     block: Option<BlockRule>,
     /// True if the request has a navigation rule, which navigations of the page must pass first.
     checks_navigations: bool,
+    files: Files,
+}
+
+/// The handling of files of this machine. A page cannot request them, unless a client makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    /// No client controls the page.
+    Unreachable,
+    /// Their requests are paused, and fail.
+    Refused,
 }
 
 impl Interception {
-    pub(super) fn new(request: &RenderRequest) -> Self {
+    pub(super) fn new(request: &RenderRequest, files: Files) -> Self {
         let RenderRequest { url: page, headers, block, navigation_rule, .. } = request;
         // Emulation settings and cookies set these for the whole page.
         let set_by_browser = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
@@ -40,6 +51,7 @@ impl Interception {
             headers,
             block: block.clone(),
             checks_navigations: navigation_rule.is_some(),
+            files,
         }
     }
 
@@ -56,6 +68,9 @@ impl Interception {
         }
         if self.checks_navigations {
             patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}));
+        }
+        if self.files == Files::Refused {
+            patterns.push(json!({"urlPattern": "file:*", "requestStage": "Request"}));
         }
         (!patterns.is_empty()).then(|| Value::from(patterns))
     }
@@ -76,6 +91,9 @@ impl Interception {
         let request_id = &paused["requestId"];
         let url = paused["request"]["url"].as_str().unwrap_or_default();
         let resource_type = paused["resourceType"].as_str().unwrap_or_default();
+        if DocumentUrl::of(url) == DocumentUrl::Server {
+            return fail_command(request_id);
+        }
         let is_page = resource_type == "Document" && Url::parse(url).is_ok_and(|url| url == self.page);
         if let Some(BlockRule(blocks)) = &self.block
             && !is_page
@@ -122,15 +140,15 @@ mod tests {
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
         request.headers.insert(USER_AGENT, HeaderValue::from_static("other"));
         request.block = block;
-        Interception::new(&request)
+        Interception::new(&request, Files::Unreachable)
     }
 
     #[test]
     fn navigation_rule_applies_to_later_documents_of_the_main_frame_only() {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
-        assert!(Interception::new(&request).patterns().is_none());
+        assert!(Interception::new(&request, Files::Unreachable).patterns().is_none());
         request.navigation_rule = Some(UrlPolicy::new(|_| async { Ok(()) }));
-        let interception = Interception::new(&request);
+        let interception = Interception::new(&request, Files::Unreachable);
         assert_eq!(interception.patterns().unwrap()[0]["resourceType"], "Document");
         for (url, kind, frame, expected) in [
             ("https://b.test/", "Document", "main", true),

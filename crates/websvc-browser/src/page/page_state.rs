@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::command::Command;
+use crate::document_url::DocumentUrl;
 use crate::rendered_page::{Download, DownloadCause};
 use crate::watchdog::Excess;
 
@@ -64,8 +65,9 @@ pub(super) struct PageState {
     pub(super) world: Option<i64>,
     /// The scheme of the current URL, if pages must not have it.
     pub(super) forbidden_scheme: Option<String>,
-    /// True if a tab of the session has shown a document that pages must not show.
-    pub(super) has_forbidden_tab: bool,
+    /// True if a tab of the session has requested a document of the server, or has shown one. All pages of the session, and
+    /// the channels of its clients, share it: from then on, no message is delivered to them.
+    pub(super) has_forbidden_tab: Arc<AtomicBool>,
     /// The navigations that wait for the navigation rule.
     pub(super) pending_navigations: VecDeque<PendingNavigation>,
     /// The reason why the navigation rule refused a navigation.
@@ -120,7 +122,7 @@ impl PageState {
             excess: None,
             world: None,
             forbidden_scheme: None,
-            has_forbidden_tab: false,
+            has_forbidden_tab: Arc::default(),
             pending_navigations: VecDeque::new(),
             refusal: None,
             visited: BTreeSet::new(),
@@ -181,6 +183,7 @@ impl PageState {
                 let is_same_document =
                     matches!(params["navigationType"].as_str(), Some("sameDocument" | "historySameDocument"));
                 self.is_navigating = !is_same_document;
+                self.record_tab_url(params["url"].as_str().unwrap_or_default());
             }
             "Page.frameStoppedLoading" if params["frameId"] == self.frame.as_str() => {
                 self.is_navigating = false;
@@ -217,9 +220,11 @@ impl PageState {
         }
     }
 
-    /// Records the URL that a tab of the session shows.
+    /// Records the URL of a document that a tab of the session requests or shows.
     pub(super) fn record_tab_url(&mut self, url: &str) {
-        self.has_forbidden_tab |= is_of_server(url);
+        if DocumentUrl::of(url) == DocumentUrl::Server {
+            self.has_forbidden_tab.store(true, Ordering::Release);
+        }
     }
 
     /// Records a download, which the browser refuses.
@@ -247,20 +252,12 @@ impl PageState {
     }
 }
 
-/// Returns whether a URL is one of the server or of the browser itself. Other schemes that are not of the web are harmless:
-/// a tab has such a URL while it opens a link to another program, such as `mailto:`.
-fn is_of_server(url: &str) -> bool {
-    let schemes =
-        ["chrome", "chrome-extension", "chrome-untrusted", "devtools", "file", "filesystem", "view-source"];
-    Url::parse(url).is_ok_and(|url| schemes.contains(&url.scheme()))
-}
-
-/// Returns the scheme of a URL that a page must not show. `about`, `blob` and `data` are allowed: their content comes from
-/// a page.
+/// Returns the scheme of a URL that a page must not show.
 fn forbidden_scheme(url: &str) -> Option<String> {
-    let scheme = Url::parse(url).ok()?.scheme().to_owned();
-    let is_allowed = matches!(scheme.as_str(), "http" | "https" | "about" | "blob" | "data" | "chrome-error");
-    (!is_allowed).then_some(scheme)
+    match DocumentUrl::of(url) {
+        DocumentUrl::Unknown | DocumentUrl::Web | DocumentUrl::Error => None,
+        DocumentUrl::Server | DocumentUrl::Other => Some(Url::parse(url).ok()?.scheme().to_owned()),
+    }
 }
 
 impl Document {
@@ -301,7 +298,7 @@ mod tests {
             let mut state = PageState::new("F");
             state.record_tab_url(url);
             state.record_tab_url("https://a.test/");
-            state.has_forbidden_tab
+            state.has_forbidden_tab.load(Ordering::Acquire)
         };
         for url in ["file:///etc/passwd", "chrome://version/", "view-source:http://a.test/", "devtools://x/"]
         {

@@ -7,10 +7,10 @@ use http::header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName, USER_AGENT};
 use serde_json::{Value, json};
 use websvc_transport::TlsPolicy;
 
-use super::child_targets::{ChildTargets, TargetSetup, auto_attach};
+use super::child_targets::{ChildTargets, TargetSetup, auto_attach, focus_command};
 use super::command::Command;
 use super::device::device_metrics;
-use super::intercept::Interception;
+use super::intercept::{Files, Interception};
 use super::open_page::Page;
 use crate::connection::CdpError;
 use crate::error::BrowserError;
@@ -22,7 +22,9 @@ use crate::user_agent::UserAgent;
 impl Page<'_> {
     /// Applies the settings of the request to the page and to its future child targets.
     pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
-        let interception = Arc::new(Interception::new(request));
+        // The page of a session has clients, and may open tabs.
+        let files = if self.max_tabs.is_some() { Files::Refused } else { Files::Unreachable };
+        let interception = Arc::new(Interception::new(request, files));
         let patterns = interception.patterns();
         let children = self.register_child_targets(request, Arc::clone(&interception));
         let events = self.events.clone();
@@ -41,6 +43,7 @@ impl Page<'_> {
             let cookies = caller_cookies(&request.cookies, &request.url);
             commands.push(Command::new("Network.setCookies", json!({"cookies": cookies})));
         }
+        commands.push(focus_command());
         commands.extend(frame_commands(request));
         if let Some(patterns) = patterns {
             commands.push(Command::new("Fetch.enable", json!({"patterns": patterns})));
@@ -129,7 +132,7 @@ impl Page<'_> {
 
 /// Returns the commands for every frame, in whichever process it is rendered.
 fn frame_commands(request: &RenderRequest) -> Vec<Command> {
-    let mut commands = vec![Command::new("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))];
+    let mut commands = Vec::new();
     if request.device == Device::Mobile {
         let touch = json!({"enabled": true, "maxTouchPoints": 5});
         commands.push(Command::new("Emulation.setTouchEmulationEnabled", touch));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
 use websvc_browser::{BrowserConfig, BrowserError};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, until};
 
 use crate::support::{Setup, config, request, setup_with};
 
@@ -49,9 +49,7 @@ async fn five_hundred_pages_stay_below_the_memory_limit_and_leave_no_process() {
     assert!(processes.len() >= 2, "a second Chromium was started: {processes:?}");
     setup.browser.stop().await;
     for process in processes {
-        while test_kill_process_group(process).is_ok() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        until("all processes have ended", || test_kill_process_group(process).is_err()).await;
     }
 }
 

@@ -48,11 +48,23 @@ impl Client {
         response
     }
 
+    /// Returns the next message; `None` if the channel has ended.
+    async fn receive(&mut self) -> Option<Value> {
+        let message = tokio::time::timeout(PATIENCE, self.channel.receive()).await;
+        let message = message.unwrap_or_else(|_| panic!("no message after {:?}", self.events))?;
+        Some(serde_json::from_str(&message).unwrap())
+    }
+
+    /// Waits until the channel has ended.
+    async fn closed(&mut self) {
+        let closed = async { while self.channel.receive().await.is_some() {} };
+        tokio::time::timeout(PATIENCE, closed).await.expect("the channel ends");
+    }
+
     /// Returns the response to the last command, or the event of a crash: a crashed page answers no command.
     async fn response(&mut self, session: Option<&str>) -> Value {
         loop {
-            let message = self.channel.receive().await.expect("the channel is open");
-            let message: Value = serde_json::from_str(&message).unwrap();
+            let message = self.receive().await.expect("the channel is open");
             let is_crash =
                 message["method"] == "Inspector.targetCrashed" && message["sessionId"].as_str() == session;
             if is_crash || message["id"] == self.last_id {
@@ -128,7 +140,7 @@ async fn page_keeps_its_state_between_clients_and_ends_without_a_trace() {
     let urls: Vec<_> = targets.iter().map(|target| target["url"].as_str().unwrap()).collect();
     assert_eq!(urls, ["http://a.test/"], "exactly one tab is open");
     assert!(browser.close().await.is_none(), "no state is wanted");
-    assert!(client.channel.receive().await.is_none());
+    assert!(client.receive().await.is_none());
     wait_until_stopped(group).await;
 }
 
@@ -146,7 +158,7 @@ async fn sessions_do_not_see_each_other_and_refused_commands_have_errors() {
     assert!(client.call(None, "Target.attachToTarget", attach).await["error"].is_object());
     let foreign = json!({"id": 77, "method": "Runtime.enable", "sessionId": page.session});
     client.channel.send(&foreign.to_string()).unwrap();
-    let response: Value = serde_json::from_str(&client.channel.receive().await.unwrap()).unwrap();
+    let response = client.receive().await.unwrap();
     assert_eq!((&response["id"], &response["error"]["code"]), (&json!(77), &json!(-32001)));
     for (method, params) in [
         ("Browser.close", json!({})),
@@ -196,12 +208,15 @@ async fn tabs_share_the_guarded_proxy_and_a_closed_page_is_replaced() {
         client.call(None, "Target.closeTarget", json!({"targetId": target})).await;
     }
     // The first page of a session may be closed; the next client gets a new one.
-    let (mut client, new) = loop {
-        let (client, new) = connect(&browser).await;
-        if new.target != page.target && new.target != tab.target {
-            break (client, new);
+    let replaced = async {
+        loop {
+            let (client, new) = connect(&browser).await;
+            if new.target != page.target && new.target != tab.target {
+                return (client, new);
+            }
         }
     };
+    let (mut client, new) = tokio::time::timeout(PATIENCE, replaced).await.expect("the page is replaced");
     let response = client.call(Some(&new.session), "Page.navigate", json!({"url": "http://a.test/"})).await;
     assert!(response["result"]["errorText"].is_null(), "{response}");
     browser.close().await;
@@ -240,8 +255,8 @@ async fn killed_chromium_ends_the_session_and_its_channels() {
     let (mut client, _) = connect(&browser).await;
     let pid = rustix::process::Pid::from_raw(group).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    browser.ended().await;
-    while client.channel.receive().await.is_some() {}
+    tokio::time::timeout(PATIENCE, browser.ended()).await.expect("the session ends");
+    client.closed().await;
     assert!(client.channel.send("{}").is_err());
     assert!(browser.connector().connect().await.is_err());
     browser.close().await;
@@ -277,8 +292,8 @@ async fn dialogs_of_all_tabs_are_answered_when_the_last_client_leaves() {
     assert_eq!(watcher.evaluate(&tab, ask).await, 1);
     let asked = async |watcher: &mut Client| {
         while !watcher.events.iter().any(|event| event["method"] == "Page.javascriptDialogOpening") {
-            let message = watcher.channel.receive().await.expect("the channel is open");
-            watcher.events.push(serde_json::from_str(&message).unwrap());
+            let message = watcher.receive().await.expect("the channel is open");
+            watcher.events.push(message);
         }
     };
     tokio::time::timeout(PATIENCE, asked(&mut watcher)).await.expect("the dialog opens");

@@ -96,13 +96,16 @@ impl Setup {
 
     /// Waits until all pages are closed, which happens in the background, and returns the status of the browser.
     pub(crate) async fn wait_all_closed(&self) -> BrowserStatus {
-        loop {
-            let status = self.browser.status().await;
-            if status.free_permits == self.concurrency {
-                return status;
+        let closed = async {
+            loop {
+                let status = self.browser.status().await;
+                if status.free_permits == self.concurrency {
+                    return status;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        };
+        tokio::time::timeout(Duration::from_secs(60), closed).await.expect("all pages are closed")
     }
 
     /// Renders `http://a.test/` with these steps.
