@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_browser::{Extent, Screenshot, Step};
 
-use super::{DashboardTest, MODEL, SCRIPT, agents, monitors, start_with};
+use super::{DashboardTest, MODEL, SCRIPT, TOOLS, agents, monitors, start_with};
 use crate::harness::skip;
 
 /// The variable with the directory for the screenshots.
@@ -147,6 +147,39 @@ const VIEWS: [(&str, &str); 24] = [
          await until('the picture', () => frame.contentDocument?.querySelector('#screen')?.naturalWidth > 0)",
     ),
 ];
+
+/// A script that opens an operation of each method in the API reference, sends requests, opens the dialog for keys, and returns
+/// the critical and serious violations.
+const REFERENCE: &str = r##"(async () => {
+  const still = new CSSStyleSheet();
+  still.replaceSync("* { animation: none !important; transition: none !important; }");
+  document.adoptedStyleSheets = [still];
+  document.documentElement.classList.toggle("dark-mode", dark);
+  const problems = [];
+  const check = async (name) => {
+    const { violations } = await axe.run();
+    const severe = violations.filter(({ impact }) => impact === "critical" || impact === "serious");
+    problems.push(...severe.map(({ id, nodes }) => `${name}: ${id}: ${nodes.length}: ${nodes[0].html} ${nodes[0].failureSummary}`));
+  };
+  const operation = (method, path) => document.querySelector(`.opblock-${method} [data-path="${path}"]`).closest(".opblock");
+  await until("the operations", () => document.querySelector(".opblock"));
+  await check("start");
+  for (const [method, path] of [["post", "/v2/search"], ["get", "/v2/crawl/{id}"], ["delete", "/v2/crawl/{id}"], ["patch", "/v2/monitor/{id}"], ["get", "/ready"]]) {
+    const block = operation(method, path);
+    block.querySelector(".opblock-summary-control").click();
+    await until(path, () => block.querySelector(".responses-table"));
+  }
+  operation("get", "/ready").querySelector(".execute").click();
+  await until("a response", () => document.querySelector(".live-responses-table pre"));
+  document.querySelector(".models-control").click();
+  await until("the schemas", () => document.querySelector(".model-container, .json-schema-2020-12"));
+  await check("operations");
+  document.querySelector(".auth-wrapper .authorize").click();
+  await until("the dialog", () => document.querySelector(".dialog-ux input"));
+  await check("keys");
+  if (location.hash === "") problems.push("an opened operation is not in the URL");
+  return problems;
+})()"##;
 
 fn script(text: impl Into<String>) -> Step {
     Step::Script(text.into())
@@ -291,4 +324,31 @@ async fn narrow_light_pages_are_accessible_and_fit_the_window() {
 #[tokio::test]
 async fn narrow_dark_pages_are_accessible_and_fit_the_window() {
     check_variant("narrow_dark_pages_are_accessible_and_fit_the_window", 360, true).await;
+}
+
+async fn check_reference(test: &str, width: u32, dark: bool) {
+    let Some(dashboard) = start_with(test, &[]).await else { return };
+    let Some(axe) = std::env::var_os("WEBSVC_TEST_AXE") else {
+        skip(test, "WEBSVC_TEST_AXE is not set (cargo xtask test)");
+        return;
+    };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    let steps = vec![
+        script(format!("{axe}; 0")),
+        script(TOOLS),
+        script(format!("globalThis.dark = {dark}; 0")),
+        script(REFERENCE),
+    ];
+    let rendered = dashboard.open_with_width(width, "/docs", steps).await;
+    assert_eq!(rendered.returns.last().unwrap().value, json!([]), "{width} {dark}");
+}
+
+#[tokio::test]
+async fn wide_light_api_reference_is_accessible() {
+    check_reference("wide_light_api_reference_is_accessible", 1280, false).await;
+}
+
+#[tokio::test]
+async fn narrow_dark_api_reference_is_accessible() {
+    check_reference("narrow_dark_api_reference_is_accessible", 360, true).await;
 }
