@@ -118,6 +118,70 @@ mod tests {
         }
     }
 
+    /// Returns the colors `--color-1` to `--color-10` and `--color-other` of the light and of the dark scheme, each with the
+    /// color behind them.
+    fn palettes() -> [(Vec<[f64; 3]>, [f64; 3]); 2] {
+        let parts: Vec<&str> = STYLE.content.split(":root {").skip(1).collect();
+        [0, 1].map(|scheme| {
+            let declarations = parts[scheme].split('}').next().unwrap().split(';');
+            let pairs = declarations.filter_map(|declaration| declaration.trim().split_once(": #"));
+            let rgb =
+                |hex: &str| [0, 2, 4].map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap().into());
+            let named: Vec<(&str, [f64; 3])> = pairs.map(|(name, hex)| (name, rgb(hex))).collect();
+            let card = named.iter().find(|(name, _)| *name == "--card").unwrap().1;
+            (
+                named.iter().filter(|(name, _)| name.starts_with("--color-")).map(|(_, rgb)| *rgb).collect(),
+                card,
+            )
+        })
+    }
+
+    fn linear(rgb: [f64; 3]) -> [f64; 3] {
+        rgb.map(|part| {
+            let part = part / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    /// Returns the contrast of two colors (WCAG 2.2).
+    fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+        let luminance = |rgb| {
+            let [red, green, blue] = linear(rgb);
+            0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        one.max(other) / one.min(other)
+    }
+
+    /// Returns a color in the space `OKLab`, where distances are those that people see.
+    fn oklab(rgb: [f64; 3]) -> [f64; 3] {
+        let [red, green, blue] = linear(rgb);
+        let long = (0.412_221_470_8 * red + 0.536_332_536_3 * green + 0.051_445_992_9 * blue).cbrt();
+        let medium = (0.211_903_498_2 * red + 0.680_699_545_1 * green + 0.107_396_956_6 * blue).cbrt();
+        let short = (0.088_302_461_9 * red + 0.281_718_837_6 * green + 0.629_978_700_5 * blue).cbrt();
+        [
+            0.210_454_255_3 * long + 0.793_617_785_0 * medium - 0.004_072_046_8 * short,
+            1.977_998_495_1 * long - 2.428_592_205_0 * medium + 0.450_593_709_9 * short,
+            0.025_904_037_1 * long + 0.782_771_766_2 * medium - 0.808_675_766_0 * short,
+        ]
+    }
+
+    #[test]
+    fn colors_of_operations_differ_and_are_visible_in_both_schemes() {
+        for (colors, card) in palettes() {
+            assert_eq!(colors.len(), 11);
+            for (at, color) in colors.iter().enumerate() {
+                // The minimum for graphics.
+                assert!(contrast(*color, card) >= 3.0, "{color:?} on {card:?}");
+                for other in &colors[..at] {
+                    let (one, two) = (oklab(*color), oklab(*other));
+                    let distance = (0..3).map(|part| (one[part] - two[part]).powi(2)).sum::<f64>().sqrt();
+                    assert!(distance >= 0.09, "{color:?} and {other:?}: {distance}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn files_load_nothing_remote_and_create_no_markup_from_text() {
         for file in SCRIPTS.iter().chain([&STYLE]) {

@@ -24,6 +24,9 @@ export async function requests(container) {
   return stop;
 }
 
+/** The stages of a request have different colors, as long as there are not more of them than colors. */
+const colorOf = (index) => `color-${(index % 10) + 1}`;
+
 const formatMs = (us) => `${(us / 1000).toFixed(1)} ms`;
 
 /** Returns the duration of a request, which opens to the durations of its stages. */
@@ -34,13 +37,13 @@ function timing({ id, elapsedUs, stages }, open) {
   let x = 0;
   const bars = entries.map(([, us], index) => {
     const width = (us / total) * 120;
-    const bar = svg("rect", { class: `bar-${(index % 4) + 1}`, x, y: 0, width, height: 10 });
+    const bar = svg("rect", { class: colorOf(index), x, y: 0, width, height: 10 });
     x += width;
     return bar;
   });
   const image = svg("svg", { class: "stages", viewBox: "0 0 120 10", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "rest", x: 0, y: 0, width: 120, height: 10 }), ...bars);
   return el("details", { "data-id": id, open }, el("summary", {}, formatMs(elapsedUs), image),
-    el("ol", { class: "plain" }, ...entries.map(([stage, us], index) => el("li", {}, el("span", { class: `swatch bar-${(index % 4) + 1}` }), `${stage} ${formatMs(us)}`))));
+    el("ol", { class: "plain" }, ...entries.map(([stage, us], index) => el("li", {}, el("span", { class: `swatch ${colorOf(index)}` }), `${stage} ${formatMs(us)}`))));
 }
 
 /** Returns the credits of a request, which open to their items. */

@@ -5,6 +5,9 @@ import { el, empty, field, formatCount, metrics, showError, svg, table } from ".
 
 const DAYS = [7, 30, 90];
 
+/** The operations of the usage log, in the order of their colors, which never change. New ones are added at the end. */
+const OPERATIONS = ["search", "scrape", "map", "crawl", "batch", "parse", "monitor", "agent", "extract", "browser"];
+
 /** Shows the page. */
 export async function usage(container) {
   const period = el("select", {}, ...DAYS.map((days) => el("option", { value: days }, `${days} days`)));
@@ -50,7 +53,7 @@ function lastDays(count) {
 /** Returns a chart with a stacked bar for each day. The table below it has the same data. */
 function chart(rows, dayCount, measure, containerWidth) {
   if (!rows.length) return [empty("No requests in this period")];
-  const operations = [...new Set(rows.map((row) => row.operation))].sort();
+  const operations = [...new Set(rows.map((row) => row.operation))].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   const days = lastDays(dayCount).map((day) => ({ day, values: operations.map((operation) => sum(rows.filter((row) => row.day === day && row.operation === operation), measure)) }));
   const max = Math.max(1, ...days.map(({ values }) => values.reduce((total, value) => total + value, 0)));
   const [width, height, left, bottom] = [Math.max(280, containerWidth - 34), 230, 48, 24];
@@ -60,7 +63,7 @@ function chart(rows, dayCount, measure, containerWidth) {
     return values.map((value, index) => {
       const barHeight = (value / max) * (height - bottom - 14);
       top -= barHeight;
-      return svg("rect", { class: `bar-${(index % 4) + 1}`, x: left + dayIndex * step + 1, y: top, width: Math.max(1, step - 2), height: barHeight }, svg("title", {}, `${day}: ${operations[index]} ${formatCount(value)}`));
+      return svg("rect", { class: colorOf(operations[index]), x: left + dayIndex * step + 1, y: top, width: Math.max(1, step - 2), height: barHeight }, svg("title", {}, `${day}: ${operations[index]} ${formatCount(value)}`));
     });
   });
   const image = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${measure} by day; the table below has the data` },
@@ -72,9 +75,14 @@ function chart(rows, dayCount, measure, containerWidth) {
     svg("text", { x: left, y: height - 6 }, days[0].day),
     svg("text", { x: width, y: height - 6, "text-anchor": "end" }, days.at(-1).day),
     ...bars);
-  const legend = el("ul", { class: "legend" }, ...operations.map((operation, index) => el("li", {}, el("span", { class: `swatch bar-${(index % 4) + 1}` }), operation)));
+  const legend = el("ul", { class: "legend" }, ...operations.map((operation) => el("li", {}, el("span", { class: `swatch ${colorOf(operation)}` }), operation)));
   return [image, legend];
 }
+
+/** Returns the place of an operation among all; unknown ones follow the known ones. */
+const rank = (operation) => (OPERATIONS.includes(operation) ? OPERATIONS.indexOf(operation) : OPERATIONS.length);
+
+const colorOf = (operation) => (OPERATIONS.includes(operation) ? `color-${rank(operation) + 1}` : "color-other");
 
 const sum = (rows, measure) => rows.reduce((total, row) => total + row[measure], 0);
 
