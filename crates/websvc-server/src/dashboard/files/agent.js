@@ -3,9 +3,9 @@
 import { traceItem } from "./agent_trace.js";
 import { request } from "./api.js";
 import { confirmAction } from "./dialog.js";
-import { badge, boundedText, copyButton, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, showStatus, table } from "./dom.js";
+import { badge, boundedText, codeBlock, copyButton, countText, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, showStatus, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
-import { countText, elapsedText, formatRelative, setHeading } from "./monitor_text.js";
+import { elapsedText, formatRelative, setHeading } from "./monitor_text.js";
 
 /** Characters of data, of a task and of a passage that are shown at first. */
 const [DATA_CHARS, TASK_CHARS, PASSAGE_CHARS] = [20_000, 1000, 300];
@@ -125,7 +125,7 @@ function dataView(run, content) {
   const text = JSON.stringify(content, null, 2);
   const isPartial = run.status === "failed";
   const hint = isPartial ? el("p", { class: "hint" }, `This is not a result: the run ended early.${run.partialSchemaValid === false ? " It does not follow the schema." : ""}`) : null;
-  return [heading, hint, el("pre", { tabindex: "0", dir: "auto" }, ...boundedText(text, DATA_CHARS)), el("div", { class: "actions" }, copyButton(() => text, "data"))];
+  return [heading, hint, codeBlock("Data of the run", ...boundedText(text, DATA_CHARS)), el("div", { class: "actions" }, copyButton(() => text, "data"))];
 }
 
 function sourceView(sources, data) {
@@ -150,7 +150,7 @@ function taskView(thread, id, { effort, threadTurn }) {
   return properties([
     ["Prompt", turn.prompt ? el("span", {}, ...boundedText(turn.prompt, TASK_CHARS)) : undefined],
     ["Start pages", turn.urls?.length ? el("ul", { class: "plain targets" }, ...turn.urls.map((url) => el("li", { dir: "auto" }, link(url)))) : "none"],
-    ["Schema", turn.schema ? el("details", {}, el("summary", {}, "JSON Schema"), el("pre", { tabindex: "0" }, JSON.stringify(turn.schema, null, 2))) : "none: an object of any form"],
+    ["Schema", turn.schema ? el("details", {}, el("summary", {}, "JSON Schema"), codeBlock("JSON Schema", JSON.stringify(turn.schema, null, 2))) : "none: an object of any form"],
     ["Effort", effort ?? "medium"],
     ["Turn of its thread", formatCount(threadTurn)],
     ["Other turns", others.length ? el("ul", { class: "plain" }, ...others.map((other) => el("li", { dir: "auto" }, el("a", { href: agentPath(other.id) }, other.prompt.slice(0, HEADING_CHARS))))) : undefined],

@@ -3,7 +3,7 @@
 import { agentPage, agentPath, cancelButton } from "./agent.js";
 import { newAgent } from "./agent_form.js";
 import { request } from "./api.js";
-import { badge, boundedText, el, empty, pager, replaceContent, showError, table } from "./dom.js";
+import { badge, boundedText, countText, el, empty, pager, replaceContent, showError, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { formatRelative } from "./monitor_text.js";
 
@@ -50,7 +50,7 @@ function runTable(runs, onChange) {
   return table("Agent runs", ["Task", "Started", "Start pages", "From", "Status", "Actions"], runs.map((run) => [
     el("a", { href: agentPath(run.id), class: "name", "data-focus": `open ${run.id}` }, cut(run.options.prompt)),
     formatRelative(run.createdAt),
-    run.options.urls?.length ? run.options.urls.length === 1 ? boundedText(run.options.urls[0], TASK_CHARS) : `${run.options.urls.length} pages` : "none",
+    run.options.urls?.length ? run.options.urls.length === 1 ? boundedText(run.options.urls[0], TASK_CHARS) : countText(run.options.urls.length, "page") : "none",
     run.origin,
     listBadge(run.status),
     run.status === "processing" ? el("div", { class: "actions" }, cancelButton(run.id, onChange)) : "",

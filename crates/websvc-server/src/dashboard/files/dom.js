@@ -45,11 +45,11 @@ export function field(label, input, hint) {
   return el("div", { class: isCheckbox ? "field check" : "field" }, ...parts);
 }
 
-/** Returns a group of checkboxes, and a function that reads the names of the checked ones. */
+/** Returns a group of checkboxes, a function that reads the names of the checked ones, and its controls by name. */
 export function checkboxGroup(legend, names, checked) {
   const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: checked.includes(name) }));
   const group = el("fieldset", { class: "chips" }, el("legend", {}, legend), ...boxes.map((box) => el("label", { class: "chip" }, box, ` ${box.value}`)));
-  return { group, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
+  return { group, read: () => boxes.filter((box) => box.checked).map((box) => box.value), controls: boxes.map((box) => [box.value, box]) };
 }
 
 /**
@@ -66,6 +66,12 @@ export function table(caption, columns, rows, emptyText) {
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)), el("tbody", { role: "rowgroup" }, ...body));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, element);
 }
+
+/** Attributes of an element that may scroll: it gets the focus, so that the keyboard can scroll it, and has a name. */
+export const scrollable = (name) => ({ tabindex: "0", role: "group", "aria-label": name });
+
+/** Returns a block of code that may scroll. */
+export const codeBlock = (name, ...content) => el("pre", { ...scrollable(name), dir: "auto" }, ...content);
 
 /** Returns a placeholder for missing content. */
 export const empty = (...content) => el("p", { class: "empty" }, ...content);
@@ -133,6 +139,9 @@ export function boundedText(text, max) {
 export const formatTime = (value) => (value ? new Date(value).toLocaleString() : "never");
 
 export const formatCount = (value) => Number(value).toLocaleString();
+
+/** Returns a number with its noun. */
+export const countText = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns a duration with its unit. */
 export function formatDuration(ms) {

@@ -1,10 +1,10 @@
 // One monitor: its settings and the history of its checks.
 
 import { request } from "./api.js";
-import { badge, boundedText, copyButton, el, empty, formatCount, formatTime, link, metrics, pager, properties, replaceContent, setNotice, showError, svg, table } from "./dom.js";
+import { badge, boundedText, copyButton, countText, el, empty, formatCount, formatTime, link, metrics, pager, properties, replaceContent, setNotice, showError, svg, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { monitorActions } from "./monitor_actions.js";
-import { PAGE_STATUSES, apiPath, countText, describeSchedules, elapsedText, formatRelative, formatZoned, isInProgress, monitorPath, notificationBadges, scheduleWords, setHeading, statusBadge, summaryBadges, summaryText, withoutSecrets } from "./monitor_text.js";
+import { PAGE_STATUSES, apiPath, describeSchedules, elapsedText, formatRelative, formatZoned, isInProgress, monitorPath, notificationBadges, scheduleWords, setHeading, statusBadge, summaryBadges, summaryText, withoutSecrets } from "./monitor_text.js";
 
 /** Checks on a page of the history. */
 const PAGE_SIZE = 25;
@@ -64,7 +64,7 @@ function settingList(monitor, described) {
     ["Email", emailText(notification?.email, monitor.emailRecipientSubscriptions ?? [])],
     ["Slack", notification?.slack?.enabled ? notification.slack.channelName ?? "on" : "off"],
     ["Feed", feedUrl ? el("span", { class: "badges" }, link(feedUrl, "Atom feed"), copyButton(() => new URL(feedUrl, location.href).href, "feed URL"), el("span", { class: "hint" }, "works without a key: keep its URL private")) : undefined],
-    ["Retention", `${formatCount(retentionDays)} days`],
+    ["Retention", countText(retentionDays, "day")],
     ["Created", formatTime(monitor.createdAt)],
     ["Changed", formatTime(monitor.updatedAt)],
     ["Id", el("code", {}, monitor.id)],
@@ -82,7 +82,7 @@ function emailText(email, subscriptions) {
   if (!email?.enabled) return "off";
   const statusOf = new Map(subscriptions.map(({ email: address, status }) => [address, status]));
   const addresses = email.recipients?.length ? email.recipients : subscriptions.map(({ email: address }) => address);
-  if (!addresses.length) return "the members of the team";
+  if (!addresses.length) return "nobody: there are no recipients";
   return el("ul", { class: "plain" }, ...addresses.map((address) => el("li", { dir: "auto" }, address, statusOf.has(address) ? el("span", { class: "hint" }, ` ${statusOf.get(address).replaceAll("_", " ")}`) : null)));
 }
 

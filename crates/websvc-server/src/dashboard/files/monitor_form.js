@@ -1,7 +1,7 @@
 // The form that creates and changes a monitor.
 
 import { request } from "./api.js";
-import { checkboxGroup, el, field, formatCount, setNotice, showError } from "./dom.js";
+import { checkboxGroup, countText, el, field, formatCount, setNotice, showError } from "./dom.js";
 import { InputError, linesOf, targetFields } from "./monitor_target.js";
 import { apiPath, formatRelative, formatZoned, monitorPath, setHeading } from "./monitor_text.js";
 
@@ -202,7 +202,7 @@ function previewer(schedule, estimate, read) {
       if (number !== latest) return;
       schedule.show(result.schedule, result.errors);
       const { estimatedCreditsPerCheck: check, estimatedCreditsPerMonth: month } = result;
-      estimate.textContent = month === null ? "The estimated credits are shown here when all fields are valid." : `About ${formatCount(month)} credits in 30 days, ${formatCount(check)} for each check.`;
+      estimate.textContent = month === null ? "The estimated credits are shown here when all fields are valid." : `About ${countText(month, "credit")} in 30 days, ${formatCount(check)} for each check.`;
     } catch (error) {
       if (number === latest && estimate.isConnected) estimate.textContent = `The estimate could not be computed: ${error.message}`;
     }
@@ -242,7 +242,7 @@ function notificationFields(monitor) {
   return {
     element: el("div", {},
       field("Webhook URL", url, Object.keys(hookOptions).length ? "Its headers and metadata stay as they are." : "Empty: no events."), events.group,
-      field("Send emails", email), field("Email recipients", recipients, "One per line. Empty: the members of the team."), field("Emails include the changes", diffs),
+      field("Send emails", email), field("Email recipients", recipients, "One per line. Empty: nobody gets an email."), field("Emails include the changes", diffs),
       field("Send messages to Slack", slack), field("Slack webhook URL", slackUrl, "The URL of an incoming webhook.")),
     read: () => {
       const hook = url.value.trim();

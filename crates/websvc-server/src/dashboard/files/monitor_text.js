@@ -1,7 +1,7 @@
 // Monitors and checks in words: schedules, times, results and notifications.
 
 import { request } from "./api.js";
-import { badge, el, formatCount } from "./dom.js";
+import { badge, countText, el, formatCount } from "./dom.js";
 
 /** Statuses of pages in the order in which results name them, the changes first. */
 export const PAGE_STATUSES = ["changed", "new", "removed", "error", "same"];
@@ -13,7 +13,9 @@ const STATUS_KINDS = {
 };
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const UNITS = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+/** Units of relative times: the name, the length in seconds, and the smallest distance in the unit. Below two days, hours tell more. */
+const UNITS = [["day", 86_400, 172_800], ["hour", 3600, 3600], ["minute", 60, 60], ["second", 1, 0]];
 
 /** Returns a status of a monitor, a check or a page. */
 export const statusBadge = (status) => badge(STATUS_KINDS[status] ?? "plain", status.replaceAll("_", " "));
@@ -40,8 +42,8 @@ export const scheduleWords = (schedule, described) => described?.words ?? `${sch
 /** Returns a time such as "in 5 minutes". */
 export function formatRelative(time) {
   const seconds = Math.round((new Date(time) - Date.now()) / 1000);
-  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS.at(-1);
-  return RELATIVE.format(Math.trunc(seconds / size), unit);
+  const [unit, size] = UNITS.find(([, , smallest]) => Math.abs(seconds) >= smallest);
+  return RELATIVE.format(Math.round(seconds / size), unit);
 }
 
 /** Returns a time in a time zone; in that of the browser if it does not know the zone. */
@@ -70,9 +72,6 @@ export function summaryBadges(summary) {
   if (!counts.length) return el("span", { class: "hint" }, "no pages");
   return el("span", { class: "badges" }, ...counts.map((status) => badge(STATUS_KINDS[status], `${formatCount(summary[status])} ${status}`)));
 }
-
-/** Returns a number with its noun. */
-export const countText = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns a target in a few words. */
 export function targetText(target) {

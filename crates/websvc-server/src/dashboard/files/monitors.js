@@ -2,12 +2,12 @@
 
 import { request } from "./api.js";
 import { check } from "./check.js";
-import { badge, el, empty, pager, replaceContent, showError, table } from "./dom.js";
+import { badge, countText, el, empty, pager, replaceContent, showError, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { monitorPage } from "./monitor.js";
 import { monitorActions } from "./monitor_actions.js";
 import { editMonitor, newMonitor } from "./monitor_form.js";
-import { countText, describeSchedules, formatRelative, monitorPath, scheduleWords, statusBadge, summaryBadges, targetText, timeText } from "./monitor_text.js";
+import { describeSchedules, formatRelative, monitorPath, scheduleWords, statusBadge, summaryBadges, targetText, timeText } from "./monitor_text.js";
 
 /** Monitors on a page of the list. */
 const PAGE_SIZE = 25;

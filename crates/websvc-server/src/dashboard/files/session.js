@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { confirmAction } from "./dialog.js";
-import { badge, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, showStatus } from "./dom.js";
+import { badge, countText, el, empty, formatCount, formatTime, link, metrics, properties, replaceContent, showStatus } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { elapsedText, formatRelative, setHeading } from "./monitor_text.js";
 
@@ -80,7 +80,7 @@ export function endButton({ id }, onEnd) {
     onConfirm: async () => {
       const { sessionDurationMs, creditsBilled } = await request("DELETE", `/v2/browser/${encodeURIComponent(id)}`);
       await onEnd();
-      const credits = creditsBilled === undefined ? "" : `, ${formatCount(creditsBilled)} credits`;
+      const credits = creditsBilled === undefined ? "" : `, ${countText(creditsBilled, "credit")}`;
       return `Session ${name} was ended: ${Math.round(sessionDurationMs / 1000)} s${credits}`;
     },
   }) }, "End");

@@ -1,10 +1,10 @@
 // The browser sessions of the team: their list, and the page of each.
 
 import { request } from "./api.js";
-import { badge, el, formatCount, replaceContent, table } from "./dom.js";
+import { badge, countText, el, formatCount, replaceContent, table } from "./dom.js";
 import { refreshWhile } from "./live.js";
 import { endButton, sessionPage, sessionPath } from "./session.js";
-import { countText, elapsedText, formatRelative } from "./monitor_text.js";
+import { elapsedText, formatRelative } from "./monitor_text.js";
 
 /** Shows the list, or the session that the rest of the path names. Returns a function that stops the refresh of the page. */
 export function sessions(container, session, [id]) {

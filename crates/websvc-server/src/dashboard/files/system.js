@@ -1,7 +1,7 @@
 // The state of the service: readiness, crawls, search sources, index, page cache, browser and threat scanner.
 
 import { request } from "./api.js";
-import { badge, el, empty, formatBytes, formatCount, formatDuration, formatTime, metrics, properties, table } from "./dom.js";
+import { badge, countText, el, empty, formatBytes, formatCount, formatDuration, formatTime, metrics, properties, table } from "./dom.js";
 import { autoRefresh } from "./live.js";
 
 const INTERVAL_MS = 3000;
@@ -14,8 +14,23 @@ export async function system(container) {
   const bodies = new Map();
   const columns = el("div", { class: "columns" });
   let last = null;
+  const load = async () => {
+    try {
+      return await request("GET", "/dashboard/system");
+    } catch (error) {
+      showFailure();
+      throw error;
+    }
+  };
+  // All values are those of the last response then, and the state is not known.
+  const showFailure = () => {
+    if (!last || container.classList.contains("stale")) return;
+    container.classList.add("stale");
+    showSection("", overview(last, 0, true));
+  };
   const show = async () => {
-    const current = await request("GET", "/dashboard/system");
+    const current = await load();
+    container.classList.remove("stale");
     const growth = last?.index && current.index && current.now > last.now ? (current.index.documents - last.index.documents) / ((current.now - last.now) / 1000) : 0;
     for (const [title, content] of sections(current, growth, last)) showSection(title, content);
     last = current;
@@ -39,16 +54,21 @@ export async function system(container) {
   return stop;
 }
 
+/** Returns the most important values. If the service does not respond, they are the last known ones. */
+function overview({ startedAt, now, readiness, requests, index, cache }, growth, isStale) {
+  const lookups = cache.hits + cache.misses;
+  return metrics([
+    ["State", isStale ? badge("bad", "unknown") : state(readiness.status), isStale ? `no response since ${new Date(now).toLocaleTimeString()}; all values are of then` : `up ${formatDuration(now - startedAt)}`],
+    ["Documents", index ? formatCount(index.documents) : "none", growth > 0 ? `+${growth.toFixed(1)} per second` : "in the index"],
+    ["Requests", formatCount(requests.inWork), requests.waiting ? `in progress, ${requests.waiting} queued` : "in progress"],
+    ["Cache hits", lookups ? `${Math.round((cache.hits / lookups) * 100)} %` : "-", lookups ? `of ${countText(lookups, "lookup")}` : "no lookups"],
+  ]);
+}
+
 function sections(current, growth, last) {
   const { version, startedAt, now, readiness, requests, sources, index, crawls, cache, browser, threat } = current;
-  const lookups = cache.hits + cache.misses;
   return [
-    ["", metrics([
-      ["State", state(readiness.status), `up ${formatDuration(now - startedAt)}`],
-      ["Documents", index ? formatCount(index.documents) : "none", growth > 0 ? `+${growth.toFixed(1)} per second` : "in the index"],
-      ["Requests", formatCount(requests.inWork), requests.waiting ? `in progress, ${requests.waiting} queued` : "in progress"],
-      ["Cache hits", lookups ? `${Math.round((cache.hits / lookups) * 100)} %` : "-", lookups ? `of ${formatCount(lookups)} lookups` : "no lookups"],
-    ])],
+    ["", overview(current, growth, false)],
     ["Crawls", crawls.length ? crawls.map((crawl) => crawlProgress(crawl, last?.crawls?.find((other) => other.id === crawl.id && other.team === crawl.team)))
       : empty("No crawl or batch is in progress. ", el("code", {}, `websvc index crawl URL --server ${location.origin}`), ", ", el("code", {}, "POST /v2/crawl"), " and ", el("code", {}, "POST /v2/batch/scrape"), " are listed here.")],
     ["Sources", [...readiness.sources.filter(({ warning }) => warning).slice(0, 1).map(({ warning }) => empty(warning)), table("Search sources", ["Name", "State", ["Responses", "number"], ["Failed", "number"], ["Mean", "number"], ["p95", "number"], "Last error"],
@@ -60,7 +80,7 @@ function sections(current, growth, last) {
         ["Disk", cache.isFull ? badge("bad", "full: no pages are stored") : undefined]])]],
     ["Browser", browser ? properties([["State", browser.running ? badge("good", "running") : badge("plain", "not started")], ["Open pages", formatCount(browser.pages)],
       ["Queued pages", formatCount(browser.waiting)], ["Free slots", formatCount(browser.freePlaces)], ["Memory", formatBytes(browser.memoryBytes)],
-      ["Since the start", `${formatCount(browser.opened)} opened, ${formatCount(browser.failed)} failed, ${formatCount(browser.crashed)} crashes`], ["Warning", browser.warning]])
+      ["Since the start", `${formatCount(browser.opened)} opened, ${formatCount(browser.failed)} failed, ${formatCount(browser.crashed)} crashed`], ["Warning", browser.warning]])
       : empty("No browser: pages are used as their hosts serve them, without running scripts.")],
     ["Threat scanner", threat.scanner ? properties([["Scanner", threat.scanner], ["Scanned", formatCount(threat.scanned)], ["Cached", formatCount(threat.remembered)],
       ["Failed", threat.failed ? badge("bad", formatCount(threat.failed)) : "0"], ["Blocked URLs", formatCount(threat.blocked)]])
@@ -90,5 +110,5 @@ function crawlProgress({ id, hosts = [], team, job, state: jobState, pages = 0, 
   return el("div", { class: "crawl" },
     el("p", { class: "head" }, el("strong", { dir: "auto" }, title), " ", badge(kind, word), el("span", { class: "hint" }, [job ? ` ${job} ${id}` : "", team ? ` team ${team}` : ""].filter(Boolean).join(","))),
     el("progress", { max: total, value: ended ? total : pages + failed, "aria-label": `Crawl of ${title}` }),
-    el("p", { class: "hint" }, `${formatCount(pages)} pages, ${formatCount(failed)} failed, ${formatCount(skipped)} skipped, ${formatCount(waiting)} queued; ${rate.toFixed(1)} pages per second; duration ${formatDuration(elapsedMs)}`));
+    el("p", { class: "hint" }, `${countText(pages, "page")}, ${formatCount(failed)} failed, ${formatCount(skipped)} skipped, ${formatCount(waiting)} queued; ${rate.toFixed(1)} pages per second; duration ${formatDuration(elapsedMs)}`));
 }
