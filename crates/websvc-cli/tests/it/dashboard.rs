@@ -7,6 +7,7 @@ mod keyboard;
 mod monitors;
 mod service;
 mod sessions;
+mod views;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -69,7 +70,10 @@ async fn start_with(test: &str, settings: &[(&str, &str)]) -> Option<DashboardTe
     };
     let html = format!(
         "<title>Tea &lt;img src=x onerror={SCRIPT}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
-         &lt;script&gt;{SCRIPT}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
+         &lt;script&gt;{SCRIPT}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p><pre><code>brew --water 80 \
+         {}</code></pre><table><tr><th>Tea</th><th>{}</th></tr><tr><td>Green</td><td>2</td></tr></table></main>",
+        "--patience ".repeat(40),
+        "Minutes".repeat(40)
     );
     let tea = Arc::new(Mutex::new(String::new()));
     let shown = Arc::clone(&tea);

@@ -1,7 +1,7 @@
 // One check of a monitor: its result, and its pages with their changes.
 
 import { request } from "./api.js";
-import { boundedText, el, empty, field, formatCount, formatTime, link, metrics, properties, replaceContent, showError, table } from "./dom.js";
+import { boundedText, codeBlock, el, empty, field, formatCount, formatTime, link, metrics, properties, replaceContent, showError, table } from "./dom.js";
 import { diffView } from "./diff.js";
 import { refreshWhile } from "./live.js";
 import { PAGE_STATUSES, apiPath, elapsedText, formatRelative, isInProgress, monitorPath, notificationResults, setHeading, statusBadge, summaryBadges } from "./monitor_text.js";
@@ -129,7 +129,7 @@ function pageContent(page, addView) {
   }
   if (snapshot?.json) {
     const text = JSON.stringify(snapshot.json, null, 2);
-    parts.push(el("details", { class: "data" }, el("summary", {}, "Extracted data"), el("pre", { tabindex: "0" }, ...boundedText(text, DATA_CHARS))));
+    parts.push(el("details", { class: "data" }, el("summary", {}, "Extracted data"), codeBlock("Extracted data", ...boundedText(text, DATA_CHARS))));
   }
   return parts;
 }

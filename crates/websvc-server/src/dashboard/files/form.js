@@ -58,14 +58,36 @@ function control(schema, schemas) {
   } };
 }
 
+const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value);
+
+/** Returns functions that read and restore what the user has changed in controls, which are pairs of a name and an input. */
+function formState(controls) {
+  const initial = new Map(controls.map(([name, input]) => [name, valueOf(input)]));
+  return {
+    state: () => Object.fromEntries(controls.filter(([name, input]) => valueOf(input) !== initial.get(name)).map(([name, input]) => [name, valueOf(input)])),
+    restore: (state) => {
+      for (const [name, input] of controls) {
+        const value = state[name];
+        if (typeof value !== typeof initial.get(name)) continue;
+        if (input.type === "checkbox") input.checked = value;
+        else input.value = value;
+        const details = input.closest("details");
+        if (details) details.open = true;
+      }
+    },
+  };
+}
+
 /** Returns the fields of an object schema without some of its properties, and a function that reads the object. */
 function objectFields(schema, schemas, omitted) {
   const readers = [];
+  const controls = [];
   const fields = [];
   for (const [name, property] of Object.entries(schema.properties)) {
     if (property.deprecated || OMITTED.has(name) || omitted.has(name)) continue;
     const { input, read } = control(resolve(property, schemas), schemas);
     readers.push([name, read]);
+    controls.push([name, input]);
     fields.push(field(name, input, property.description));
   }
   const read = () => {
@@ -77,10 +99,13 @@ function objectFields(schema, schemas, omitted) {
     }
     return object;
   };
-  return { fields, read };
+  return { fields, controls, read };
 }
 
-/** Returns the search form: its elements with a submit button, the query input, and a function that reads the request. */
+/**
+ * Returns the search form: its elements with a submit button, the query input, a function that reads the request, and functions
+ * that read and restore the state of the controls.
+ */
 export function searchForm(openapi, submit) {
   const schemas = openapi.components.schemas;
   const query = el("input", { type: "search", required: true, dir: "auto", placeholder: "What are you looking for?", maxlength: schemas.SearchRequest.properties.query.maxLength, autocomplete: "off" });
@@ -116,5 +141,8 @@ export function searchForm(openapi, submit) {
     el("details", {}, el("summary", {}, "Search options"), el("div", { class: "grid" }, ...search.fields)),
     el("details", {}, el("summary", {}, "Scrape options"), el("div", { class: "grid" }, field("more formats", moreFormats, "Formats with options, as JSON."), ...scrape.fields)),
   ];
-  return { elements, query, read };
+  const prefixed = (prefix, pairs) => pairs.map(([name, input]) => [`${prefix}.${name}`, input]);
+  return { elements, query, read, ...formState([
+    ["query", query], ["limit", limit.input], ["formats", moreFormats], ...prefixed("source", sources.controls), ...prefixed("format", formats.controls),
+    ...prefixed("search", search.controls), ...prefixed("scrape", scrape.controls)]) };
 }

@@ -1,7 +1,7 @@
 // The frame of the dashboard: signing in and out, and the navigation between pages.
 
 import { request, setOnSessionEnd, setSession } from "./api.js";
-import { el, field, showError, showStatus, takeNotice } from "./dom.js";
+import { codeBlock, el, field, showError, showStatus, takeNotice } from "./dom.js";
 import { agents } from "./agents.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
@@ -55,10 +55,10 @@ function showSignIn(reason) {
   main.replaceChildren(el("div", { class: "narrow" }, form, el("section", { class: "help", "aria-label": "How to create an admin key" },
     el("h2", {}, "No admin key yet?"),
     el("p", {}, "On the machine of the service, while it runs:"),
-    el("pre", { tabindex: "0" }, "websvc keys create --admin"),
+    codeBlock("Command", "websvc keys create --admin"),
     el("p", { class: "hint" }, "Use the --data-dir (or WEBSVC_DATA_DIR) of the service: its log contains the complete command."),
     el("p", {}, "In a container, before the service starts, as a variable with at least 16 characters:"),
-    el("pre", { tabindex: "0" }, 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
+    codeBlock("Variable", 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
     el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY are not admin keys."))));
   document.title = "Sign in - websvc";
   if (reason) showError(reason);

@@ -1,7 +1,7 @@
 // The results of a search, as cards.
 
 import { request } from "./api.js";
-import { copyButton, el, empty, link, properties, table } from "./dom.js";
+import { codeBlock, copyButton, el, empty, link, properties, scrollable, table } from "./dom.js";
 
 /** Returns a text with the words of the query marked. */
 function markWords(text, words) {
@@ -38,10 +38,14 @@ async function renderMarkdown(markdown, url) {
   const parsed = new DOMParser().parseFromString(html, "text/html");
   for (const anchor of parsed.querySelectorAll("a")) { anchor.rel = "noopener noreferrer"; anchor.target = "_blank"; }
   for (const block of parsed.querySelectorAll("p, li, h4, h5, h6, td, th, blockquote, pre")) block.dir = "auto";
+  for (const block of parsed.querySelectorAll("pre")) for (const [name, value] of Object.entries(scrollable("Code"))) block.setAttribute(name, value);
+  for (const part of parsed.querySelectorAll("table")) {
+    const frame = el("div", { class: "scroll", ...scrollable("Table") });
+    part.replaceWith(frame);
+    frame.append(part);
+  }
   return el("div", { class: "rendered", tabindex: "0", role: "region", "aria-label": `Content of ${url}` }, ...parsed.body.childNodes);
 }
-
-const code = (text) => el("pre", { tabindex: "0" }, text);
 
 /** Returns a section for each requested format of a result. */
 function contentSections(result) {
@@ -49,16 +53,16 @@ function contentSections(result) {
   const { markdown, html, rawHtml, links, images, screenshot, actions, metadata, ...others } = result;
   if (markdown) {
     sections.push(lazySection("Content", () => renderMarkdown(markdown, result.url)));
-    sections.push(lazySection("Markdown", () => el("div", {}, copyButton(() => markdown, "markdown"), code(markdown))));
+    sections.push(lazySection("Markdown", () => el("div", {}, copyButton(() => markdown, "markdown"), codeBlock("Markdown", markdown))));
   }
-  if (html) sections.push(lazySection("HTML", () => code(html)));
-  if (rawHtml) sections.push(lazySection("Raw HTML", () => code(rawHtml)));
+  if (html) sections.push(lazySection("HTML", () => codeBlock("HTML", html)));
+  if (rawHtml) sections.push(lazySection("Raw HTML", () => codeBlock("Raw HTML", rawHtml)));
   if (links) sections.push(lazySection(`Links (${links.length})`, () => el("ul", {}, ...links.map((url) => el("li", {}, link(url))))));
   if (images && Array.isArray(images)) sections.push(lazySection(`Images (${images.length})`, () => el("ul", {}, ...images.map((url) => el("li", {}, link(url))))));
   if (screenshot) sections.push(lazySection("Screenshot", () => screenshotFigure(screenshot, `Screenshot of ${result.url}`), true));
   for (const [name, value] of Object.entries(others)) {
     if (!["url", "title", "description", "snippet", "category", "date", "position", "imageUrl"].includes(name) && value !== null && value !== undefined) {
-      sections.push(lazySection(name, () => code(typeof value === "string" ? value : JSON.stringify(value, null, 2))));
+      sections.push(lazySection(name, () => codeBlock(name, typeof value === "string" ? value : JSON.stringify(value, null, 2))));
     }
   }
   if (actions) sections.push(lazySection("Action results", () => actionResults(actions)));
@@ -78,8 +82,8 @@ function actionResults({ screenshots = [], scrapes = [], javascriptReturns = [],
   return el("div", {},
     ...screenshots.map((url, index) => screenshotFigure(url, `Screenshot ${index + 1} of the actions`)),
     ...pdfs.map((url, index) => el("p", {}, link(url, `PDF ${index + 1}`))),
-    ...scrapes.flatMap(({ url, html }) => [el("p", { class: "url" }, url), code(html)]),
-    ...javascriptReturns.map((value) => code(JSON.stringify(value, null, 2))));
+    ...scrapes.flatMap(({ url, html }) => [el("p", { class: "url" }, url), codeBlock(`HTML of ${url}`, html)]),
+    ...javascriptReturns.map((value, index) => codeBlock(`Result ${index + 1} of JavaScript`, JSON.stringify(value, null, 2))));
 }
 
 function resultCard(result, words) {
