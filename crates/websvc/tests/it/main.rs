@@ -9,6 +9,7 @@ mod embedded;
 mod errors;
 mod examples;
 mod jobs;
+mod manual;
 mod monitors;
 mod requests;
 mod retries;

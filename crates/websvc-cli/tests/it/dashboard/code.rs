@@ -88,6 +88,11 @@ async fn playground_rust_code_equals_the_compiled_example() {
     let Some(dashboard) = start(test).await else { return };
     let shown = shown_code(&dashboard, "brewing", false).await;
     let code = shown["Rust"].as_str().unwrap().replace(&dashboard.service.address, "http://127.0.0.1:3002");
+    let program = code.find("use websvc").unwrap();
     let compiled = &RUST[RUST.find("use websvc").unwrap()..];
-    assert_eq!(code, compiled);
+    assert_eq!(&code[program..], compiled);
+    for dependency in ["serde_json", "tokio", "websvc"] {
+        assert!(compiled.contains(&format!("{dependency}::")), "{dependency} is not used");
+        assert!(code[..program].contains(&format!("\n// {dependency} = ")), "{dependency} is not declared");
+    }
 }

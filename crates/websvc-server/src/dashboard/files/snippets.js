@@ -22,6 +22,15 @@ function rustRawString(text) {
   return `r${"#".repeat(hashCount)}"${text}"${"#".repeat(hashCount)}`;
 }
 
+/** The dependencies of the Rust sample. */
+const RUST_DEPENDENCIES = `// Cargo.toml, for a program next to the source tree of websvc:
+// [dependencies]
+// serde_json = "1"
+// tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+// websvc = { path = "../websvc/crates/websvc" }
+
+`;
+
 /** Returns a code sample for each language, by its name. Without authentication, the samples send no key. */
 export function codeSamples(request, base, isKeyRequired = true) {
   const body = JSON.stringify(request, null, 2);
@@ -30,6 +39,6 @@ export function codeSamples(request, base, isKeyRequired = true) {
     curl: `curl ${base}/v2/search \\\n${withKey('  -H "Authorization: Bearer $WEBSVC_API_KEY" \\\n')}  -H 'Content-Type: application/json' \\\n  -d ${shellQuote(body)}\n`,
     Python: `import json\n${withKey("import os\n")}import urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(`${base}/v2/search`)},\n    data=json.dumps(\n        ${python(request, 2)}\n    ).encode(),\n    headers={\n${withKey(`        "Authorization": f"Bearer {os.environ['WEBSVC_API_KEY']}",\n`)}        "Content-Type": "application/json",\n    },\n)\nwith urllib.request.urlopen(request) as response:\n    print(json.load(response)["data"])\n`,
     JavaScript: `const response = await fetch(${JSON.stringify(`${base}/v2/search`)}, {\n  method: "POST",\n  headers: {\n${withKey('    "Authorization": `Bearer ${process.env.WEBSVC_API_KEY}`,\n')}    "Content-Type": "application/json",\n  },\n  body: JSON.stringify(${body.replaceAll("\n", "\n  ")}),\n});\nconst { data } = await response.json();\nconsole.log(data);\n`,
-    Rust: `use websvc::{Client, types::SearchRequest};\n\n#[tokio::main]\nasync fn main() -> Result<(), Box<dyn std::error::Error>> {\n${withKey('    let key = std::env::var("WEBSVC_API_KEY")?;\n')}    let client = Client::builder(${JSON.stringify(base)}.parse()?)${withKey(".key(key)")}.build()?;\n    let request: SearchRequest = serde_json::from_str(\n        ${rustRawString(body.replaceAll("\n", "\n        "))},\n    )?;\n    let response = client.execute_search(&request).await?;\n    println!("{:#?}", response.data);\n    Ok(())\n}\n`,
+    Rust: `${RUST_DEPENDENCIES}use websvc::{Client, types::SearchRequest};\n\n#[tokio::main]\nasync fn main() -> Result<(), Box<dyn std::error::Error>> {\n${withKey('    let key = std::env::var("WEBSVC_API_KEY")?;\n')}    let client = Client::builder(${JSON.stringify(base)}.parse()?)${withKey(".key(key)")}.build()?;\n    let request: SearchRequest = serde_json::from_str(\n        ${rustRawString(body.replaceAll("\n", "\n        "))},\n    )?;\n    let response = client.execute_search(&request).await?;\n    println!("{:#?}", response.data);\n    Ok(())\n}\n`,
   };
 }
