@@ -1,8 +1,14 @@
-//! The links of the README and of `docs/`: every relative one must lead to a file of the repository.
+//! The links and file names of the README and of `docs/`: every relative link, and every path that begins with a folder of
+//! the repository, must lead to a file of the repository.
 
 use std::path::Path;
 
-/// Adds a violation for each relative link of a page that leads nowhere.
+/// Top-level folders whose files the manual names.
+const FOLDERS: &[&str] = &["docs", "crates", "xtask"];
+/// The files for operators. The manual names them relative to this folder.
+const DEPLOY: &str = "docs/deploy";
+
+/// Adds a violation for each relative link of a page that leads nowhere, and for each name of a file that does not exist.
 pub(super) fn check(root: &Path, name: &str, text: &str, violations: &mut Vec<String>) {
     if name != "README.md" && !(name.starts_with("docs/") && name.ends_with(".md")) {
         return;
@@ -19,6 +25,27 @@ pub(super) fn check(root: &Path, name: &str, text: &str, violations: &mut Vec<St
             violations.push(format!("{name}:{line}: the link to \"{target}\" leads nowhere"));
         }
     }
+    for (number, line) in (1..).zip(text.lines()) {
+        for path in line.split(|c: char| c.is_whitespace() || "`\"'()<>[]|,;=".contains(c)) {
+            let path = path.trim_end_matches(['.', ':']).split('#').next().unwrap_or_default();
+            if is_missing(root, path) {
+                violations.push(format!("{name}:{number}: there is no file \"{path}\""));
+            }
+        }
+    }
+}
+
+/// Returns whether a word of a page is a path below a folder of the repository and does not exist. Patterns are no paths.
+fn is_missing(root: &Path, path: &str) -> bool {
+    let Some((folder, _)) = path.split_once('/') else { return false };
+    if path.contains(['*', '{', '$']) {
+        return false;
+    }
+    if FOLDERS.contains(&folder) {
+        return !root.join(path).exists();
+    }
+    let deploy = root.join(DEPLOY);
+    !folder.is_empty() && folder != ".." && deploy.join(folder).is_dir() && !deploy.join(path).exists()
 }
 
 /// Returns whether the target has a scheme, such as `https:` or `mailto:`.
@@ -107,5 +134,20 @@ mod tests {
         let mut elsewhere = Vec::new();
         check(root, "src/notes.md", text, &mut elsewhere);
         assert_eq!(elsewhere, Vec::<String>::new(), "only the README and docs/ are checked");
+    }
+
+    #[test]
+    fn names_of_missing_files_are_reported_also_in_code() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let text = "`xtask/Cargo.toml`, `crates/`, docs/*.md and `container/compose.yaml`.\n\
+                    ```sh\nkubectl apply --filename docs/deploy/kubernetes/nothing.yaml\n```\n\
+                    `container/nothing.yaml`, `src/nothing.rs`, https://docs.example/nothing and `../nothing.md`\n";
+        let mut found = Vec::new();
+        check(&folder, "docs/page.md", text, &mut found);
+        let expected = [
+            "docs/page.md:3: there is no file \"docs/deploy/kubernetes/nothing.yaml\"",
+            "docs/page.md:5: there is no file \"container/nothing.yaml\"",
+        ];
+        assert_eq!(found, expected);
     }
 }
