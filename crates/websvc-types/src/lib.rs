@@ -27,8 +27,12 @@
 //!     ..SearchRequest::new("asyncio gather")
 //! };
 //!
-//! let body = r#"{"query": "asyncio gather", "limit": 5, "scrapeOptions": {"formats": ["markdown", {"type":
-//! "links"}]}}"#; assert_eq!(serde_json::from_str::<SearchRequest>(body)?, request);
+//! let body = r#"{
+//!     "query": "asyncio gather",
+//!     "limit": 5,
+//!     "scrapeOptions": { "formats": ["markdown", { "type": "links" }] }
+//! }"#;
+//! assert_eq!(serde_json::from_str::<SearchRequest>(body)?, request);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
@@ -96,11 +100,11 @@ mod bare_name;
 pub mod branding;
 pub mod changes;
 pub mod compat;
+mod counted;
 pub mod country;
 mod document_page;
 mod error;
 pub mod extract;
-mod counted;
 pub mod feedback;
 pub mod format;
 pub mod index;
@@ -128,11 +132,11 @@ pub mod usage;
 pub mod video;
 
 pub use action::Action;
+pub use counted::counted;
 pub use document_page::{BlockConfidence, BlockSource, BlocksStatus, DocumentPage, PageBlock, PageBlocks};
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 #[expect(deprecated, reason = "old names stay for one release")]
-pub use counted::counted;
 pub use map::SitemapUse;
 pub use map::{MapLink, MapRequest, MapResponse, SitemapMode};
 pub use metadata::{CacheState, Metadata, ProxyUsed};

@@ -45,7 +45,7 @@ fn check_email(report: &mut Report, path: &Path<'_>, email: EmailNotification) -
     }
 }
 
-/// Returns the distinct addresses. None means the members of the team.
+/// Returns the distinct addresses. Without any, nobody gets an email.
 fn check_recipients(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
     if !bounds::items(report, path, texts.len(), EMAIL_RECIPIENTS_MAX) {
         return Vec::new();
