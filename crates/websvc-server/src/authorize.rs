@@ -1,9 +1,11 @@
-//! Stage 3, second half: checks whether the key of a caller may request an operation and its formats.
+//! Stage 3, second half: checks whether the key of a caller may request an operation and the formats of its pages.
 
 use websvc_store::{Caller, KeyScope};
-use websvc_types::{ErrorCode, Format};
+use websvc_types::{Action, ErrorCode};
+use websvc_validate::ScrapePlan;
 
 use crate::response::ApiError;
+use crate::route::Operation;
 
 /// Checks that a caller may request operations of a scope. Without authentication every caller may.
 ///
@@ -19,6 +21,17 @@ pub(crate) fn authorize(caller: Option<&Caller>, scope: KeyScope) -> Result<(), 
     }
 }
 
+/// Checks that a caller may request an operation: its scope, and the formats of all its responses.
+///
+/// # Errors
+/// 403 that names the scope or the format.
+pub(crate) fn authorize_operation(caller: Option<&Caller>, operation: Operation) -> Result<(), ApiError> {
+    if let Some(scope) = operation.scope() {
+        authorize(caller, scope)?;
+    }
+    operation.formats().iter().try_for_each(|format| authorize_format(caller, format, ""))
+}
+
 /// Checks that a caller may administer the installation.
 ///
 /// # Errors
@@ -31,29 +44,46 @@ pub(crate) fn authorize_admin(caller: &Caller) -> Result<(), ApiError> {
     Err(ApiError::new(ErrorCode::Forbidden, text))
 }
 
-/// Checks that a caller may request pages in these formats.
-///
-/// # Errors
-/// 403 that names the scope `scrape`, or the first format that the key does not allow.
-pub(crate) fn authorize_formats(caller: Option<&Caller>, formats: &[Format]) -> Result<(), ApiError> {
-    if formats.is_empty() {
-        return Ok(());
-    }
-    authorize(caller, KeyScope::Scrape)?;
-    authorize_format_names(caller, formats)
-}
-
-/// Checks that a caller who may request pages may have them in these formats.
+/// Checks that a caller may have what a scrape returns: its formats, the results of its actions, and the pages of
+/// documents.
 ///
 /// # Errors
 /// 403 that names the first format that the key does not allow.
-pub(crate) fn authorize_format_names(caller: Option<&Caller>, formats: &[Format]) -> Result<(), ApiError> {
-    let Some(caller) = caller else { return Ok(()) };
-    match formats.iter().find(|format| !caller.rights.allows_format(format.name())) {
-        None => Ok(()),
-        Some(format) => {
-            let text = format!("Forbidden: the key does not allow the format \"{}\"", format.name());
+pub(crate) fn authorize_page(caller: Option<&Caller>, scrape: &ScrapePlan) -> Result<(), ApiError> {
+    for format in scrape.formats() {
+        authorize_format(caller, format.name(), "")?;
+    }
+    for action in scrape.actions() {
+        if let Some(format) = format_of_action(action) {
+            authorize_format(caller, format, &format!(", which the action {} needs", action.name()))?;
+        }
+    }
+    for parser in scrape.parsers() {
+        if parser.pages == Some(true) || parser.blocks == Some(true) {
+            authorize_format(caller, "markdown", ", which pages and blocks of a parser need")?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the format that a key needs for the result of an action; `None` for an action without a result.
+fn format_of_action(action: &Action) -> Option<&'static str> {
+    match action {
+        // A PDF is a picture of the page, too.
+        Action::Screenshot(_) | Action::Pdf(_) => Some("screenshot"),
+        // A script can return the source of the page, and can put it into any other format.
+        Action::Scrape(_) | Action::ExecuteJavascript(_) => Some("rawHtml"),
+        Action::Wait(_) | Action::Click(_) | Action::Write(_) | Action::Press(_) | Action::Scroll(_) => None,
+    }
+}
+
+/// Checks that the key of a caller allows a format.
+fn authorize_format(caller: Option<&Caller>, format: &str, use_of_it: &str) -> Result<(), ApiError> {
+    match caller {
+        Some(caller) if !caller.rights.allows_format(format) => {
+            let text = format!("Forbidden: the key does not allow the format \"{format}\"{use_of_it}");
             Err(ApiError::new(ErrorCode::Forbidden, text))
         }
+        Some(_) | None => Ok(()),
     }
 }

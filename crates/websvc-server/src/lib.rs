@@ -23,6 +23,7 @@ mod mcp;
 mod multipart;
 mod not_offered;
 mod public_url;
+mod readable;
 mod replays;
 mod request_id;
 mod request_metrics;

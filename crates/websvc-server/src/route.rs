@@ -3,9 +3,10 @@
 mod entry;
 mod group;
 mod path;
+mod rights;
 
 use http::Method;
-use websvc_store::{ApiVersion, JobKind, KeyScope, LinkAction};
+use websvc_store::{ApiVersion, JobKind, LinkAction};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
@@ -138,44 +139,6 @@ impl Operation {
     /// Returns whether replicas pass requests for this operation on to each other.
     pub(crate) fn is_forwarded(self) -> bool {
         matches!(self, Self::Browser(operation) if operation.is_forwarded())
-    }
-
-    /// Returns the scope that a key needs; `None` if every key may request the operation.
-    pub(crate) fn scope(self) -> Option<KeyScope> {
-        match self {
-            Self::Search | Self::SearchFeedback => Some(KeyScope::Search),
-            Self::Map | Self::MapV1 => Some(KeyScope::Map),
-            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
-            Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
-            Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
-            Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
-            Self::Browser(_) => Some(KeyScope::Interact),
-            Self::Agent(_) | Self::Extract(_) => Some(KeyScope::Agent),
-            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
-            Self::Adapter(operation) => operation.scope(),
-            // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
-            Self::Webhook(_)
-            | Self::CreditUsage
-            | Self::CreditHistory
-            | Self::TokenUsage
-            | Self::TokenHistory
-            | Self::QueueStatus
-            | Self::ConcurrencyCheck
-            // The list has only what the key may request.
-            | Self::TeamActivity
-            // The scope is that of the rated operation.
-            | Self::Feedback
-            | Self::Health
-            | Self::Ready
-            | Self::Metrics
-            | Self::OpenApi
-            | Self::Docs(_)
-            | Self::Artifact
-            | Self::Root
-            | Self::Dashboard(_)
-            // The operations that the tools use have scopes.
-            | Self::Mcp => None,
-        }
     }
 }
 

@@ -28,7 +28,7 @@ use self::dispatch::perform;
 use crate::admission::{AdmissionLimits, Admitted};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorize::authorize;
+use crate::authorize::authorize_operation;
 use crate::cors;
 use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
@@ -392,9 +392,7 @@ impl Service {
         request: &Request<ServerBody>,
     ) -> Result<Option<Caller>, ApiError> {
         let caller = self.authenticate(context, request).await?;
-        if let Some(scope) = operation.scope() {
-            authorize(caller.as_ref(), scope)?;
-        }
+        authorize_operation(caller.as_ref(), operation)?;
         Ok(caller)
     }
 

@@ -72,6 +72,22 @@ impl Operation {
         }
     }
 
+    /// Returns the formats that a key must allow because all responses of the operation may contain them.
+    pub(crate) fn formats(self) -> &'static [&'static str] {
+        match self {
+            Self::LlmsTxtStart | Self::LlmsTxtStatus => &["markdown"],
+            Self::ScrapeV1
+            | Self::ScrapeResultV1
+            | Self::SearchV1
+            | Self::JobV1(..)
+            | Self::CreditUsageV1
+            | Self::TokenUsageV1
+            | Self::SearchSearxng
+            | Self::SearchExternal
+            | Self::Rerank => &[],
+        }
+    }
+
     /// Returns the scope that a key needs; `None` if every key may request the operation.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {

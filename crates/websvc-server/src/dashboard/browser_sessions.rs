@@ -5,11 +5,13 @@
 use http::StatusCode;
 use serde::Serialize;
 use websvc_session::{SessionUrls, SessionView};
-use websvc_store::{BrowserSessionRecord, BrowserSessionStatus, KeyScope};
+use websvc_store::{BrowserSessionRecord, BrowserSessionStatus};
 
-use crate::authorize::authorize;
+use crate::authorize::authorize_operation;
 use crate::clock::now_ms;
+use crate::handler::BrowserOperation;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::Operation;
 use crate::service::RequestContext;
 
 /// The sessions, the newest first.
@@ -46,9 +48,9 @@ struct LiveView {
     interactive: String,
 }
 
-/// Responds with the sessions of the caller's team, which needs the scope of sessions.
+/// Responds with the sessions of the caller's team, which needs the rights to use sessions.
 pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    authorize(context.caller.as_ref(), KeyScope::Interact)?;
+    authorize_operation(context.caller.as_ref(), Operation::Browser(BrowserOperation::List))?;
     let sessions = &context.state.browser_sessions;
     let views = sessions.list(context.team_name(), None).await?;
     let rows = views.into_iter().map(|view| {

@@ -16,14 +16,16 @@ use websvc_types::agent::{
 use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
+use super::browser::BrowserOperation;
 use super::search::{body_policy, policy};
 use super::usage::flag;
 use super::{browser, job, query, webhook};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize;
+use crate::authorize::{authorize, authorize_operation};
 use crate::charge;
 use crate::forwarding::Origin;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::Operation;
 use crate::service::RequestContext;
 
 /// `Retry-After` of a request above a limit of runs, in seconds.
@@ -332,8 +334,10 @@ async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRes
     let record = find(context, &call.id).await?;
     let has_live_view = flag(call.query.as_deref(), "liveView")?;
     let events = context.state.runs.events(record.number).await?;
-    // A key without the right to use sessions gets no access to one.
-    let shows_sessions = has_live_view && authorize(context.caller.as_ref(), KeyScope::Interact).is_ok();
+    // A key without the rights to use sessions gets no access to one.
+    let may_use_sessions =
+        authorize_operation(context.caller.as_ref(), Operation::Browser(BrowserOperation::List)).is_ok();
+    let shows_sessions = has_live_view && may_use_sessions;
     let active_browser_sessions = match shows_sessions {
         true if !record.status.is_finished() => {
             let (base_url, origin) = (call.base_url.as_deref(), call.origin.as_ref());

@@ -10,14 +10,12 @@ use websvc_store::{ApiVersion, CreateRunOutcome, RunKind};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::extract::{DEPRECATION, ExtractRequest, ExtractStarted, REPLACEMENT};
-use websvc_types::format::Json;
 use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_extract};
 
 use super::agent::{new_webhook, parse_uuid, segment, too_many_runs};
 use super::search::{body_policy, policy};
 use super::webhook;
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_format_names;
 use crate::charge;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -135,10 +133,8 @@ fn translated(body: &[u8]) -> Result<Vec<u8>, websvc_validate::Rejection> {
     Ok(Value::Object(fields).to_string().into_bytes())
 }
 
-/// Checks that the extraction is allowed: the formats of the key, the threat protection, and the webhook.
+/// Checks that the extraction is allowed: the threat protection, and the webhook.
 fn check(context: &RequestContext<'_>, plan: &ExtractPlan) -> Result<(), ApiError> {
-    let format = websvc_types::Format::Json(Json::default());
-    authorize_format_names(context.caller.as_ref(), &[format])?;
     let urls = plan.targets.iter().map(|target: &ExtractTarget| target.target().url());
     if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next()
     {

@@ -17,9 +17,10 @@ use websvc_validate::{RetentionMode, ScrapePlan};
 
 use super::{batch, crawl, crawl_prompt, query};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_format_names;
+use crate::authorize::authorize_page;
 use crate::blocking::run_blocking;
 use crate::charge;
+use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -125,10 +126,10 @@ async fn status(
     let Range { skip, limit } = parse_range(request.uri().query())?;
     let max_documents = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
     let page = context.state.jobs.documents(record.number, skip, max_documents, JOB_PAGE_BYTES).await?;
-    let documents = page.documents;
+    let (documents, formats) = (page.documents, ReadableFormats::of(context.caller.as_ref()));
     // The documents may be megabytes of JSON.
     let parse = move || -> serde_json::Result<Vec<JobDocument>> {
-        documents.iter().map(|document| serde_json::from_slice(document)).collect()
+        documents.iter().map(|document| formats.document(document)).collect()
     };
     let data = run_blocking(parse)
         .await?
@@ -251,13 +252,13 @@ pub(super) fn record_request(
     context.trail.set_request(retention, &AuditedRequest { username, query: None, urls });
 }
 
-/// Checks that the pages of a job can be scraped with this plan: the formats of the key, the abilities of this
+/// Checks that the pages of a job can be scraped with this plan: what the key may read, the abilities of this
 /// installation, and credits for one page.
 ///
 /// # Errors
 /// 400, 402 and 403.
 pub(super) async fn check_plan(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
-    authorize_format_names(context.caller.as_ref(), plan.formats())?;
+    authorize_page(context.caller.as_ref(), plan)?;
     context.state.engine.check_scrape(plan)?;
     // The credits are released immediately, because each page holds its own.
     drop(charge::hold(context, context.state.engine.max_page_credits(plan)).await?);

@@ -29,7 +29,8 @@ pub(crate) use request::MonitorRequest;
 
 use super::search::{body_policy, policy_with_patterns};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_format_names;
+use crate::authorize::authorize_page;
+use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -213,7 +214,7 @@ fn insufficient_credits(
     ApiError::new(ErrorCode::InsufficientCredits, text)
 }
 
-/// Checks that the pages of a monitor can be scraped: the formats of the key, and the abilities of this installation.
+/// Checks that the pages of a monitor can be scraped: what the key may read, and the abilities of this installation.
 ///
 /// # Errors
 /// 400 and 403.
@@ -239,7 +240,7 @@ fn check_definition(
             MonitorTargetPlan::Crawl(target) => target.crawl.scrape(),
             MonitorTargetPlan::Search(_) => continue,
         };
-        authorize_format_names(context.caller.as_ref(), scrape.formats())?;
+        authorize_page(context.caller.as_ref(), scrape)?;
         context.state.engine.check_scrape(scrape)?;
     }
     Ok(plan)
@@ -277,10 +278,13 @@ async fn respond(
     warnings.extend(definition.iter().flat_map(|definition| monitors.notification_warnings(definition)));
     context.trail.set_target(|| format!("monitor {}", record.id));
     let data = wire(record)?;
-    let feed_url = feed::url(context, base_url, record).await?;
+    // The feed shows the changes to everyone who has its URL.
+    let feed_url = match ReadableFormats::of(context.caller.as_ref()).has_changes() {
+        true => Some(feed::url(context, base_url, record).await?),
+        false => None,
+    };
     let subscriptions = monitors.subscriptions(record).await?;
-    let data =
-        Monitor { feed_url: Some(feed_url), email_recipient_subscriptions: Some(subscriptions), ..data };
+    let data = Monitor { feed_url, email_recipient_subscriptions: Some(subscriptions), ..data };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     Ok(json(StatusCode::OK, &MonitorResponse { success: true, data, warning }))
 }

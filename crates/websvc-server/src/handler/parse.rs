@@ -15,7 +15,7 @@ use websvc_validate::{Checked, read_parse_options};
 use super::scrape::ScrapeWork;
 use super::search::{body_policy, policy};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_formats;
+use crate::authorize::authorize_page;
 use crate::charge;
 use crate::multipart::{Multipart, Part};
 use crate::response::{ApiError, HttpResponse, json, with_type};
@@ -54,7 +54,7 @@ pub(crate) async fn parse(
     let retention = context.retention(plan.retention(), scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
     context.trail.set_request(retention, &AuditedRequest { username, ..AuditedRequest::default() });
-    authorize_formats(context.caller.as_ref(), scrape.formats())?;
+    authorize_page(context.caller.as_ref(), scrape)?;
     let hold = charge::hold(&context, engine.max_file_credits(scrape)).await?;
     // The timeout begins when the file has arrived. It includes the wait for memory.
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));

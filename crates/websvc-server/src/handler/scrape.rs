@@ -15,8 +15,10 @@ use websvc_validate::{Checked, PagePlan, read_scrape};
 use super::body;
 use super::search::{body_policy, file_publisher, policy};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_formats;
+use crate::authorize::authorize_page;
+use crate::blocking::run_blocking;
 use crate::charge::{self, Outcome};
+use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
 
@@ -39,10 +41,17 @@ pub(crate) async fn scrape_result(
     let id = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
     let id = Uuid::try_parse(id)
         .map_err(|_| ApiError::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
-    match context.state.scrape_results.find(id, context.team_name()).await? {
-        Some(json) => Ok(with_type(StatusCode::OK, "application/json", Body::from(json))),
-        None => Err(ApiError::new(ErrorCode::NotFound, "Job not found.")),
-    }
+    let found = context.state.scrape_results.find(id, context.team_name()).await?;
+    let stored = found.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "Job not found."))?;
+    let formats = ReadableFormats::of(context.caller.as_ref());
+    let json = match formats.is_all() {
+        true => stored,
+        // The response may be megabytes of JSON.
+        false => run_blocking(move || formats.scrape_response(&stored))
+            .await?
+            .map_err(|error| ApiError::internal(&error, "the stored response could not be read"))?,
+    };
+    Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }
 
 /// Runs the scrape in a request body of any interface, and returns the response as JSON.
@@ -80,7 +89,7 @@ async fn scrape_page(
     let username = scrape.audit().map(|audit| audit.username.as_str());
     let audited = AuditedRequest { username, query: None, urls: &[target.url().as_str()] };
     context.trail.set_request(retention, &audited);
-    authorize_formats(context.caller.as_ref(), scrape.formats())?;
+    authorize_page(context.caller.as_ref(), scrape)?;
     let files = file_publisher(context, plan.retention(), base_url);
     let hold = charge::hold(context, engine.max_page_credits(scrape)).await?;
     let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));

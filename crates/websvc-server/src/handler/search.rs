@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use websvc_engine::{Bill, EngineError, SCHEMA_COMPILER, StageTimings, team_policy, team_retention};
 use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
-use websvc_store::{Team, UsageRetention};
+use websvc_store::{KeyScope, Team, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::SearchResponse;
 use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, read_search};
@@ -13,7 +13,7 @@ use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, re
 use super::body;
 use crate::admission::{ComputePermit, PermitScope};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::authorize_formats;
+use crate::authorize::{authorize, authorize_page};
 use crate::charge::{self, Outcome, usage_retention};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -42,7 +42,6 @@ pub(crate) async fn respond_to_search(
     let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
     let retention = context.retention(plan.retention(), lockdown);
-    let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
     context.trail.set_request(
         retention,
         &AuditedRequest {
@@ -51,7 +50,10 @@ pub(crate) async fn respond_to_search(
             urls: &[],
         },
     );
-    authorize_formats(context.caller.as_ref(), formats)?;
+    if let Some(scrape) = plan.scrape() {
+        authorize(context.caller.as_ref(), KeyScope::Scrape)?;
+        authorize_page(context.caller.as_ref(), scrape)?;
+    }
     let permit = engine.stages().run(Stage::ComputeWait, acquire_compute(&context, &plan)).await?;
     let files = file_publisher(&context, plan.retention(), base_url);
     let hold = charge::hold(&context, engine.max_search_credits(&plan)).await?;

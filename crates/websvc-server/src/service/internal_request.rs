@@ -8,17 +8,18 @@ use bytes::Bytes;
 use serde::Serialize;
 use uuid::Uuid;
 use websvc_stage::RequestSpan;
-use websvc_store::{ApiVersion, Caller, KeyScope};
+use websvc_store::{ApiVersion, Caller};
 use websvc_validate::read_map;
 
 use super::dispatch::BoxHandlerFuture;
 use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
-use crate::authorize::authorize;
+use crate::authorize::authorize_operation;
 use crate::handler::{
     self, AgentCall, AgentOperation, BrowserOperation, BrowserRequest, MonitorOperation, MonitorRequest,
 };
 use crate::response::ApiError;
+use crate::route::Operation;
 
 /// The caller of internal requests.
 #[derive(Debug, Clone, Default)]
@@ -47,25 +48,15 @@ pub(crate) enum InternalRequest {
 }
 
 impl InternalRequest {
-    /// Returns the scope that a key needs.
-    fn scope(&self) -> KeyScope {
+    /// Returns the operation of the same request over HTTP.
+    fn operation(&self) -> Operation {
         match self {
-            Self::Search(_) => KeyScope::Search,
-            Self::Scrape(_) => KeyScope::Scrape,
-            Self::Map(_) => KeyScope::Map,
-            Self::Monitor(..) => KeyScope::Monitor,
-            Self::Browser(..) => KeyScope::Interact,
-            Self::Agent(..) => KeyScope::Agent,
-        }
-    }
-
-    /// Returns the name of the operation in audit events and traces.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Search(_) | Self::Scrape(_) | Self::Map(_) => self.scope().as_str(),
-            Self::Monitor(operation, _) => operation.name(),
-            Self::Browser(operation, _) => operation.name(),
-            Self::Agent(operation, _) => operation.name(),
+            Self::Search(_) => Operation::Search,
+            Self::Scrape(_) => Operation::Scrape,
+            Self::Map(_) => Operation::Map,
+            Self::Monitor(operation, _) => Operation::Monitor(*operation),
+            Self::Browser(operation, _) => Operation::Browser(*operation),
+            Self::Agent(operation, _) => Operation::Agent(*operation),
         }
     }
 }
@@ -78,9 +69,10 @@ impl Service {
         request: InternalRequest,
     ) -> Result<String, ApiError> {
         let id = Uuid::now_v7().to_string();
-        let span = RequestSpan::within(&id, request.name());
-        let trail = self.internal_trail(caller, request.name(), &id);
-        let result = match authorize(caller.caller.as_ref(), request.scope()) {
+        let operation = request.operation();
+        let span = RequestSpan::within(&id, operation.name().unwrap_or_default());
+        let trail = self.internal_trail(caller, operation, &id);
+        let result = match authorize_operation(caller.caller.as_ref(), operation) {
             Ok(()) => {
                 let mut context = RequestContext::new(&self.state, &trail, &id, span.clone(), ApiVersion::V2);
                 context.caller.clone_from(&caller.caller);
@@ -93,9 +85,9 @@ impl Service {
     }
 
     /// Begins the audit trail of an internal request.
-    fn internal_trail(&self, caller: &InternalCaller, name: &'static str, id: &str) -> AuditTrail {
+    fn internal_trail(&self, caller: &InternalCaller, operation: Operation, id: &str) -> AuditTrail {
         let (audit, started) = (self.state.audit.as_ref(), Instant::now());
-        let trail = AuditTrail::new(audit, Some(name), id, caller.address, started);
+        let trail = AuditTrail::new(audit, operation.name(), id, caller.address, started);
         if let Some(caller) = &caller.caller {
             trail.set_caller(caller);
         }

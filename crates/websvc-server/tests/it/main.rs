@@ -1,8 +1,11 @@
-//! Tests of the examples in the OpenAPI document, of artifacts over HTTP, and of several services with one database.
+//! Tests of the service over HTTP: the rights of keys, hostile URLs, artifacts, the examples in the OpenAPI document, and
+//! several services with one database.
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod api;
 mod artifacts;
 mod browser_sessions;
+mod formats;
 mod openapi;
 mod replicas;

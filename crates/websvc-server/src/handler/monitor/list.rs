@@ -11,6 +11,7 @@ use websvc_types::{ErrorCode, ViolationCode};
 use super::{MonitorRequest, find, wire};
 use crate::blocking::run_blocking;
 use crate::handler::query;
+use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -82,8 +83,9 @@ pub(super) async fn check(
         format!("{base_url}/v2/monitor/{}/checks/{}?skip={skip}&limit={limit}{status}", record.id, check.id)
     });
     // The pages may be megabytes of JSON.
-    let pages =
-        run_blocking(move || found.pages.into_iter().map(websvc_monitor::check_page).collect()).await?;
+    let formats = ReadableFormats::of(context.caller.as_ref());
+    let read = move |page| formats.check_page(websvc_monitor::check_page(page));
+    let pages = run_blocking(move || found.pages.into_iter().map(read).collect()).await?;
     let deliveries = monitors.deliveries(vec![check.number]).await?.pop().unwrap_or_default();
     let data =
         MonitorCheckDetail { check: websvc_monitor::check(&check, &deliveries), pages, next: next.clone() };

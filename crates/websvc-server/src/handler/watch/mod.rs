@@ -19,6 +19,7 @@ use self::limits::WebSocketPermit;
 pub(crate) use self::limits::{WebSocketLimits, WebSocketMetrics};
 use self::session::{Session, SessionDone};
 use super::job;
+use crate::readable::ReadableFormats;
 use crate::response::ApiError;
 use crate::service::{RequestContext, Service};
 
@@ -28,6 +29,8 @@ pub(crate) struct WatchedJob {
     record: JobRecord,
     _permit: WebSocketPermit,
     base_url: Option<String>,
+    /// The formats that the caller may read: those of a key never change.
+    formats: ReadableFormats,
 }
 
 /// The properties of a WebSocket that do not depend on its job.
@@ -64,7 +67,8 @@ pub(crate) async fn admit(
     let JobsConfig { max_sockets_per_team, .. } = *context.state.jobs.config();
     let permit = context.state.websockets.acquire(context.team_name(), max_sockets_per_team)?;
     let base_url = context.state.base_url(request);
-    Ok(WatchedJob { record, _permit: permit, base_url })
+    let formats = ReadableFormats::of(context.caller.as_ref());
+    Ok(WatchedJob { record, _permit: permit, base_url, formats })
 }
 
 impl Socket {

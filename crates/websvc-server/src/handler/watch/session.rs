@@ -18,6 +18,7 @@ use super::{Socket, WatchedJob, may_continue};
 use crate::authenticate::find_caller;
 use crate::blocking::run_blocking;
 use crate::handler::job;
+use crate::readable::ReadableFormats;
 use crate::response::ApiError;
 use crate::service::ServiceState;
 
@@ -102,7 +103,7 @@ impl<'a> Session<'a> {
         loop {
             let page = self.documents(*sent, READ_AHEAD_DOCUMENTS, READ_AHEAD_BYTES).await?;
             let is_last = page.next.is_none();
-            for frame in document_frames(page).await? {
+            for frame in document_frames(page, self.job.formats.clone()).await? {
                 connection.send(frame).await?;
                 *sent += 1;
             }
@@ -152,11 +153,10 @@ impl<'a> Session<'a> {
         let JobDocumentPage { documents, next } = page;
         let url = job::url(self.job.base_url.as_deref(), ApiVersion::V2, self.socket.kind, &record.id);
         let next = next.map(|skip| format!("{url}?skip={skip}"));
+        let formats = self.job.formats.clone();
         let serialize = move || -> serde_json::Result<String> {
-            let data: Vec<JobDocument> = documents
-                .iter()
-                .map(|document| serde_json::from_slice(document))
-                .collect::<Result<_, _>>()?;
+            let data: Vec<JobDocument> =
+                documents.iter().map(|document| formats.document(document)).collect::<Result<_, _>>()?;
             serde_json::to_string(&Snapshot { kind, data: job_status(&record, data, next) })
         };
         let json = run_blocking(serialize).await.map_err(|error| close_reason(&error))?;
@@ -166,18 +166,25 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns a frame for each document. Documents are stored in the format in which they are sent.
-async fn document_frames(page: JobDocumentPage) -> Result<Vec<String>, CloseReason> {
+/// Returns a frame for each document, with what the caller may read. Documents are stored in the format in which they are
+/// sent.
+async fn document_frames(
+    page: JobDocumentPage,
+    formats: ReadableFormats,
+) -> Result<Vec<String>, CloseReason> {
+    let unreadable = |error: &(dyn std::error::Error + 'static)| {
+        ApiError::internal(error, "a document of the job could not be read")
+    };
     let format_frames = move || {
         let frame = |document: Vec<u8>| {
-            let document = String::from_utf8(document)?;
+            let document = formats.document_json(document).map_err(|error| unreadable(&error))?;
+            let document = String::from_utf8(document).map_err(|error| unreadable(&error))?;
             Ok(format!(r#"{{"type":"document","data":{document}}}"#))
         };
-        page.documents.into_iter().map(frame).collect::<Result<_, std::string::FromUtf8Error>>()
+        page.documents.into_iter().map(frame).collect::<Result<_, ApiError>>()
     };
-    let frames = run_blocking(format_frames).await.map_err(|error| close_reason(&error))?;
-    frames
-        .map_err(|error| close_reason(&ApiError::internal(&error, "a document of the job could not be read")))
+    let frames = run_blocking(format_frames).await.and_then(|frames| frames);
+    frames.map_err(|error| close_reason(&error))
 }
 
 fn close_reason(error: &ApiError) -> CloseReason {
