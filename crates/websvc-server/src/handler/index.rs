@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use http::{Request, StatusCode};
 use websvc_engine::{BulkReport, IndexServerError, ServerIndexStats, ingest_durably};
-use websvc_store::{PageOwner, PageScope, Retention};
+use websvc_store::{PageOwner, PageScope, Retention, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::counted;
@@ -12,6 +12,7 @@ use websvc_types::index::{CrawlProgressResponse, IndexDocument, IndexStats, Inde
 use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
+use super::search::forced_retention;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -24,6 +25,7 @@ pub(crate) async fn add_documents(
     let body = body::read(request).await?;
     let Checked { plan: upload, mut warnings } =
         context.state.admission.decode_body(body, read_index_upload).await?;
+    check_retention(&context)?;
     context.state.engine.index().ok_or_else(no_index)?;
     let accepted = match scope(&context)? {
         PageScope::Off => return Err(not_stored()),
@@ -65,6 +67,24 @@ async fn add_to_shared(
     let MirrorOutcome { rejected, warnings: mirror_warnings } = mirrored?;
     warnings.extend(mirror_warnings);
     Ok(if index.is_none() { accepted.saturating_sub(rejected) } else { accepted })
+}
+
+/// Checks that documents of the caller's team may be stored at all.
+///
+/// # Errors
+/// 403 for a team with forced zero or anonymized data retention.
+fn check_retention(context: &RequestContext<'_>) -> Result<(), ApiError> {
+    let team = context.caller.as_ref().map(|caller| &caller.team);
+    let (what, option) = match team.map_or(UsageRetention::Whole, |team| forced_retention(team)) {
+        UsageRetention::Whole => return Ok(()),
+        UsageRetention::Zero => ("zero data retention", "--zdr"),
+        UsageRetention::Anonymous => ("anonymized data retention", "--anon"),
+    };
+    let text = format!(
+        "Forbidden: the team has {what}, and the index stores documents; an administrator can change that: websvc \
+         teams set NAME {option} allowed"
+    );
+    Err(ApiError::new(ErrorCode::Forbidden, text))
 }
 
 /// Returns the page scope of the caller's team.

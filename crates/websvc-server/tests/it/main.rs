@@ -6,6 +6,7 @@
 mod api;
 mod artifacts;
 mod browser_sessions;
+mod forced_retention;
 mod formats;
 mod openapi;
 mod replicas;
