@@ -8,6 +8,9 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::authenticate::Authentication;
 
+/// The methods of the routes that take a key. A test compares them with the table of routes.
+const METHODS: &str = "GET, POST, PATCH, DELETE";
+
 /// Allows every origin if requests need a key. Without authentication no origin is allowed: otherwise any page that a
 /// user visits could use the service on that user's machine.
 pub(crate) fn allow(mode: Authentication, headers: &mut HeaderMap) {
@@ -29,9 +32,29 @@ pub(crate) fn preflight(mode: Authentication, headers: &mut HeaderMap) {
         Authentication::Required => {
             let allowed =
                 HeaderValue::from_static("authorization, content-type, x-api-key, x-idempotency-key");
-            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
             headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{AccessLevel, ROUTES};
+
+    #[test]
+    fn preflight_allows_the_methods_of_all_routes_with_a_key() {
+        let mut headers = HeaderMap::new();
+        preflight(Authentication::Required, &mut headers);
+        let allowed = headers[ACCESS_CONTROL_ALLOW_METHODS].to_str().unwrap();
+        let mut allowed: Vec<_> = allowed.split(", ").collect();
+        let routes = ROUTES.iter().filter(|route| route.access == AccessLevel::Key);
+        let mut methods: Vec<_> = routes.map(|route| route.method.as_str()).collect();
+        allowed.sort_unstable();
+        methods.sort_unstable();
+        methods.dedup();
+        assert_eq!(allowed, methods);
     }
 }
