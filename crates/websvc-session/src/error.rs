@@ -10,12 +10,9 @@ use websvc_types::interact::InteractLanguage;
 /// The error of a request to a session. Its text is public; the sources are for logs.
 #[derive(Debug, Error)]
 pub enum SessionError {
-    /// There is no such session, or the token is not that of the session.
+    /// The team has no such session, or the token is not that of the session.
     #[error("Browser session not found.")]
     NotFound,
-    /// The session belongs to another team.
-    #[error("Forbidden.")]
-    Forbidden,
     /// The session has ended.
     #[error("Browser session has been destroyed.")]
     Ended,

@@ -121,7 +121,6 @@ impl StartFailureKind {
             SessionError::Engine(EngineError::Page(_)) => Self::Page,
             SessionError::Engine(EngineError::Profile(_)) => Self::Profile,
             SessionError::NotFound
-            | SessionError::Forbidden
             | SessionError::Ended
             | SessionError::OnOtherReplica
             | SessionError::Busy { .. }

@@ -166,17 +166,17 @@ impl Sessions {
     /// Returns a session of a team.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`] and [`SessionError::Forbidden`]; [`SessionError::Store`].
+    /// [`SessionError::NotFound`], also for a session of another team; [`SessionError::Store`].
     pub async fn find(&self, team: &str, id: Uuid) -> Result<SessionView, SessionError> {
         let id = id.to_string();
         let found = self.read(move |store| store.browser_session(&id)).await?;
-        self.own(team, found.ok_or(SessionError::NotFound)?)
+        self.own(team, found).ok_or(SessionError::NotFound)
     }
 
     /// Returns the session that a scrape of a team has opened, if there is one.
     ///
     /// # Errors
-    /// [`SessionError::Forbidden`] and [`SessionError::Store`].
+    /// [`SessionError::Store`].
     pub async fn find_of_scrape(
         &self,
         team: &str,
@@ -184,11 +184,12 @@ impl Sessions {
     ) -> Result<Option<SessionView>, SessionError> {
         let scrape = scrape.to_string();
         let found = self.read(move |store| store.browser_session_of_scrape(&scrape)).await?;
-        found.map(|record| self.own(team, record)).transpose()
+        Ok(self.own(team, found))
     }
 
-    fn own(&self, team: &str, record: BrowserSessionRecord) -> Result<SessionView, SessionError> {
-        if record.team == team { Ok(self.view(record)) } else { Err(SessionError::Forbidden) }
+    /// Returns a session if it belongs to a team.
+    fn own(&self, team: &str, found: Option<BrowserSessionRecord>) -> Option<SessionView> {
+        found.filter(|record| record.team == team).map(|record| self.view(record))
     }
 
     /// Returns the sessions of a team, the newest first.

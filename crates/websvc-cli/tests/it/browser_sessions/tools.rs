@@ -119,7 +119,7 @@ async fn tools_for_sessions_need_their_scope_and_see_only_their_team() {
     test.site.succeed(&["teams", "set", "others"]);
     for (options, expected) in [
         (["keys", "create", "--scope", "search"], "scope \"interact\""),
-        (["keys", "create", "--team", "others"], "Forbidden."),
+        (["keys", "create", "--team", "others"], "Browser session not found."),
     ] {
         test.service.key = test.site.succeed(&options).trim().to_owned();
         for (name, arguments) in [("browser_execute", &code), ("browser_delete", &id)] {

@@ -270,7 +270,6 @@ impl From<SessionError> for ApiError {
         let text = error.to_string();
         match error {
             SessionError::NotFound => ApiError::new(ErrorCode::NotFound, text),
-            SessionError::Forbidden => ApiError::new(ErrorCode::Forbidden, text),
             SessionError::Ended => ApiError::new(ErrorCode::BrowserSessionEnded, text),
             SessionError::OnOtherReplica => ApiError::new(ErrorCode::SessionOnOtherReplica, text),
             SessionError::TooManyOfTeam { .. }

@@ -35,7 +35,8 @@ pub(super) async fn interact(
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape_id(&path)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
-    let view = match context.state.replays.find(scrape) {
+    let replay = context.state.replays.find(scrape).filter(|replay| replay.team == context.team_name());
+    let view = match replay {
         Some(replay) => session(context, scrape, replay, &plan).await?,
         None => session_of_forgotten(context, scrape, &plan).await?,
     };
@@ -60,10 +61,7 @@ async fn session(
     replay: Replay,
     plan: &InteractPlan,
 ) -> Result<SessionView, ApiError> {
-    let Replay { team, plan: page, opening } = replay;
-    if team != context.team_name() {
-        return Err(SessionError::Forbidden.into());
-    }
+    let Replay { team: _, plan: page, opening } = replay;
     let page = page.ok_or_else(|| replay_unavailable("the request of the scrape was not retained"))?;
     // Concurrent first requests open one session, and hold the credits of prompts once.
     let _opening = opening.lock().await;

@@ -200,7 +200,7 @@ async fn session_of_a_scrape_is_found_when_other_scrapes_have_displaced_its_requ
     let second = test.run(&path, "document.title").await;
     assert_eq!((&second["result"], &second["sessionId"]), (&json!("Coffee"), &first["sessionId"]));
     let (status, body) = test.send_as(&test.other_key, Method::POST, &path, json!({ "code": "1" })).await;
-    assert_eq!((status, &body["error"]), (403, &json!("Forbidden.")));
+    assert_eq!((status, &body["error"]), (404, &json!("Job not found.")));
     assert_eq!(test.send(Method::DELETE, &path, Value::Null).await.0, 200);
     let (status, body) = test.send(Method::POST, &path, json!({ "code": "1" })).await;
     assert_eq!((status, &body["code"]), (410, &json!("BROWSER_SESSION_ENDED")), "{body}");
@@ -230,7 +230,7 @@ async fn requests_are_checked_in_order_before_a_session_starts() {
         assert!(response["error"].as_str().unwrap().contains(expected), "{path} {response}");
     }
     let foreign = test.send_as(&test.other_key, Method::POST, &path, code.clone()).await;
-    assert_eq!((foreign.0, &foreign.1["error"]), (403, &json!("Forbidden.")));
+    assert_eq!(foreign, test.send(Method::POST, unknown, code.clone()).await);
     let lockdown = test.scrape("http://tea.test/", json!({"lockdown": true})).await;
     let (status, response) = test.send(Method::POST, &lockdown, code).await;
     assert_eq!(status, 409, "{response}");
@@ -257,10 +257,18 @@ async fn sessions_are_listed_limited_and_private_to_their_team() {
     let failed = test.run(&execute, "throw new Error('x')").await;
     assert_eq!((&failed["success"], &failed["exitCode"]), (&json!(true), &json!(1)));
     assert!(failed["error"].as_str().unwrap().contains("Error: x"));
-    let foreign = test.send_as(&test.other_key, Method::POST, &execute, json!({"code": "1"})).await;
-    assert_eq!((foreign.0, &foreign.1["error"]), (403, &json!("Forbidden.")));
     let path = format!("/v2/browser/{}", second["id"].as_str().unwrap());
-    assert_eq!(test.send_as(&test.other_key, Method::DELETE, &path, Value::Null).await.0, 403);
+    // A session of another team is like one that does not exist.
+    let unknown = "/v2/browser/0193528c-0000-7000-8000-000000000000";
+    let unknown_execute = format!("{unknown}/execute");
+    for (method, path, unknown, body) in [
+        (Method::POST, execute.as_str(), unknown_execute.as_str(), json!({"code": "1"})),
+        (Method::DELETE, path.as_str(), unknown, Value::Null),
+    ] {
+        let foreign = test.send_as(&test.other_key, method.clone(), path, body.clone()).await;
+        assert_eq!((foreign.0, &foreign.1["error"]), (404, &json!("Browser session not found.")));
+        assert_eq!(foreign, test.send(method, unknown, body).await);
+    }
     assert_eq!(test.send(Method::DELETE, &path, Value::Null).await.1["creditsBilled"], 2);
     let list = async |query: &str| {
         let (_, body) = test.send(Method::GET, &format!("/v2/browser{query}"), Value::Null).await;
