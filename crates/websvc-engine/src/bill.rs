@@ -23,6 +23,8 @@ pub enum ChargeKind {
     LockdownHit,
     /// A page that lockdown did not find in the cache.
     LockdownMiss,
+    /// A page or file that was requested alone under zero data retention.
+    ZeroRetention,
     /// A page from which personal data was removed.
     RedactPii,
     /// Data that a language model extracted from a page.
@@ -59,6 +61,7 @@ impl ChargeKind {
         ChargeKind::PdfFile,
         ChargeKind::LockdownHit,
         ChargeKind::LockdownMiss,
+        ChargeKind::ZeroRetention,
         ChargeKind::RedactPii,
         ChargeKind::Json,
         ChargeKind::Question,
@@ -85,6 +88,7 @@ impl ChargeKind {
             ChargeKind::PdfFile => "pdf-file",
             ChargeKind::LockdownHit => "lockdown-hit",
             ChargeKind::LockdownMiss => "lockdown-miss",
+            ChargeKind::ZeroRetention => "zero-retention",
             ChargeKind::RedactPii => "redact-pii",
             ChargeKind::Json => "json",
             ChargeKind::Question => "question",

@@ -24,6 +24,8 @@ pub struct Pricing {
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
+    /// Per page or file that was requested alone under zero data retention, in addition to its price.
+    pub zero_data_retention: u64,
     /// Per page from which personal data is removed, in addition to the price of the page.
     pub redact_pii: u64,
     /// Per page from which a language model extracted data, in addition to the price of the page.
@@ -61,6 +63,7 @@ impl Pricing {
         "pdf_base64",
         "lockdown_hit",
         "lockdown_miss",
+        "zero_data_retention",
         "redact_pii",
         "json",
         "question",
@@ -87,6 +90,7 @@ impl Default for Pricing {
             pdf_base64: 1,
             lockdown_hit: 5,
             lockdown_miss: 1,
+            zero_data_retention: 1,
             redact_pii: 4,
             json: 4,
             question: 4,

@@ -16,7 +16,6 @@ use crate::target::{self, Target};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PagePlan {
     pub(crate) target: Target,
-    pub(crate) retention: RetentionMode,
     pub(crate) scrape: ScrapePlan,
 }
 
@@ -30,7 +29,7 @@ impl PagePlan {
     /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
-        self.retention
+        self.scrape.retention()
     }
 
     /// Returns the plan for scraping the page.
@@ -43,7 +42,6 @@ impl PagePlan {
 /// Plan of the conversion of an uploaded file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilePlan {
-    pub(crate) retention: RetentionMode,
     pub(crate) scrape: ScrapePlan,
 }
 
@@ -51,7 +49,7 @@ impl FilePlan {
     /// Returns the data retention of the request.
     #[must_use]
     pub fn retention(&self) -> RetentionMode {
-        self.retention
+        self.scrape.retention()
     }
 
     /// Returns the plan for converting the file. It is never stored in the cache.
@@ -79,7 +77,7 @@ pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &P
     let mut scrape = check_with_default_format(report, options, policy, retention);
     let target = target?;
     scrape.authorize(target.credentials());
-    Some(PagePlan { target, retention, scrape })
+    Some(PagePlan { target, scrape })
 }
 
 /// Checks the options of an uploaded file. Without formats, the format is markdown.
@@ -88,7 +86,7 @@ pub(crate) fn check_file(report: &mut Report, request: ParseOptions, policy: &Po
     let retention = retention_of(report, zero_data_retention, policy);
     let scrape = check_with_default_format(report, options, policy, retention);
     // A file has no URL under which the cache could find it.
-    FilePlan { retention, scrape: ScrapePlan { store_in_cache: false, ..scrape } }
+    FilePlan { scrape: ScrapePlan { store_in_cache: false, ..scrape } }
 }
 
 /// Checks the options of a single page or file. Without formats, the format is markdown.

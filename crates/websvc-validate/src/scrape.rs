@@ -125,6 +125,7 @@ pub(crate) fn check(
         proxy: proxy.unwrap_or(Proxy::Auto),
         // Anonymized requests store no content either, because a page may identify its caller.
         store_in_cache: store_in_cache.unwrap_or(true) && !is_private && retention == RetentionMode::Normal,
+        retention: context.retention,
         lockdown,
         redact_pii: redact(redact_pii),
         profile,

@@ -9,6 +9,7 @@ use websvc_types::{
     Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactMode, RedactOptions, ThreatProtection,
 };
 
+use crate::retention::RetentionMode;
 use crate::threat_rules::ThreatRules;
 use crate::tracking::TrackingPlan;
 
@@ -34,6 +35,7 @@ pub struct ScrapePlan {
     pub(crate) block_ads: bool,
     pub(crate) proxy: Proxy,
     pub(crate) store_in_cache: bool,
+    pub(crate) retention: RetentionMode,
     pub(crate) lockdown: bool,
     pub(crate) redact_pii: Option<RedactOptions>,
     pub(crate) profile: Option<Profile>,
@@ -218,6 +220,12 @@ impl ScrapePlan {
     #[must_use]
     pub fn store_in_cache(&self) -> bool {
         self.store_in_cache
+    }
+
+    /// Returns the data retention of the request, without that of `lockdown`.
+    #[must_use]
+    pub fn retention(&self) -> RetentionMode {
+        self.retention
     }
 
     /// Returns whether only the cache is used and the host is never contacted.
