@@ -126,7 +126,8 @@ pub struct SearchFeedbackRequest {
 /// Request of `POST /v2/feedback`: rates the result of a search, scrape, uploaded file or map.
 ///
 /// At least one of `issues`, `tags`, `note`, `valuableSources`, `missingContent`, `querySuggestions`, `pageNumbers` and
-/// `metadata` is required. The whole request has at most 65536 bytes.
+/// `metadata` is required. Feedback on a search needs the same fields for its rating as `POST /v2/search/{id}/feedback`.
+/// The whole request has at most 65536 bytes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]

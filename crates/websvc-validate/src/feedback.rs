@@ -2,7 +2,7 @@
 
 use websvc_types::ViolationCode;
 use websvc_types::feedback::{
-    FeedbackRating, FeedbackRequest, FeedbackSource, MissingContent, SearchFeedbackRequest,
+    FeedbackEndpoint, FeedbackRating, FeedbackRequest, FeedbackSource, MissingContent, SearchFeedbackRequest,
 };
 use websvc_types::limits::{
     FEEDBACK_CODE_MAX_CHARS, FEEDBACK_CODES_MAX, FEEDBACK_DESCRIPTION_MAX_CHARS, FEEDBACK_MAX_BYTES,
@@ -30,9 +30,27 @@ pub(crate) fn check_search(report: &mut Report, request: &SearchFeedbackRequest)
     check_sources(report, valuable_sources.as_deref());
     check_missing(report, missing_content.as_deref(), SEARCH_FEEDBACK_MISSING_MAX);
     check_text(report, "querySuggestions", query_suggestions.as_deref(), FEEDBACK_SUGGESTIONS_MAX_CHARS);
-    let has_sources = has_items(valuable_sources.as_ref());
-    let has_missing = has_items(missing_content.as_ref());
-    let has_suggestions = has_text(query_suggestions.as_ref());
+    let content = SearchContent {
+        has_sources: has_items(valuable_sources.as_ref()),
+        has_missing: has_items(missing_content.as_ref()),
+        has_suggestions: has_text(query_suggestions.as_ref()),
+    };
+    check_search_content(report, *rating, content);
+    check_size(report, request);
+}
+
+/// The content of feedback on a search.
+#[derive(Debug, Clone, Copy)]
+struct SearchContent {
+    has_sources: bool,
+    has_missing: bool,
+    has_suggestions: bool,
+}
+
+/// Checks that feedback on a search has the content that its rating needs. Feedback is stored once for each search, so less
+/// would block what is useful.
+fn check_search_content(report: &mut Report, rating: FeedbackRating, content: SearchContent) {
+    let SearchContent { has_sources, has_missing, has_suggestions } = content;
     let (is_complete, field, needed) = match rating {
         FeedbackRating::Good => (has_sources, "valuableSources", "valuableSources"),
         FeedbackRating::Partial => {
@@ -49,18 +67,17 @@ pub(crate) fn check_search(report: &mut Report, request: &SearchFeedbackRequest)
         .any(|name| report.has(&path.key(name)));
     if !is_complete && !is_reported && !report.has(&path.key("rating")) {
         report.violation(&path.key(field), ViolationCode::Missing, |_| {
-            format!("{needed} is required for this rating")
+            format!("{needed} is required for this rating of a search")
         });
     }
-    check_size(report, request);
 }
 
 /// Checks feedback on any result.
 pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
     let FeedbackRequest {
-        endpoint: _,
+        endpoint,
         job_id,
-        rating: _,
+        rating,
         issues,
         tags,
         note,
@@ -98,16 +115,25 @@ pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
             });
         }
     }
+    let content = SearchContent {
+        has_sources: has_items(valuable_sources.as_ref()),
+        has_missing: has_items(missing_content.as_ref()),
+        has_suggestions: has_text(query_suggestions.as_ref()),
+    };
+    let SearchContent { has_sources, has_missing, has_suggestions } = content;
     let has_substance = has_items(issues.as_ref())
         || has_items(tags.as_ref())
         || has_text(note.as_ref())
-        || has_items(valuable_sources.as_ref())
-        || has_items(missing_content.as_ref())
-        || has_text(query_suggestions.as_ref())
+        || has_sources
+        || has_missing
+        || has_suggestions
         || has_items(page_numbers.as_ref())
         || metadata.as_ref().is_some_and(|metadata| !metadata.is_empty());
     if !has_substance && !report.has_within(&path) {
         report.violation(&path.key("note"), ViolationCode::Missing, |_| SUBSTANCE.to_owned());
+    }
+    if *endpoint == FeedbackEndpoint::Search && has_substance && !report.has(&path.key("endpoint")) {
+        check_search_content(report, *rating, content);
     }
     check_size(report, request);
 }

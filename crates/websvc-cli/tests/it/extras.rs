@@ -136,8 +136,7 @@ async fn feedback_needs_the_scope_of_its_operation() {
     let key = site.succeed(&["keys", "create", "--team", "default", "--scope", "scrape"]).trim().to_owned();
     let mut service = site.serve();
     key.clone_into(&mut service.key);
-    let body =
-        |endpoint: &str| json!({ "endpoint": endpoint, "jobId": UNKNOWN, "rating": "bad", "note": "n" });
+    let body = |endpoint: &str| json!({ "endpoint": endpoint, "jobId": UNKNOWN, "rating": "bad", "querySuggestions": "q" });
     for (endpoint, status) in [("search", 403), ("map", 403), ("scrape", 404), ("parse", 404)] {
         assert_eq!(rate(&service, &body(endpoint)).await.status, status, "{endpoint}");
     }
@@ -149,8 +148,14 @@ async fn feedback_is_exported_as_judgments() {
     let (_world, site, service, other) = serve().await;
     let id = search(&service).await;
     assert_eq!(rate_search(&service, &id, &good()).await.status, 200);
-    let hostile = json!({ "endpoint": "search", "jobId": search(&service).await, "rating": "bad", "note": "\u{1b}[31m red" });
-    assert_eq!(rate(&service, &hostile).await.status, 200);
+    let hostile = search(&service).await;
+    let too_little =
+        json!({ "endpoint": "search", "jobId": hostile, "rating": "bad", "note": "\u{1b}[31m red" });
+    assert_rejected(&rate(&service, &too_little).await, 400, "BAD_REQUEST", "INVALID_BODY");
+    let mut enough = too_little;
+    enough["missingContent"] = json!([{ "topic": "x" }]);
+    let stored = rate(&service, &enough).await;
+    assert_eq!((stored.status.as_u16(), stored.body.get("alreadySubmitted")), (200, None), "{}", stored.body);
     drop(other);
     let directory = site.data_dir().join("judgments");
     let directory = directory.to_str().unwrap();

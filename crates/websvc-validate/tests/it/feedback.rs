@@ -114,6 +114,25 @@ fn feedback_on_a_result_needs_more_than_a_rating() {
 }
 
 #[test]
+fn feedback_on_a_search_needs_the_same_content_in_both_operations() {
+    let (sources, missing) = (json!([{ "url": "http://a.test/" }]), json!([{ "topic": "t" }]));
+    for (content, expected) in [
+        (json!({ "rating": "good", "note": "n" }), &["/valuableSources"][..]),
+        (json!({ "rating": "partial", "issues": ["x"], "querySuggestions": "q" }), &["/valuableSources"]),
+        (json!({ "rating": "bad", "tags": ["x"], "valuableSources": sources }), &["/missingContent"]),
+        (json!({ "rating": "good" }), &["/note"]),
+        (json!({ "rating": "good", "valuableSources": sources }), &[]),
+        (json!({ "rating": "partial", "missingContent": missing, "note": "n" }), &[]),
+        (json!({ "rating": "bad", "querySuggestions": "q" }), &[]),
+        (json!({ "rating": "good", "valuableSources": 7, "note": "n" }), &["/valuableSources"]),
+    ] {
+        let mut body = json!({ "endpoint": "search", "jobId": ID });
+        body.as_object_mut().unwrap().extend(content.as_object().unwrap().clone());
+        check(read_feedback, &body, expected);
+    }
+}
+
+#[test]
 fn feedback_on_a_result_has_bounds_and_known_fields_only() {
     check(read_feedback, &json!({}), &["/endpoint", "/jobId", "/rating"]);
     let unknown = json!({ "endpoint": "crawl", "jobId": ID, "rating": "good", "note": "n" });
