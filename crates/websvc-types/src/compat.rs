@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use crate::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
 
+/// Name of the tools of other providers, which the original service offers.
+pub const ALEXANDRIA: &str = "alexandria";
+
 /// Names of sources that are ignored with a warning.
-pub const SOURCES: &[&str] = &["alexandria"];
+pub const SOURCES: &[&str] = &[ALEXANDRIA];
 
 /// Names of categories that are ignored with a warning.
 pub const CATEGORIES: &[&str] = &["developer", "gov"];

@@ -390,7 +390,10 @@ async fn operations_that_are_not_offered_name_an_alternative() {
     );
     assert!(gone.body["error"].as_str().unwrap().contains("POST /v2/scrape"), "{}", gone.body);
     let alexandria = json!({ "alexandria": [{ "provider": "p", "capability": "c", "options": {} }] });
-    assert_eq!(service.post("/v2/scrape", alexandria.to_string()).await.status, 400);
+    let refused = service.post("/v2/scrape", alexandria.to_string()).await;
+    assert_eq!((refused.status.as_u16(), &refused.body["code"]), (400, &json!("BAD_REQUEST")));
+    let text = refused.body["error"].as_str().unwrap();
+    assert!(text.contains("not offered here") && !text.contains("url is required"), "{text}");
 }
 
 #[tokio::test]

@@ -98,6 +98,13 @@ impl McpTools {
         }
     }
 
+    /// Returns the text about a tool that the service does not offer, with those that it offers.
+    fn not_offered(&self, name: &str) -> String {
+        let tools = self.tools();
+        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        format!("the tool {name:?} is not offered here; the tools are {}", names.join(", "))
+    }
+
     /// Returns the tools that the service offers.
     fn tools(&self) -> Vec<Tool> {
         let listed = |is_possible| if is_possible { Listing::Listed } else { Listing::Hidden };
@@ -144,7 +151,7 @@ impl ServerHandler for McpTools {
         let CallToolRequestParams { name, arguments, .. } = request;
         match self.call(&name, arguments.unwrap_or_default()).await {
             Ok(Some(response)) => Ok(CallToolResult::success(mark_untrusted(&response)).into()),
-            Ok(None) => Err(ErrorData::invalid_params(format!("there is no tool {name:?}"), None)),
+            Ok(None) => Err(ErrorData::invalid_params(self.not_offered(&name), None)),
             // As a result, and not as a protocol error, the model reads the text and can correct its call.
             Err(error) => Ok(CallToolResult::error(vec![ContentBlock::text(error.as_text())]).into()),
         }

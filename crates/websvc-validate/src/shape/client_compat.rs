@@ -7,11 +7,21 @@ use serde::Deserialize;
 use websvc_types::compat::{self, JSON_OPTIONS};
 use websvc_types::format::Json;
 
+use super::Shape;
 use super::tree::{BodyValue, Fields};
 use crate::format;
 use crate::json_schema::SchemaCompiler;
 use crate::path::Path;
 use crate::report::Report;
+
+/// An operation that this service does not have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OtherOperation {
+    /// Field by which a request is recognized.
+    pub(super) field: &'static str,
+    /// What the message says about the field.
+    pub(super) text: &'static str,
+}
 
 /// Fields and values that are tolerated in an object.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,6 +34,8 @@ pub(super) struct ClientCompat {
     ignored_items: &'static [(&'static str, &'static [&'static str])],
     /// Items of lists that are ignored with a warning if they are only a name.
     ignored_names: &'static [(&'static str, &'static [&'static str])],
+    /// Other operations of the original service under the same path.
+    other_operations: &'static [OtherOperation],
     /// Fields that are ignored with a warning.
     unsupported_fields: &'static [&'static str],
     /// Accepts the options of the format `json` in a field next to `formats`.
@@ -37,9 +49,11 @@ const SEARCH: ClientCompat = ClientCompat {
     ignored_names: &[],
     unsupported_fields: &[],
     accepts_json_options: false,
+    other_operations: &[],
 };
 
 const SCRAPE: ClientCompat = ClientCompat {
+    other_operations: &[],
     ignored_fields: &["domainTools", "fastMode", "toolDetail", "useMock"],
     aliases: &[],
     ignored_items: &[("parsers", compat::PARSERS)],
@@ -49,6 +63,15 @@ const SCRAPE: ClientCompat = ClientCompat {
     accepts_json_options: true,
 };
 
+/// The tool `find_tools` of the official MCP server sends the tools of providers instead of a URL.
+const PAGE: ClientCompat = ClientCompat {
+    other_operations: &[OtherOperation {
+        field: compat::ALEXANDRIA,
+        text: "is not offered here: this service has no tools of other providers; send url to scrape a page, or use POST \
+               /v2/search to find pages",
+    }],
+    ..SCRAPE
+};
 const CRAWL: ClientCompat = ClientCompat {
     ignored_fields: SCRAPE.ignored_fields,
     unsupported_fields: SCRAPE.unsupported_fields,
@@ -72,6 +95,7 @@ const EXTRACT: ClientCompat = ClientCompat {
     ..NOTHING
 };
 const NOTHING: ClientCompat = ClientCompat {
+    other_operations: &[],
     ignored_fields: &[],
     aliases: &[],
     ignored_items: &[],
@@ -80,12 +104,25 @@ const NOTHING: ClientCompat = ClientCompat {
     accepts_json_options: false,
 };
 
+/// Returns whether a value counts as not given: null, and an empty object in place of a list. The node of n8n sends one for
+/// each list that its user has left empty.
+pub(super) fn counts_as_absent(shape: &Shape, value: &BodyValue<'_>) -> bool {
+    match value {
+        BodyValue::Null => true,
+        BodyValue::Object(fields) if fields.is_empty() => {
+            shape.matches_type(&BodyValue::List(Vec::new())) && !shape.matches_type(value)
+        }
+        _ => false,
+    }
+}
+
 impl ClientCompat {
     /// Returns what is tolerated in the object with this schema name.
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
+            "ScrapeOptions" | "ParseOptions" => SCRAPE,
+            "ScrapeRequest" => PAGE,
             "MapRequest" | "MapRequestV1" => MAP,
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
@@ -102,6 +139,11 @@ impl ClientCompat {
     /// to the clients.
     pub(super) fn ignores(&self, name: &str) -> bool {
         self.ignored_fields.contains(&name) || (!self.ignored_fields.is_empty() && name.starts_with("__"))
+    }
+
+    /// Returns the field of another operation that an object contains.
+    pub(super) fn other_operation(&self, fields: &Fields<'_>) -> Option<OtherOperation> {
+        self.other_operations.iter().find(|other| fields.iter().any(|(key, _)| key == other.field)).copied()
     }
 
     /// Returns whether a field is an option that is not available, with a warning unless it is turned off.

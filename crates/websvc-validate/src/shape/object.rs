@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use websvc_types::ViolationCode;
 
+use super::client_compat::{OtherOperation, counts_as_absent};
 use super::prune::{IgnoredItem, Verdict, list};
 use super::tree::{BodyValue, Fields};
 use super::{Field, Object, Shape};
@@ -36,6 +37,7 @@ impl FieldSet {
 
 impl Object {
     pub(super) fn walk(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+        let other = self.client_compat.other_operation(fields);
         let (mut seen, mut present, mut kept) = <(FieldSet, FieldSet, FieldSet)>::default();
         fields.retain_mut(|(key, value)| {
             let Some((index, field)) = self.field(key) else {
@@ -47,8 +49,7 @@ impl Object {
                 given_twice(&path, report);
                 return false;
             }
-            // null counts as absent.
-            if value.is_null() {
+            if counts_as_absent(&field.shape, value) {
                 return false;
             }
             present.insert(index);
@@ -59,23 +60,30 @@ impl Object {
             keep
         });
         self.client_compat.rewrite_fields(fields, path, report);
-        self.complete(fields, present, kept, path, report)
+        self.complete(fields, (present, kept), other, path, report)
     }
 
-    /// Reports missing required fields, and adds placeholders for missing and invalid ones, so that the rules of the
+    /// Reports missing required fields, or that the request is one for another operation, and adds placeholders for missing and invalid ones, so that the rules of the
     /// other fields are checked, too. Placeholders never reach a plan, because each of them has a violation.
     fn complete(
         &self,
         fields: &mut Fields<'_>,
-        present: FieldSet,
-        kept: FieldSet,
+        (present, kept): (FieldSet, FieldSet),
+        other: Option<OtherOperation>,
         path: &Path<'_>,
         report: &mut Report,
     ) -> Verdict {
         let mut verdict = Verdict::Keep;
         for (index, field) in self.fields.iter().enumerate().filter(|(_, field)| field.required) {
             if !present.contains(index) {
-                report.missing(&path.key(&field.name));
+                match other {
+                    None => report.missing(&path.key(&field.name)),
+                    Some(OtherOperation { field, text }) => {
+                        report.violation(&path.key(field), ViolationCode::NotSupported, |name| {
+                            format!("{name} {text}")
+                        });
+                    }
+                }
             }
             if !kept.contains(index) {
                 match field.shape.placeholder() {

@@ -60,7 +60,7 @@ impl Shape {
     }
 
     /// Returns whether a value has the JSON type of this shape.
-    fn matches_type(&self, value: &BodyValue<'_>) -> bool {
+    pub(super) fn matches_type(&self, value: &BodyValue<'_>) -> bool {
         match self {
             Shape::Any => true,
             Shape::Bool => matches!(value, BodyValue::Bool(_)),

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use websvc_types::Format;
 use websvc_types::ViolationCode::InvalidType;
 use websvc_validate::{
-    Checked, FeaturePolicy, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
+    Checked, FeaturePolicy, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_crawl,
+    read_scrape, read_search,
 };
 
 #[track_caller]
@@ -96,6 +97,19 @@ fn command_line_and_n8n_requests_are_accepted_without_warnings() {
     ] {
         assert_eq!(accept(&body).warnings, Vec::<String>::new());
     }
+}
+
+#[test]
+fn n8n_sends_an_empty_object_for_a_list_that_is_not_filled_in() {
+    let policy = Policy::default();
+    let scrape =
+        json!({ "url": "http://a.test/", "actions": {}, "formats": ["markdown"], "integration": "n8n" });
+    let scrape = read_scrape(scrape.to_string().as_bytes(), &policy).unwrap();
+    let crawl = json!({ "url": "http://a.test/", "excludePaths": {}, "scrapeOptions": { "formats": {} } });
+    let crawl = read_crawl(crawl.to_string().as_bytes(), &policy).unwrap();
+    assert_eq!((scrape.warnings, crawl.warnings), (vec![], vec![]));
+    assert!(scrape.plan.scrape().actions().is_empty());
+    assert!(matches!(crawl.plan.scrape().formats(), [Format::Markdown(_)]));
 }
 
 #[test]

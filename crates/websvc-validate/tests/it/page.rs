@@ -31,6 +31,16 @@ fn check(body: &Value, expected: &[&str]) {
 }
 
 #[test]
+fn request_for_tools_of_providers_is_not_offered() {
+    let providers = json!([{ "provider": "p", "capability": "c", "options": {} }]);
+    check(&json!({ "alexandria": providers }), &["/alexandria"]);
+    check(&json!({ "alexandria": providers, "url": "http://tea.test/" }), &[]);
+    let body = json!({ "alexandria": providers }).to_string();
+    let text = read_scrape(body.as_bytes(), &Policy::default()).unwrap_err().to_string();
+    assert!(text.contains("not offered here") && text.contains("POST /v2/search"), "{text}");
+}
+
+#[test]
 fn scrape_request_has_url_and_options_at_the_top_level() {
     check(&json!({ "url": "http://tea.test/" }), &[]);
     check(

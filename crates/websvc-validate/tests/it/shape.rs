@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use websvc_types::ViolationCode::*;
-use websvc_validate::{Policy, Rejection, read_scrape_options, read_search};
+use websvc_validate::{Policy, Rejection, read_batch, read_scrape_options, read_search};
 
 use crate::support::{check, check_option, checked, plan, scrape_plan, violations};
 
@@ -124,6 +124,28 @@ fn null_counts_as_absent() {
     assert!(plan.scrape().is_some_and(|scrape| scrape.headers().is_empty()));
     check(&json!({ "query": null }), &[("/query", Missing)]);
     check_option("profile", &json!({ "name": null }), &[("profile/name", Missing)]);
+}
+
+#[test]
+fn empty_object_in_place_of_a_list_counts_as_absent() {
+    let checked = checked(&json!({
+        "query": "q", "sources": {}, "categories": {}, "includeDomains": {}, "excludeDomains": {}, "enterprise": {},
+        "scrapeOptions": {
+            "formats": ["markdown", { "type": "changeTracking", "modes": {} }], "actions": {}, "parsers": {},
+            "includeTags": {}, "excludeTags": {}, "location": { "languages": {} }, "redactPII": { "entities": {} },
+        },
+    }));
+    assert_eq!(checked.warnings, Vec::<String>::new());
+    assert!(checked.plan.scrape().is_some_and(|scrape| scrape.actions().is_empty()));
+    let formats = json!({ "query": "q", "scrapeOptions": { "formats": {} } });
+    assert_eq!(plan(&formats).scrape(), None);
+    // An object with fields is a mistake, and so is an empty one in place of anything else.
+    check(&json!({ "query": "q", "sources": { "type": "web" } }), &[("/sources", InvalidType)]);
+    check(&json!({ "query": {} }), &[("/query", InvalidType)]);
+    check(&json!({ "query": "q", "sources": [{}] }), &[("/sources/0/type", Missing)]);
+    let batch = read_batch(br#"{ "urls": {} }"#, &Policy::default()).unwrap_err();
+    let Rejection::Invalid(violations) = batch else { panic!("{batch:?}") };
+    assert_eq!((violations[0].path.as_str(), violations[0].code), ("/urls", Missing));
 }
 
 #[test]

@@ -126,7 +126,7 @@ impl RetentionTest {
             );
         }
         let response = self.tool(&self.marker.named("tool"), json!({})).await;
-        assert!(response.contains("there is no tool"), "{response}");
+        assert!(response.contains("is not offered here"), "{response}");
     }
 
     async fn tool(&self, name: &str, arguments: Value) -> String {

@@ -8,6 +8,7 @@ mod generate;
 mod mutate;
 mod schemas;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use choices::Choices;
@@ -126,11 +127,49 @@ fn matches(pattern: &str, path: &str) -> bool {
     path.next().is_none()
 }
 
+/// Names of the fields that are lists.
+static LISTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let mut names = BTreeSet::new();
+    collect_lists(&SCHEMA, &mut names);
+    names
+});
+
+fn collect_lists<'a>(schema: &'a Value, names: &mut BTreeSet<&'a str>) {
+    let is_list = |schema: &Value| match &schema["type"] {
+        Value::Array(types) => types.contains(&json!("array")),
+        kind => kind == "array",
+    };
+    match schema {
+        Value::Object(keywords) => {
+            let properties = keywords.get("properties").and_then(Value::as_object).into_iter().flatten();
+            names.extend(properties.filter(|(_, schema)| is_list(schema)).map(|(name, _)| name.as_str()));
+            keywords.values().for_each(|inner| collect_lists(inner, names));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| collect_lists(inner, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Removes empty objects in place of lists. They count as absent for the validator; the schema does not list them, because
+/// they would make the types of generated clients useless.
+fn without_empty_lists(mut body: Value) -> Value {
+    match &mut body {
+        Value::Object(fields) => {
+            fields.retain(|name, value| *value != json!({}) || !LISTS.contains(name.as_str()));
+            fields.values_mut().for_each(|value| *value = without_empty_lists(value.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_empty_lists(item.take())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    body
+}
+
 /// Checks that schema and validator agree about a body.
 fn compare(body: &Value) -> Result<(), TestCaseError> {
     let violations = violations(body);
+    let given = without_empty_lists(body.clone());
     let first =
-        VALIDATOR.iter_errors(body).next().map(|error| format!("{error} at {}", error.instance_path()));
+        VALIDATOR.iter_errors(&given).next().map(|error| format!("{error} at {}", error.instance_path()));
     match (&first, violations.as_slice()) {
         (None, violations) => {
             let unknown: Vec<&Violation> =
