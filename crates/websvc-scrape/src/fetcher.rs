@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::Semaphore;
 use url::Url;
 use websvc_transport::{Client, CookieJar, FetchError, FetchPhase, FetchRequest, Proxy};
-use websvc_types::{Proxy as ProxyChoice, ProxyUsed};
+use websvc_types::{ErrorCode, Proxy as ProxyChoice, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
@@ -194,7 +194,8 @@ impl Fetcher {
         }
     }
 
-    /// Fetches a page and follows its refreshes.
+    /// Fetches a page and follows its refreshes, except those to a forbidden address: the page stays as it is, with a
+    /// warning.
     async fn follow(
         &self,
         request: FetchRequest,
@@ -204,8 +205,16 @@ impl Fetcher {
         let source_url = request.url.clone();
         let mut request = request;
         let mut sent_credentials = false;
+        let mut refreshing: Option<RawPage> = None;
         for _ in 0..=MAX_REFRESHES {
-            let SentPage { mut page, cookies } = self.send(request.clone(), deadline).await?;
+            let sent = self.send(request.clone(), deadline).await;
+            let SentPage { mut page, cookies } = match (sent, refreshing.take()) {
+                (Ok(sent), _) => sent,
+                (Err(error), Some(page)) if error.code() == ErrorCode::ScrapeForbiddenUrl => {
+                    return Ok(without_refresh(RawPage { source_url, ..page }, &request.url));
+                }
+                (Err(error), _) => return Err(error),
+            };
             sent_credentials |= page.sent_credentials;
             page.sent_credentials = sent_credentials;
             if refresh_policy == RefreshPolicy::Ignore {
@@ -221,6 +230,7 @@ impl Fetcher {
                         rule.check(&next).await.map_err(to_error)?;
                     }
                     request = refresh_request(request, &page.url, next, cookies);
+                    refreshing = Some(page);
                 }
                 None => return Ok(RawPage { source_url, ..page }),
             }
@@ -257,6 +267,13 @@ enum RefreshPolicy {
     Follow,
     /// Return the response as it is.
     Ignore,
+}
+
+/// Returns a page as it was before its refresh, which the address guard refused.
+fn without_refresh(mut page: RawPage, target: &Url) -> RawPage {
+    let host = target.host_str().unwrap_or_default();
+    page.warnings.push(format!("a refresh of the page to {host} was blocked"));
+    page
 }
 
 /// Returns the request for the target of a refresh. The caller's headers are only sent to the origin that they were

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
-use url::Host;
+use url::{Host, Url};
 use websvc_transport::{Client, FetchError, Proxy, TrafficBudget, socks_server as socks};
 
 pub(crate) use listener::{ProxyListener, RemoteAccess};
@@ -63,6 +63,7 @@ pub(crate) struct EgressLimits {
 /// A listening proxy. Dropping it closes the listener and all connections.
 pub(crate) struct Egress {
     proxy_url: String,
+    destinations: Destinations,
     /// The rule for the hosts of the page; without one, all are allowed.
     hosts: Arc<OnceLock<HostRule>>,
     failures: Arc<Mutex<EgressFailures>>,
@@ -110,7 +111,7 @@ impl Egress {
         let failures = Arc::new(Mutex::new(EgressFailures::default()));
         let hosts = Arc::new(OnceLock::new());
         let context = ProxyContext {
-            destinations,
+            destinations: destinations.clone(),
             hosts: Arc::clone(&hosts),
             limits,
             budget: TrafficBudget::new(limits.traffic_bytes),
@@ -119,7 +120,7 @@ impl Egress {
             failures: Arc::clone(&failures),
         };
         let task = tokio::spawn(serve(listener, addr, Arc::new(context)));
-        Ok(Self { proxy_url, hosts, failures, task })
+        Ok(Self { proxy_url, destinations, hosts, failures, task })
     }
 
     /// Limits the hosts of all further connections. The first rule of a proxy applies for good.
@@ -154,6 +155,20 @@ impl Egress {
     /// Returns the reason why a host could not be reached, if a connection to it failed.
     pub(crate) fn failure(&self, host: &str, port: u16) -> Option<ConnectFailure> {
         self.failures.lock().by_destination.get(&(host.to_owned(), port)).cloned()
+    }
+
+    /// Returns whether connections to the host of a URL are refused, and records the refusal.
+    pub(crate) async fn refuses(&self, url: &Url) -> bool {
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+        let is_refused = match &self.destinations {
+            Destinations::Guarded { .. } if !is_allowed(&self.hosts, host) => true,
+            Destinations::Guarded { client, proxy: _ } => client.refuses_resolved(url).await,
+            Destinations::Nothing => true,
+        };
+        if is_refused {
+            self.failures.lock().record(host, port, ConnectFailure::Forbidden);
+        }
+        is_refused
     }
 
     /// Returns whether connections were cut because the traffic budget of the page was used up.
@@ -196,9 +211,10 @@ impl ProxyContext {
         let _ = stream.set_nodelay(true);
         let handshake = timeout(HANDSHAKE_TIMEOUT, socks::accept(&mut stream)).await;
         let Ok(Ok((host, port))) = handshake else { return };
-        let is_allowed = self.hosts.get().is_none_or(|HostRule(allows)| allows(&host.to_string()));
         let tunnel = match &self.destinations {
-            Destinations::Guarded { .. } if !is_allowed => Err(FetchError::Forbidden),
+            Destinations::Guarded { .. } if !is_allowed(&self.hosts, &host.to_string()) => {
+                Err(FetchError::Forbidden)
+            }
             Destinations::Guarded { client, proxy } => {
                 client.tunnel(&host, port, proxy.as_ref(), self.limits.connect_timeout).await
             }
@@ -227,9 +243,19 @@ impl ProxyContext {
                 reason: other.to_string(),
             },
         };
-        let mut failures = self.failures.lock();
-        if failures.by_destination.len() < MAX_FAILURES {
-            failures.by_destination.insert((host.to_string(), port), failure);
+        self.failures.lock().record(&host.to_string(), port, failure);
+    }
+}
+
+impl EgressFailures {
+    fn record(&mut self, host: &str, port: u16, failure: ConnectFailure) {
+        if self.by_destination.len() < MAX_FAILURES {
+            self.by_destination.insert((host.to_owned(), port), failure);
         }
     }
+}
+
+/// Returns whether the rule for the hosts of a page allows a host.
+fn is_allowed(hosts: &OnceLock<HostRule>, host: &str) -> bool {
+    hosts.get().is_none_or(|HostRule(allows)| allows(host))
 }

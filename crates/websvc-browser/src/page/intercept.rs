@@ -17,12 +17,26 @@ pub(super) fn fail_command(request_id: &Value) -> Command {
     Command::new(FAIL_REQUEST, json!({"requestId": request_id, "errorReason": "BlockedByClient"}))
 }
 
+/// Returns the command that cancels a paused navigation: the frame keeps its document.
+pub(super) fn cancel_command(request_id: &Value) -> Command {
+    Command::new(FAIL_REQUEST, json!({"requestId": request_id, "errorReason": "Aborted"}))
+}
+
+/// The effect of a navigation to an address to which the page may not connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ForbiddenNavigation {
+    /// It is canceled, and the page stays as it is.
+    KeepsPage,
+    /// It fails, and the page shows an error, as in any browser.
+    Fails,
+}
+
 /// The rules for the requests of one page.
 pub(super) struct Interception {
     page: Url,
     headers: Vec<(String, String)>,
     block: Option<BlockRule>,
-    /// True if the request has a navigation rule, which navigations of the page must pass first.
+    /// True if navigations of the page are checked before they are sent.
     checks_navigations: bool,
     files: Files,
 }
@@ -37,7 +51,9 @@ pub(super) enum Files {
 }
 
 impl Interception {
-    pub(super) fn new(request: &RenderRequest, files: Files) -> Self {
+    /// Returns the rules of a request. Navigations are checked if the request has a navigation rule, or if the page must
+    /// stay as it is when it navigates to a forbidden address.
+    pub(super) fn new(request: &RenderRequest, files: Files, forbidden: ForbiddenNavigation) -> Self {
         let RenderRequest { url: page, headers, block, navigation_rule, .. } = request;
         // Emulation settings and cookies set these for the whole page.
         let set_by_browser = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
@@ -50,7 +66,7 @@ impl Interception {
             page: page.clone(),
             headers,
             block: block.clone(),
-            checks_navigations: navigation_rule.is_some(),
+            checks_navigations: navigation_rule.is_some() || forbidden == ForbiddenNavigation::KeepsPage,
             files,
         }
     }
@@ -75,8 +91,8 @@ impl Interception {
         (!patterns.is_empty()).then(|| Value::from(patterns))
     }
 
-    /// Returns the URL of a paused request if it navigates the main frame, `frame`, and the navigation rule must be
-    /// checked. The first document of the page is exempt.
+    /// Returns the URL of a paused request if it navigates the main frame, `frame`, and must be checked. The first document
+    /// of the page is exempt.
     pub(super) fn navigation_to_check(&self, paused: &Value, frame: &str) -> Option<Url> {
         let is_navigation = paused["resourceType"] == "Document" && paused["frameId"] == frame;
         if !self.checks_navigations || !is_navigation {
@@ -140,15 +156,18 @@ mod tests {
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
         request.headers.insert(USER_AGENT, HeaderValue::from_static("other"));
         request.block = block;
-        Interception::new(&request, Files::Unreachable)
+        Interception::new(&request, Files::Unreachable, ForbiddenNavigation::Fails)
     }
 
     #[test]
     fn navigation_rule_applies_to_later_documents_of_the_main_frame_only() {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
-        assert!(Interception::new(&request, Files::Unreachable).patterns().is_none());
+        let new = |request: &RenderRequest, forbidden| Interception::new(request, Files::Unreachable, forbidden);
+        assert!(new(&request, ForbiddenNavigation::Fails).patterns().is_none());
+        let keeps = new(&request, ForbiddenNavigation::KeepsPage);
+        assert_eq!(keeps.patterns().unwrap()[0]["resourceType"], "Document");
         request.navigation_rule = Some(UrlPolicy::new(|_| async { Ok(()) }));
-        let interception = Interception::new(&request, Files::Unreachable);
+        let interception = new(&request, ForbiddenNavigation::Fails);
         assert_eq!(interception.patterns().unwrap()[0]["resourceType"], "Document");
         for (url, kind, frame, expected) in [
             ("https://b.test/", "Document", "main", true),

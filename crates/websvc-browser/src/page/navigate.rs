@@ -9,7 +9,7 @@ use url::Url;
 use websvc_transport::UrlPolicy;
 
 use super::command::Command;
-use super::intercept::fail_command;
+use super::intercept::{ForbiddenNavigation, cancel_command, fail_command};
 use super::open_page::Page;
 use super::page_state::PendingNavigation;
 use crate::egress::ConnectFailure;
@@ -18,6 +18,8 @@ use crate::error::{BrowserError, NavigationErrorKind};
 /// Chromium's error for a response with an error status and no body, in place of which it shows a page of its own.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 const ABORTED: &str = "net::ERR_ABORTED";
+/// The maximum time in which a document that navigates to a forbidden address is parsed.
+const PARSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time in which the end of Chromium is noticed.
 const DISCONNECT_GRACE: Duration = Duration::from_millis(250);
 
@@ -39,22 +41,51 @@ impl Page<'_> {
         }
     }
 
-    /// Checks every navigation of the page with the navigation rule. Runs until it is dropped.
+    /// Returns the effect of a navigation of the page to a forbidden address. In sessions, clients expect an error.
+    pub(super) fn forbidden_navigation(&self) -> ForbiddenNavigation {
+        match self.max_tabs {
+            None => ForbiddenNavigation::KeepsPage,
+            Some(_) => ForbiddenNavigation::Fails,
+        }
+    }
+
+    /// Checks the navigations of the page with the navigation rule, and whether their addresses are forbidden. Runs until it
+    /// is dropped.
     pub(crate) async fn check_navigations(&self, rule: Option<&UrlPolicy>) -> Infallible {
-        let Some(rule) = rule else { return std::future::pending().await };
         loop {
             self.events.wait_until(|state| !state.pending_navigations.is_empty()).await;
             let next = self.events.lock().pending_navigations.pop_front();
             let Some(PendingNavigation { url, session, request_id, resume }) = next else { continue };
-            let Command { method, params } = match rule.check(&url).await {
-                Ok(()) => resume,
-                Err(reason) => {
+            let refused = match rule {
+                Some(rule) => rule.check(&url).await.err(),
+                None => None,
+            };
+            let Command { method, params } = match refused {
+                Some(reason) => {
                     self.events.refuse(reason);
                     fail_command(&request_id)
                 }
+                None if self.keeps_its_document(&url).await => cancel_command(&request_id),
+                None => resume,
             };
             self.process.cdp().send_no_reply(&session, method, params);
         }
+    }
+
+    /// Returns whether the page keeps its document because the address of a navigation is forbidden. A page that has no
+    /// document yet, as while its own URL redirects, fails instead.
+    async fn keeps_its_document(&self, url: &Url) -> bool {
+        let has_document = self.events.lock().document.is_some();
+        if !has_document
+            || self.forbidden_navigation() == ForbiddenNavigation::Fails
+            || !self.egress.refuses(url).await
+        {
+            return false;
+        }
+        // A document that is not parsed yet would be cut.
+        let parsed = self.events.wait_until(|state| state.is_parsed || state.is_loaded);
+        let _ = tokio::time::timeout(PARSE_TIMEOUT, parsed).await;
+        true
     }
 
     /// Returns the error of a navigation. What the page's proxy recorded takes precedence over Chromium's error.

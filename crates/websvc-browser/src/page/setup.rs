@@ -24,7 +24,7 @@ impl Page<'_> {
     pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         // The page of a session has clients, and may open tabs.
         let files = if self.max_tabs.is_some() { Files::Refused } else { Files::Unreachable };
-        let interception = Arc::new(Interception::new(request, files));
+        let interception = Arc::new(Interception::new(request, files, self.forbidden_navigation()));
         let patterns = interception.patterns();
         let children = self.register_child_targets(request, Arc::clone(&interception));
         let events = self.events.clone();

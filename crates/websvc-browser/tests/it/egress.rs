@@ -75,14 +75,11 @@ async fn render_until_detected(
     );
 }
 
-/// Asserts that the request of every page is refused and reported.
+/// Asserts that the request of every page is refused and reported, and that no page fails because of it.
 pub(crate) async fn assert_all_refused(setup: &Setup, is_expected: impl Fn(&Refusal) -> bool) {
-    render_until_detected(setup, |_, name, outcome| match outcome {
-        Ok(rendered) => rendered.refused.iter().any(&is_expected),
-        Err(error) => {
-            assert!(matches!(error, BrowserError::Forbidden), "{name}: {error:?}");
-            true
-        }
+    render_until_detected(setup, |_, name, outcome| {
+        let rendered = outcome.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        rendered.refused.iter().any(&is_expected)
     })
     .await;
 }
@@ -183,6 +180,51 @@ async fn redirect_to_a_forbidden_address_is_refused() {
     assert!(matches!(refused, Err(BrowserError::Forbidden)), "{refused:?}");
     assert_eq!(canary.connections(), 0);
     setup.browser.stop().await;
+}
+
+#[tokio::test]
+async fn page_stays_as_it_is_when_it_navigates_to_a_forbidden_address() {
+    let canary = Canary::start().await;
+    let target = format!("http://{}/", canary.addr());
+    let click = Step::Click { selector: "a".to_owned(), matches: websvc_browser::Matches::First };
+    for (name, html, steps) in [
+        ("script", format!("<p>before<script>location = '{target}'</script><p>after"), vec![]),
+        (
+            "loaded page",
+            format!("<p>before<script>onload = () => location = '{target}'</script><p>after"),
+            vec![],
+        ),
+        ("refresh", format!("<meta http-equiv=refresh content='0; url={target}'><p>before<p>after"), vec![]),
+        (
+            "form",
+            format!(
+                "<p>before<form method=post action='{target}'></form><p>after\
+                 <script>document.forms[0].submit()</script>"
+            ),
+            vec![],
+        ),
+        ("link", format!("<p>before<a href='{target}'>x</a><p>after"), vec![click.clone()]),
+        ("download", format!("<p>before<a download href='{target}'>x</a><p>after"), vec![click.clone()]),
+        ("redirect", "<p>before<a href='/redirect'>x</a><p>after".to_owned(), vec![click.clone()]),
+    ] {
+        let web = TestWeb::builder()
+            .page("http://a.test/", Page::html(html))
+            .page("http://a.test/redirect", Page::redirect(302, &target));
+        let Some(setup) = setup(web).await else { return };
+        let wait_for = Duration::from_millis(500);
+        let rendered = setup.open(&RenderRequest { wait_for, steps, ..request("http://a.test/") }).await;
+        let rendered = rendered.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!((rendered.url.as_str(), rendered.status), ("http://a.test/", Some(200)), "{name}");
+        assert!(
+            rendered.html.contains("before") && rendered.html.contains("after"),
+            "{name}: {}",
+            rendered.html
+        );
+        let refused: Vec<_> = rendered.refused.iter().map(|refusal| refusal.port).collect();
+        assert_eq!(refused, [canary.addr().port()], "{name}");
+        setup.browser.stop().await;
+    }
+    assert_eq!(canary.connections(), 0);
 }
 
 #[tokio::test]

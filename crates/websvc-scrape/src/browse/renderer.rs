@@ -239,7 +239,8 @@ impl PageRenderer {
         }
         let rendered = context.stages.run(Stage::Browser, Box::pin(browser.render(&request))).await;
         if matches!(rendered, Err(BrowserError::Forbidden)) {
-            context.fetcher.client().log_refusal(url).await;
+            // The log line says why.
+            context.fetcher.client().refuses_resolved(url).await;
         }
         let mut rendered = rendered.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);

@@ -57,9 +57,15 @@ async fn refresh_to_a_forbidden_address_is_not_followed() {
         .page("http://a.test/file", refresh_to("file:///etc/hostname"));
     let fixture = Fixture::new(web.start().await);
     for page in ["meta", "header", "then"] {
-        let error = fixture.scrape(&format!("http://a.test/{page}"), json!({})).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::ScrapeForbiddenUrl, "{page}: {error}");
+        let url = format!("http://a.test/{page}");
+        let page = fixture.scrape(&url, json!({})).await.unwrap();
+        assert_eq!(page.metadata.url.as_deref(), Some(url.as_str()), "the page stays as it is");
+        let host = if url.ends_with("then") { "a.test" } else { "127.0.0.1" };
+        assert_eq!(page.warnings, [format!("a refresh of the page to {host} was blocked")]);
     }
+    // The page itself is forbidden.
+    let error = fixture.scrape("http://a.test/redirect", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ScrapeForbiddenUrl, "{error}");
     let page = fixture.scrape("http://a.test/file", json!({})).await.unwrap();
     assert_eq!(page.metadata.url.as_deref(), Some("http://a.test/file"));
     assert_eq!(canary.connections(), 0);

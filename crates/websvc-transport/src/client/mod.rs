@@ -96,20 +96,22 @@ impl Client {
 }
 
 impl Client {
-    /// Logs why a URL is refused, by the current addresses of its host. Connections of a browser are refused outside
-    /// the request's span, so the log line is written here. Logs nothing if the URL is not refused.
-    pub async fn log_refusal(&self, url: &Url) {
+    /// Returns whether the guard refuses a URL, by the current addresses of its host, and logs why. Connections of a browser
+    /// are refused outside the request's span, so the log line is written here. A name that cannot be resolved is not
+    /// refused.
+    pub async fn refuses_resolved(&self, url: &Url) -> bool {
         let connector = &self.0.connector;
-        let Some(host) = url.host().map(|host| host.to_owned()) else { return };
+        let Some(host) = url.host().map(|host| host.to_owned()) else { return false };
         let port = url.port_or_known_default().unwrap_or_default();
         if connector.guard.target(&host.to_string(), port).is_some() {
-            return;
+            return false;
         }
-        if let Ok(found) = connector.lookup(&host).await
-            && !found.iter().any(|ip| connector.guard.allows(*ip))
-        {
+        let Ok(found) = connector.lookup(&host).await else { return false };
+        let is_refused = !found.iter().any(|ip| connector.guard.allows(*ip));
+        if is_refused {
             connector.log_refusal(&host, &found);
         }
+        is_refused
     }
 }
 
