@@ -76,6 +76,12 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, text: &str) -> Option<
             });
             None
         }
+        Err(TargetError::Port) => {
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                format!("{name} must have a port from 1 to 65535, not {}", quoted(text))
+            });
+            None
+        }
         Err(TargetError::Syntax(error)) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name} must be an http or https URL, not {}: {error}", quoted(text))
@@ -98,6 +104,8 @@ enum TargetError {
     Protocol,
     /// The text is a single word without a scheme, which is more likely a mistake than a host.
     NoTopLevelDomain,
+    /// The port is 0, on which nothing listens.
+    Port,
     /// The text is not a URL.
     Syntax(url::ParseError),
 }
@@ -106,6 +114,7 @@ fn parse(text: &str) -> Result<Target, TargetError> {
     let has_scheme = has_scheme(text);
     let text = if has_scheme { text.to_owned() } else { format!("http://{text}") };
     match Url::parse(&text) {
+        Ok(url) if url.port() == Some(0) => Err(TargetError::Port),
         Ok(url) if !has_scheme && is_single_word(&url) => Err(TargetError::NoTopLevelDomain),
         Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
             let credentials = take_credentials(&mut url);
@@ -202,6 +211,8 @@ mod tests {
             "tea.",
             "not-a-url:8080",
             "http://[",
+            "http://tea.test:0/",
+            "tea.test:0",
         ] {
             assert_eq!(target(text), None, "{text}");
         }

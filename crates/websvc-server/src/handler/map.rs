@@ -27,7 +27,7 @@ pub(crate) async fn map(
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let stages = context.state.engine.stages();
-    let response = respond_to_map(context, body, read_map).await?;
+    let response = respond_to_map(context, body, read_map).await.map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn map_v1(
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let stages = context.state.engine.stages();
-    let response = respond_to_map(context, body, read_map_v1).await?;
+    let response = respond_to_map(context, body, read_map_v1).await.map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(response))))
 }
 

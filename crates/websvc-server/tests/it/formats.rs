@@ -130,6 +130,8 @@ async fn request_for_what_the_key_may_not_read_is_refused() {
         let expected = format!(r#"the key does not allow the format \"{format}\""#);
         assert!(text.contains(&expected), "{name} {arguments}: {text}");
     }
+    let unknown = test.call_tool(&key, "find_tools", &json!({})).await;
+    assert!(unknown.contains("not offered here; the tools are search, scrape, map"), "{unknown}");
     test.stop().await;
 }
 

@@ -8,5 +8,6 @@ mod artifacts;
 mod browser_sessions;
 mod forced_retention;
 mod formats;
+mod hostile_urls;
 mod openapi;
 mod replicas;

@@ -1,9 +1,10 @@
 //! Operations of maps.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::example::{Example, REQUEST_ID, example};
 use super::operation::{KEYED, Operation, WITH_BODY};
+use super::page::or_unknown_host;
 use super::response::Failure;
 
 /// Failures of a map.
@@ -19,23 +20,25 @@ const FAILURES: &[&[Failure]] = &[
     ],
 ];
 
-pub(super) fn map() -> Operation {
-    Operation {
+pub(super) fn map() -> Value {
+    let operation = Operation {
         id: "mapUrls",
         tag: "map",
         summary: "List the URLs of a site",
         description: "Returns URLs from the sitemaps and feeds of the site, from the links of the start page, and from the \
-            index. With `search`, they are ranked. Files that cannot be read are named in `warning`.",
+            index. With `search`, they are ranked. Files that cannot be read are named in `warning`. If the host is not found, \
+            the response has status 200, `success: false` and the code `SCRAPE_DNS_RESOLUTION_ERROR`, as that of a scrape.",
         body: Some(("MapRequest", requests())),
         response: ("MapResponse", responses()),
         failures: FAILURES,
-    }
+    };
+    or_unknown_host(operation.to_value())
 }
 
-pub(super) fn map_v1() -> Operation {
+pub(super) fn map_v1() -> Value {
     let request = json!({ "url": "https://tea.example", "sitemapOnly": true });
     let response = json!({ "success": true, "links": ["https://tea.example/green"] });
-    Operation {
+    let operation = Operation {
         id: "mapUrlsV1",
         tag: "map",
         summary: "List the URLs of a site, for clients of version 1",
@@ -44,7 +47,8 @@ pub(super) fn map_v1() -> Operation {
         body: Some(("MapRequestV1", vec![example("sitemap", "URLs of the sitemaps", request)])),
         response: ("MapResponseV1", vec![example("links", "URLs", response)]),
         failures: FAILURES,
-    }
+    };
+    or_unknown_host(operation.to_value())
 }
 
 fn requests() -> Vec<Example> {

@@ -32,8 +32,8 @@ pub(super) struct Operation {
 pub(super) fn paths() -> Value {
     let mut paths = json!({
         "/v2/search": { "post": search().to_value() },
-        "/v2/map": { "post": map::map().to_value() },
-        "/v1/map": { "post": map::map_v1().to_value() },
+        "/v2/map": { "post": map::map() },
+        "/v1/map": { "post": map::map_v1() },
         "/v2/scrape": { "post": page::scrape() },
         "/v2/scrape/{id}": { "get": page::scrape_result() },
         "/v2/parse": { "post": page::parse() },

@@ -132,7 +132,7 @@ pub(super) fn parse_formats() -> Operation {
 }
 
 /// Adds the failure that has status 200.
-fn or_unknown_host(mut operation: Value) -> Value {
+pub(super) fn or_unknown_host(mut operation: Value) -> Value {
     let schema = &mut operation["responses"]["200"]["content"]["application/json"]["schema"];
     *schema = json!({ "anyOf": [schema.take(), { "$ref": "#/components/schemas/Error" }] });
     operation

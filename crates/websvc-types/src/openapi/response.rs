@@ -154,12 +154,7 @@ impl Failure {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
             Failure::MapTimeout => &[ErrorCode::MapTimeout, ErrorCode::RequestTimeout],
-            Failure::MapFailed => &[
-                ErrorCode::UnknownError,
-                ErrorCode::MapFailed,
-                ErrorCode::ScrapeDnsResolutionError,
-                ErrorCode::ScrapeSslError,
-            ],
+            Failure::MapFailed => &[ErrorCode::UnknownError, ErrorCode::MapFailed, ErrorCode::ScrapeSslError],
             Failure::SessionConflict => &[
                 ErrorCode::InteractReplayUnavailable,
                 ErrorCode::SessionOnOtherReplica,
