@@ -164,6 +164,11 @@ impl StoreError {
     /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_path_buf();
+        // The file that the connections share grows with the log.
+        let code = error.sqlite_error().map(|error| error.extended_code);
+        if code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) {
+            return Self::Full { path };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -224,6 +229,7 @@ mod tests {
         assert!(matches!(classify(rusqlite::ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy { .. }));
         assert!(matches!(classify(rusqlite::ffi::SQLITE_CORRUPT), StoreError::Corrupt { .. }));
         assert!(matches!(classify(rusqlite::ffi::SQLITE_FULL), StoreError::Full { .. }));
+        assert!(matches!(classify(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), StoreError::Full { .. }));
         assert!(matches!(classify(rusqlite::ffi::SQLITE_IOERR_READ), StoreError::Io { .. }));
         assert!(matches!(classify(rusqlite::ffi::SQLITE_MISUSE), StoreError::Statement { .. }));
         let busy = classify(rusqlite::ffi::SQLITE_BUSY).to_string();

@@ -32,6 +32,7 @@ mod dashboard_session;
 mod database;
 mod document;
 mod error;
+mod fault;
 mod feedback;
 mod inspect;
 mod job;
@@ -73,6 +74,7 @@ pub use browser_session::{
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, InvalidDatabaseUrl};
 pub use error::StoreError;
+pub use fault::StoreFault;
 pub use feedback::{
     FeedbackRating, FeedbackRecord, NewFeedback, PutFeedbackOutcome, RatedRequest, UnknownRating,
 };

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use websvc_transport::Client;
 
 use crate::error::StoreError;
+use crate::fault::Faults;
 use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
 use crate::server_watch::ServerState;
@@ -60,6 +61,7 @@ pub(crate) struct Database {
     state_writer: Mutex<Option<Connection>>,
     pages_writer: Mutex<Option<Connection>>,
     rows_writer: Mutex<Option<Connection>>,
+    faults: Faults,
 }
 
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl Database {
             state_writer: Mutex::new(Some(writer)),
             pages_writer: Mutex::default(),
             rows_writer: Mutex::default(),
+            faults: Faults::default(),
         })
     }
 
@@ -104,6 +107,7 @@ impl Database {
             state_writer: Mutex::new(Some(writer)),
             pages_writer: Mutex::default(),
             rows_writer: Mutex::default(),
+            faults: Faults::default(),
         })
     }
 
@@ -208,7 +212,11 @@ impl Database {
             transaction.commit()?;
             Ok(value)
         });
-        written.map_err(|error| self.error(error))
+        written.map_err(|error| {
+            let error = self.error(error);
+            self.faults.record_write(&error);
+            error
+        })
     }
 
     /// Begins a transaction on a writing connection, which is opened if there is none that can be used.
@@ -277,8 +285,15 @@ impl Database {
         self.file().and_then(|file| file.open_writer().map_err(|error| self.error(error))).unwrap()
     }
 
+    /// Converts an error of a statement, and records the fault that it shows.
     pub(crate) fn error(&self, error: sql::Error) -> StoreError {
-        StoreError::from_sql(&self.location, error)
+        let error = StoreError::from_sql(&self.location, error);
+        self.faults.record(&error);
+        error
+    }
+
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     pub(crate) fn corrupt(&self, detail: impl Into<String>) -> StoreError {

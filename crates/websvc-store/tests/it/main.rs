@@ -13,6 +13,7 @@ mod dashboard_sessions;
 mod ended_jobs;
 mod engine;
 mod failover;
+mod faults;
 mod feedback;
 mod file;
 mod hammer;

@@ -1,0 +1,86 @@
+//! Tests of faults that outlast a statement: a full disk, and damage.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use websvc_store::{CacheLimits, Store, StoreError, StoreFault};
+
+use crate::{fresh_file, noise, page};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Stores pages until the disk is full.
+fn fill(store: &Store) {
+    let full = (0..1_000).find_map(|number| {
+        let page = page(&format!("http://a.test/{number}"), 1, noise(number, 20_000));
+        store.put_page(&page, &CacheLimits::default()).err()
+    });
+    assert!(matches!(full, Some(StoreError::Full { .. })), "{full:?}");
+}
+
+#[test]
+fn full_disk_is_a_fault_until_there_is_space() {
+    let (_dir, store) = fresh_file();
+    let start = Instant::now();
+    assert_eq!(store.fault(start), None);
+    store.limit_file_size(1024 * 1024).unwrap();
+    fill(&store);
+    assert_eq!(store.fault(start), Some(StoreFault::Full));
+    assert_eq!(store.fault(start + SECOND), Some(StoreFault::Full), "there is no space yet");
+    store.purge_host("a.test").unwrap();
+    assert_eq!(store.fault(start + SECOND), Some(StoreFault::Full), "it is tried once a second");
+    assert_eq!(store.fault(start + 2 * SECOND), None);
+    assert_eq!(store.list_profiles(Some("")).unwrap(), [], "nothing is left of the attempt");
+    fill(&store);
+    store.limit_file_size(64 * 1024 * 1024).unwrap();
+    assert_eq!(store.fault(start + 4 * SECOND), None);
+}
+
+/// Overwrites a page in the middle of the file, which has rows of cached pages.
+fn damage(dir: &Path) {
+    let path = dir.join(Store::FILE_NAME);
+    let mut bytes = fs::read(&path).unwrap();
+    let needle = b"http://a.test/25";
+    let at = bytes.windows(needle.len()).rposition(|window| window == needle).unwrap() / 4096 * 4096;
+    bytes[at..at + 4096].fill(0xff);
+    fs::write(&path, &bytes).unwrap();
+}
+
+/// Returns a closed database with 50 cached pages.
+fn filled() -> tempfile::TempDir {
+    let (dir, store) = fresh_file();
+    for number in 0..50 {
+        let page = page(&format!("http://a.test/{number}"), 1, noise(number, 500));
+        store.put_page(&page, &CacheLimits::default()).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn damage_is_found_at_the_start_if_the_file_is_small() {
+    let dir = filled();
+    Store::open(dir.path()).unwrap().check_structure(u64::MAX).unwrap();
+    damage(dir.path());
+    let store = Store::open(dir.path()).unwrap();
+    store.check_structure(4096).unwrap();
+    assert_eq!(store.fault(Instant::now()), None, "the file is larger, so it was not checked");
+    let error = store.check_structure(u64::MAX).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+    assert_eq!(store.fault(Instant::now()), Some(StoreFault::Damaged));
+    assert_eq!(store.fault(Instant::now() + 60 * SECOND), Some(StoreFault::Damaged), "it does not go");
+    let error = Store::inspect(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn damage_is_found_by_the_statement_that_reads_it() {
+    let dir = filled();
+    damage(dir.path());
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.fault(Instant::now()), None);
+    let keys = (0..50).map(|number| page(&format!("http://a.test/{number}"), 1, "").key);
+    let errors: Vec<StoreError> = keys.filter_map(|key| store.page(&key).err()).collect();
+    assert!(errors.iter().any(|error| matches!(error, StoreError::Corrupt { .. })), "{errors:?}");
+    assert_eq!(store.fault(Instant::now()), Some(StoreFault::Damaged));
+}
