@@ -211,8 +211,9 @@ impl ActiveJob {
         self.more_since_lease = false;
     }
 
-    /// Adds leased URLs to the queue.
-    pub(crate) fn add_leases(&mut self, leases: Vec<JobLease>) {
+    /// Adds leased URLs to the queue. Those that may be what ended the process come last, and take turns.
+    pub(crate) fn add_leases(&mut self, mut leases: Vec<JobLease>) {
+        leases.sort_by_key(JobLease::interruptions);
         self.store_exhausted = leases.is_empty() && !self.more_since_lease;
         let with_host = |lease: JobLease| {
             // A copy needs no request, so it waits for no host.
@@ -248,8 +249,13 @@ impl ActiveJob {
             self.shortages += 1;
         }
         self.ready_at = Some(now + SHORTAGE_DELAY);
-        self.queue.push_front((host, lease));
+        self.put_back(host, lease);
         self.shortages <= MAX_SHORTAGES
+    }
+
+    /// Returns a page to the front of the queue.
+    pub(crate) fn put_back(&mut self, host: String, lease: JobLease) {
+        self.queue.push_front((host, lease));
     }
 
     /// Returns the next step: the first page whose host is ready, if there is one.

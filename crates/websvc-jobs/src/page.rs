@@ -1,5 +1,6 @@
 //! The work on one page of a job: robots.txt, credits, scrape, completion.
 
+pub(crate) mod attempts;
 mod copies;
 mod outcome;
 
@@ -27,11 +28,6 @@ use crate::jobs::{Inner, Jobs, JobsError};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 use outcome::scrape;
-
-/// Maximum of leases of a page: the page may be what ended the process. A page that was only queued when the process
-/// was killed was leased too, so this allows more than a few crashes. A process that stops returns its leases, which then
-/// do not count. Retries have a counter of their own.
-const MAX_ATTEMPTS: u32 = 10;
 
 /// Maximum of retries of a page whose host was overloaded or unresponsive.
 const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
@@ -179,6 +175,9 @@ async fn attempt(
     if lease.is_copy() {
         return copies::complete_copy(jobs, kind, lease).await;
     }
+    if !attempts::begin(jobs, &lease).await? {
+        return Ok(PageDisposition::LeaseReturned);
+    }
     let robots = match &context.crawl {
         Some(_) => Some(robots_txt(jobs, context, &url, Instant::now() + ROBOTS_TIMEOUT).await),
         None => None,
@@ -198,7 +197,10 @@ async fn attempt(
     };
     let hold = match hold(jobs, context).await? {
         Ok(hold) => hold,
-        Err(disposition) => return Ok(disposition),
+        Err(disposition) => {
+            attempts::pause(jobs, &lease).await?;
+            return Ok(disposition);
+        }
     };
     // The time limit of the page starts here: the fetch of robots.txt and the hold do not count.
     let started = Instant::now();
@@ -266,9 +268,8 @@ async fn finish_page(
 
 /// Returns the URL to fetch, or the outcome of a page that must not be attempted again.
 fn target_url(lease: &JobLease) -> Result<Url, UrlOutcome> {
-    if lease.attempt() > MAX_ATTEMPTS {
-        let error = format!("gave up after {MAX_ATTEMPTS} attempts");
-        return Err(failed(ErrorCode::UnknownError, error));
+    if let Some(outcome) = attempts::given_up(lease) {
+        return Err(outcome);
     }
     Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "not a valid URL"))
 }

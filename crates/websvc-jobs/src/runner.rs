@@ -24,6 +24,7 @@ use crate::fair_queue::FairQueue;
 use crate::hosts::HostTable;
 use crate::in_flight::InFlightGuard;
 use crate::jobs::{Jobs, JobsError};
+use crate::page::attempts::runs_alone;
 use crate::page::{self, PageDisposition, PageReport};
 use crate::webhook::deliver;
 
@@ -102,14 +103,11 @@ impl Jobs {
     }
 
     /// Returns the pages that were in flight when [`run`](Self::run) or [`run_single`](Self::run_single) was dropped.
-    /// Otherwise they count as pages that may have ended the process, and are given up after several times.
+    /// Otherwise they are interrupted: they may be what ended the process, and are given up after several times.
     pub async fn stop(&self) {
         if let Err(error) = self.with_store(|store, _| store.return_leases()).await {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(
-                error,
-                "the pages in flight were not returned; this run counts as an attempt of each"
-            );
+            tracing::warn!(error, "the pages in flight were not returned; they count as interrupted");
         }
     }
 
@@ -187,11 +185,14 @@ impl Runner {
     /// next page becomes ready.
     ///
     /// A job whose turn it is reserves capacity for one page while it is loaded or its URLs are leased. This bounds the
-    /// number of such tasks, and no other job overtakes it meanwhile.
+    /// number of such tasks, and no other job overtakes it meanwhile. A page that runs alone starts when those in flight
+    /// have ended, and nothing starts before its end.
     fn start_pages(&mut self, now: Instant) -> Duration {
         let config = *self.jobs.config();
         let mut wait = SWEEP_INTERVAL;
-        'capacity: while self.pages.len() + self.store.busy_jobs() < config.concurrency {
+        'capacity: while self.pages.len() + self.store.busy_jobs() < config.concurrency
+            && !self.page_tasks.values().any(|task| runs_alone(&task.lease))
+        {
             wait = SWEEP_INTERVAL;
             for number in self.queue.order() {
                 if self.store.is_busy(number) {
@@ -206,6 +207,12 @@ impl Runner {
                     }
                 };
                 match next {
+                    NextStep::Page(host, lease) if runs_alone(&lease) && !self.page_tasks.is_empty() => {
+                        if let Some(active) = self.active.get_mut(&number) {
+                            active.put_back(host, lease);
+                        }
+                        return SWEEP_INTERVAL;
+                    }
                     NextStep::Page(host, lease) => {
                         self.spawn_page(number, host, lease, now);
                         continue 'capacity;

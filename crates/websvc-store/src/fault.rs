@@ -93,6 +93,18 @@ impl Store {
         fault
     }
 
+    /// Checks that results can be stored, before the work on them begins.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        let path = || self.database().location().to_owned();
+        match self.fault(Instant::now()) {
+            None | Some(StoreFault::Damaged) => Ok(()),
+            Some(StoreFault::Full) => Err(StoreError::Full { path: path() }),
+            Some(fault @ StoreFault::NotWritable) => {
+                Err(StoreError::Io { path: path(), source: Box::new(fault) })
+            }
+        }
+    }
+
     /// Writes a row that needs space, and deletes it. No team has an empty name.
     fn probe(&self) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| {

@@ -338,17 +338,19 @@ async fn following_next_of_a_running_batch_terminates() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_batch_resumes_and_charges_every_page_once() {
-    const PAGES: usize = 50;
+    const PAGES: usize = 60;
     // Every URL is listed twice.
     const LISTED: usize = 2 * PAGES;
+    // More than the attempts that a page has: pages that only wait lose none.
+    const KILLS: u64 = 11;
     let world = site_of(PAGES, Duration::from_millis(20)).await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--credits", "1000"]);
     let mut service = site.serve();
     let list = [urls(PAGES), urls(PAGES)].concat();
     let path = start(&service, json!({ "urls": list })).await;
-    for part in 1..=4 {
-        poll_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 20)).await;
+    for part in 1..=KILLS {
+        poll_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 10)).await;
         service.kill();
         drop(service);
         service = site.serve();

@@ -11,7 +11,7 @@ use websvc_store::{
     ApiVersion, BrowserSessionStatus, CreateBrowserSessionOutcome, DEFAULT_TEAM, JobUrl, NewBrowserSession,
     NewJob, OwnedJobs, SnapshotLimits, Store,
 };
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, until};
 
 use super::*;
 use crate::JobsConfig;
@@ -30,7 +30,10 @@ struct Site {
 
 impl Site {
     async fn start() -> Self {
-        let web = TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await;
+        Self::of(TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await)
+    }
+
+    fn of(web: TestWeb) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         store.join_replicas(ReplicaRole::Worker).unwrap();
@@ -55,6 +58,12 @@ impl Site {
 
     /// Creates a batch of one page, and returns its number.
     async fn create(&self, id: &str) -> i64 {
+        self.create_of(id, &[URL.to_owned()]).await
+    }
+
+    /// Creates a batch, and returns its number.
+    async fn create_of(&self, id: &str, urls: &[String]) -> i64 {
+        let url = |url: &String| JobUrl { url: url.clone(), key: url.clone(), depth: 0, entry: None };
         let job = NewJob {
             id: id.to_owned(),
             team: DEFAULT_TEAM.to_owned(),
@@ -64,8 +73,8 @@ impl Site {
             request: serde_json::to_string(&JobRequest::default()).unwrap(),
             idempotency_key: None,
             page_limit: None,
-            urls: vec![JobUrl { url: URL.to_owned(), key: URL.to_owned(), depth: 0, entry: None }],
-            list_len: 1,
+            urls: urls.iter().map(url).collect(),
+            list_len: urls.len() as u64,
             webhook: None,
         };
         self.jobs.create(job).await.unwrap();
@@ -198,4 +207,57 @@ async fn empty_lease_does_not_hide_urls_that_were_added_meanwhile() {
     assert!(matches!(next(&mut job), NextStep::Later), "the store is exhausted");
     job.page_finished(now, HostContact::NotContacted, MoreWork::Perhaps);
     assert!(matches!(next(&mut job), NextStep::LeaseMore));
+}
+
+#[tokio::test]
+async fn page_that_ends_the_process_is_given_up_and_no_other() {
+    const BAD: &str = "http://bad.test/";
+    let mut urls: Vec<String> = (0..24).map(|number| format!("http://good-{number}.test/")).collect();
+    let mut web = TestWeb::builder().page(BAD, Page::unresponsive());
+    for url in &urls {
+        let page = Page::html("<title>Tea</title><p>Tea</p>").delay(Duration::from_millis(50));
+        web = web.page(url, page);
+    }
+    urls.insert(4, BAD.to_owned());
+    let site = Site::of(web.start().await);
+    let job = site.create_of("job", &urls).await;
+    let mut kills = 0;
+    while site.state(job) == JobState::Running {
+        site.store.join_replicas(ReplicaRole::Worker).unwrap();
+        let mut runner = Runner::new(site.jobs.clone(), None);
+        let work = async {
+            while site.state(job) == JobState::Running {
+                runner.step().await;
+                if runner.page_tasks.values().any(|task| runs_alone(&task.lease)) {
+                    assert_eq!(runner.page_tasks.len(), 1, "another page is in flight");
+                }
+            }
+        };
+        // The process ends as soon as the page is requested.
+        tokio::select! {
+            () = work => {}
+            () = until("the page is requested", || site.web.count(BAD) > kills) => kills += 1,
+        }
+        if kills > 2 && site.state(job) == JobState::Running {
+            assert_eq!(runner.page_tasks.len(), 1, "the page runs alone when the process ends");
+        }
+        while runner.store.next_event().await.is_some() {}
+    }
+    assert_eq!((site.state(job), kills), (JobState::Completed, 10));
+    let errors = site.store.job_errors(job, 99).unwrap();
+    assert_eq!(errors.iter().map(|error| error.url.as_str()).collect::<Vec<_>>(), [BAD]);
+    assert_eq!(errors[0].error, "gave up after 10 attempts: each time, the service ended meanwhile");
+    assert_eq!(site.store.job_by_number(job).unwrap().unwrap().documents, 24);
+}
+
+#[tokio::test]
+async fn page_that_waits_for_credits_is_not_interrupted() {
+    let site = Site::start().await;
+    let job = site.create("job").await;
+    let lease = || site.store.lease_job_urls(job, 1, 0, TIMEOUT).unwrap().remove(0);
+    let lease_of_page = lease();
+    assert!(page::attempts::begin(&site.jobs, &lease_of_page).await.unwrap());
+    page::attempts::pause(&site.jobs, &lease_of_page).await.unwrap();
+    assert!(site.store.start_job(job).unwrap());
+    assert_eq!(lease().interruptions(), 0);
 }

@@ -173,7 +173,7 @@ fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<Op
          WHERE number = ?1 AND state = 'running' AND EXISTS (SELECT 1 FROM job_urls AS leased \
          WHERE leased.job = ?1 AND leased.place = ?2 AND leased.state = 'leased' AND leased.attempts = ?3)"
     );
-    transaction.query_optional(&sql, params![lease.job, lease.position, lease.attempt], |row| {
+    transaction.query_optional(&sql, params![lease.job, lease.position, lease.number], |row| {
         let after = COLUMNS.split(',').count();
         Ok(LeasedJob {
             record: record(row)?,

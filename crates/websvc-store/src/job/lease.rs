@@ -37,6 +37,37 @@ impl Store {
         })
     }
 
+    /// Records that the work on a leased URL begins. If the process ends before it completes, releases or
+    /// [pauses](Self::pause_job_url) the URL, the next lease counts an [interruption](JobLease::interruptions). Returns
+    /// false if the lease had ended.
+    ///
+    /// # Errors
+    /// Failures of the database, also while its [fault](Self::fault) is that nothing can be stored; then the work must not
+    /// begin.
+    pub fn begin_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+        self.check_writable()?;
+        self.set_started(lease, true)
+    }
+
+    /// Records that the work on a URL is suspended, while its lease continues. Returns false if the lease had ended.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn pause_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+        self.set_started(lease, false)
+    }
+
+    fn set_started(&self, lease: &JobLease, is_started: bool) -> Result<bool, StoreError> {
+        // It is one row, and each page has this transaction, so on a server it waits for no other.
+        self.database().write_rows(Durability::Process, |transaction| {
+            let sql = "UPDATE job_urls SET is_started = ?4 \
+                       WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3";
+            let rows =
+                transaction.execute(sql, params![lease.job, lease.position, lease.number, is_started])?;
+            Ok(rows == 1)
+        })
+    }
+
     /// Releases a lease, so that the URL is queued again. Returns false if the lease had ended.
     ///
     /// # Errors
@@ -57,9 +88,9 @@ impl Store {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .execute(
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL, retries = retries + ?4 \
-                     WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
-                    params![lease.job, lease.position, lease.attempt, retries],
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL, is_started = 0, \
+                     retries = retries + ?4 WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
+                    params![lease.job, lease.position, lease.number, retries],
                 )
                 .map(|rows| rows == 1)
         })
@@ -92,18 +123,19 @@ fn lease(
         }
     };
     let mut leases: Vec<JobLease> = transaction.query(
-        "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
-             WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
+        "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1, \
+             interruptions = interruptions + is_started, is_started = 0 WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
              AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
              AND waits_for IS NULL ORDER BY place LIMIT ?4) \
-             RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index",
+             RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index, \
+             interruptions",
         params![number, add_ms(now_ms, ttl), now_ms, count],
         |row| {
             let url =
                 JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
-            let (position, attempt) = (row.get(0)?, row.get(1)?);
-            let (retries, copy_of) = (row.get(5)?, row.get(6)?);
-            Ok(JobLease { job: number, position, attempt, retries, copy_of, url })
+            let (position, lease_number) = (row.get(0)?, row.get(1)?);
+            let (retries, copy_of, interruptions) = (row.get(5)?, row.get(6)?, row.get(9)?);
+            Ok(JobLease { job: number, position, number: lease_number, retries, interruptions, copy_of, url })
         },
     )?;
     leases.sort_by_key(|lease| lease.position);

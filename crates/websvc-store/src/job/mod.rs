@@ -3,7 +3,8 @@
 //! A job is a list of URLs that may grow. A URL is queued, then leased to a worker, then completed: with a document,
 //! with an error, or as out of scope. An expired lease may be granted again, so the next process completes the work of
 //! one that died. One transaction completes a URL: its state, its document, the URLs found on it and its charge. So
-//! each URL is completed and charged once, whenever a process dies.
+//! each URL is completed and charged once, whenever a process dies. The work on a leased URL begins with a record of its
+//! own, so that a URL may be found to be what ends the processes, and those that were only leased are not.
 
 mod completion;
 mod create;
@@ -204,8 +205,10 @@ pub struct JobRecord {
 pub struct JobLease {
     pub(crate) job: i64,
     pub(crate) position: i64,
-    pub(crate) attempt: u32,
+    /// Number of leases of the URL so far, which identifies this one.
+    pub(crate) number: u32,
     pub(crate) retries: u32,
+    pub(crate) interruptions: u32,
     pub(crate) copy_of: Option<i64>,
     /// The URL.
     pub url: JobUrl,
@@ -218,11 +221,11 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often the URL was leased, including this lease and leases of processes that were killed before they
-    /// started the work, but not those that a process [returned](crate::Store::return_leases) when it stopped.
+    /// Returns how often a process ended, or lost its job, during the work on the URL: after
+    /// [`Store::begin_job_url`](crate::Store::begin_job_url), and before the end of the lease.
     #[must_use]
-    pub fn attempt(&self) -> u32 {
-        self.attempt
+    pub fn interruptions(&self) -> u32 {
+        self.interruptions
     }
 
     /// Returns whether the URL repeats another URL of the job, which is completed: see

@@ -56,7 +56,8 @@ impl Store {
         Ok(OwnedJobs { replica, jobs, surplus })
     }
 
-    /// Releases all leases of a job that this replica starts to work on, and returns whether it owns the job.
+    /// Releases all leases of a job that this replica starts to work on, and returns whether it owns the job. The work
+    /// that had begun on their URLs was [interrupted](super::JobLease::interruptions).
     ///
     /// # Errors
     /// Failures of the database.
@@ -65,25 +66,26 @@ impl Store {
         self.database().write(Durability::Process, |transaction| {
             let is_owned = is_owned(transaction, job, replica)?;
             if is_owned {
-                release_leases(transaction, job)?;
+                // The redundant condition makes SQLite use the partial index: most URLs are completed.
+                let sql = "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                           WHERE job = ?1 AND state IN ('waiting', 'leased') AND state = 'leased'";
+                transaction.execute(sql, params![job])?;
             }
             Ok(is_owned)
         })
     }
 
-    /// Returns the leases of all jobs of this replica, which stops. Their pages are not what ended it, so these leases do
-    /// not count as [attempts](super::JobLease::attempt).
+    /// Returns the leases of all jobs of this replica, which stops. Their pages are not what ended it, so they are not
+    /// [interrupted](super::JobLease::interruptions).
     ///
     /// # Errors
-    /// Failures of the database; then the leases count.
+    /// Failures of the database; then the pages in flight are interrupted.
     pub fn return_leases(&self) -> Result<(), StoreError> {
         let Some(replica) = self.membership().id() else { return Ok(()) };
-        let sql = "UPDATE job_urls SET state = 'waiting', lease_until = NULL, attempts = attempts - 1 \
-                   WHERE job IN (SELECT number FROM jobs WHERE replica = ?1 AND state = 'running') \
-                   AND state IN ('waiting', 'leased') AND state = 'leased'";
-        self.database()
-            .write(Durability::Process, |transaction| transaction.execute(sql, params![replica]))
-            .map(drop)
+        self.database().write(Durability::Process, |transaction| {
+            let jobs = "(SELECT number FROM jobs WHERE replica = ?1 AND state = 'running')";
+            return_leases(transaction, jobs, replica)
+        })
     }
 
     /// Hands a job over to the other replicas: it has no owner and no leases then.
@@ -94,7 +96,7 @@ impl Store {
         let replica = self.membership().id();
         self.database().write(Durability::Process, |transaction| {
             if is_owned(transaction, job, replica)? {
-                release_leases(transaction, job)?;
+                return_leases(transaction, "(?1)", job)?;
                 transaction.execute("UPDATE jobs SET replica = NULL WHERE number = ?1", params![job])?;
             }
             Ok(())
@@ -108,13 +110,14 @@ pub(super) fn is_owned(connection: &Connection, job: i64, replica: Option<i64>) 
     connection.exists("SELECT 1 FROM jobs WHERE number = ?1 AND replica = ?2", params![job, replica])
 }
 
-fn release_leases(connection: &Connection, job: i64) -> sql::Result<u64> {
-    connection.execute(
-        // The redundant condition makes SQLite use the partial index: most URLs are completed.
-        "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
-             WHERE job = ?1 AND state IN ('waiting', 'leased') AND state = 'leased'",
-        params![job],
-    )
+/// Returns the leases of jobs, which are given as a list in SQL with one parameter.
+fn return_leases(connection: &Connection, jobs: &str, parameter: i64) -> sql::Result<()> {
+    // The redundant condition makes SQLite use the partial index: most URLs are completed.
+    let sql = format!(
+        "UPDATE job_urls SET state = 'waiting', lease_until = NULL, is_started = 0 \
+         WHERE job IN {jobs} AND state IN ('waiting', 'leased') AND state = 'leased'"
+    );
+    connection.execute(&sql, params![parameter]).map(drop)
 }
 
 fn counts(connection: &Connection, replica: i64) -> sql::Result<Counts> {

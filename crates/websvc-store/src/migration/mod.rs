@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/023_api_version.sql"),
     include_str!("sqlite/024_agent_runs.sql"),
     include_str!("sqlite/025_agent_messages.sql"),
+    include_str!("sqlite/026_job_interruptions.sql"),
 ];
 
 /// Outcome of [`migrate`].

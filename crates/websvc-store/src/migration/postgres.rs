@@ -23,6 +23,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/011_api_version.sql"),
     include_str!("postgres/012_agent_runs.sql"),
     include_str!("postgres/013_agent_messages.sql"),
+    include_str!("postgres/014_job_interruptions.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

@@ -99,9 +99,9 @@ fn retries_are_counted_separately_from_leases() {
     store.start_job(number).unwrap();
     assert!(store.release_job_url(&lease()).unwrap());
     let third = lease();
-    assert_eq!((third.attempt(), third.retries()), (3, 0));
+    assert_eq!(third.retries(), 0);
     assert!(store.retry_job_url(&third).unwrap());
     let fourth = lease();
-    assert_eq!((fourth.attempt(), fourth.retries()), (4, 1));
+    assert_eq!(fourth.retries(), 1);
     assert!(!store.retry_job_url(&third).unwrap(), "the third lease has ended");
 }

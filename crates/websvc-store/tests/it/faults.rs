@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use websvc_store::{CacheLimits, Store, StoreError, StoreFault};
 
+use crate::jobs::{create, job};
 use crate::{fresh_file, noise, page};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -35,6 +36,20 @@ fn full_disk_is_a_fault_until_there_is_space() {
     fill(&store);
     store.limit_file_size(64 * 1024 * 1024).unwrap();
     assert_eq!(store.fault(start + 4 * SECOND), None);
+}
+
+#[test]
+fn work_on_pages_does_not_begin_while_the_disk_is_full() {
+    let (_dir, store) = fresh_file();
+    let number = create(&store, &job("j", &["a"]));
+    let lease = store.lease_job_urls(number, 1, 0, 60 * SECOND).unwrap().remove(0);
+    store.limit_file_size(1024 * 1024).unwrap();
+    fill(&store);
+    let error = store.begin_job_url(&lease).unwrap_err();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    store.purge_host("a.test").unwrap();
+    assert_eq!(store.fault(Instant::now() + 2 * SECOND), None);
+    assert!(store.begin_job_url(&lease).unwrap());
 }
 
 /// Overwrites a page in the middle of the file, which has rows of cached pages.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use websvc_store::{
-    CompletionOutcome, HoldOutcome, JobEvent, JobLimits, JobState, NewJob, NewWebhook, ReplicaRole,
+    CompletionOutcome, HoldOutcome, JobEvent, JobLease, JobLimits, JobState, NewJob, NewWebhook, ReplicaRole,
     SharedBucketSize, Store, UrlCompletion,
 };
 
@@ -51,27 +51,60 @@ fn process_that_joins_a_file_owns_all_jobs() {
 }
 
 #[test]
-fn leases_that_a_stopping_process_returns_do_not_count_as_attempts() {
+fn pages_of_a_stopping_process_are_not_interrupted() {
     let (_dir, store) = crate::engine::fresh();
     join(&store);
     let number = create(&store, &job("j", &["a", "b"]));
-    let lease = || {
-        let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
-        leases.into_iter().map(|lease| (lease.attempt(), lease)).unzip::<_, _, Vec<_>, Vec<_>>()
-    };
     for _restart in 0..12 {
-        let (attempts, leases) = lease();
-        assert_eq!(attempts, [1, 1]);
+        let leases = lease_all(&store, number);
+        assert_eq!(interruptions(&leases), [0, 0]);
+        assert!(store.begin_job_url(&leases[0]).unwrap());
         store.return_leases().unwrap();
         assert_eq!(complete(&store, &leases[0], document("late")), CompletionOutcome::LeaseLost);
     }
-    let (_, leases) = lease();
-    complete(&store, &leases[0], document("text"));
-    // A process that is killed returns nothing.
-    assert!(store.start_job(number).unwrap());
-    assert_eq!(lease().0, [2]);
-    store.return_leases().unwrap();
-    assert_eq!(lease().0, [2]);
+    assert!(store.begin_job_url(&lease_all(&store, number)[0]).unwrap());
+    store.hand_over_job(number).unwrap();
+    assert_eq!(owned(&store), [number]);
+    assert_eq!(interruptions(&lease_all(&store, number)), [0, 0]);
+}
+
+#[test]
+fn kill_interrupts_only_pages_whose_work_has_begun() {
+    let (_dir, store) = crate::engine::fresh();
+    join(&store);
+    let number = create(&store, &job("j", &["begun", "leased", "retried", "released", "paused"]));
+    for kill in 0..12 {
+        let leases = lease_all(&store, number);
+        assert_eq!(interruptions(&leases), [kill, 0, 0, 0, 0]);
+        for begun in [0, 2, 3, 4] {
+            assert!(store.begin_job_url(&leases[begun]).unwrap());
+        }
+        assert!(store.retry_job_url(&leases[2]).unwrap());
+        assert!(store.release_job_url(&leases[3]).unwrap());
+        assert!(store.pause_job_url(&leases[4]).unwrap());
+        // A process that is killed returns nothing.
+        join(&store);
+        assert_eq!(owned(&store), [number]);
+        assert!(store.start_job(number).unwrap());
+        assert!(!store.begin_job_url(&leases[1]).unwrap(), "the lease has ended");
+    }
+}
+
+#[test]
+fn expired_lease_of_a_page_whose_work_has_begun_is_an_interruption() {
+    let (_dir, store) = crate::engine::fresh();
+    let number = create(&store, &job("j", &["a", "b"]));
+    assert!(store.begin_job_url(&lease_all(&store, number)[1]).unwrap());
+    let later = store.lease_job_urls(number, 9, TTL.as_millis() as u64, TTL).unwrap();
+    assert_eq!(interruptions(&later), [0, 1]);
+}
+
+fn lease_all(store: &Store, job: i64) -> Vec<JobLease> {
+    store.lease_job_urls(job, 9, 0, TTL).unwrap()
+}
+
+fn interruptions(leases: &[JobLease]) -> Vec<u32> {
+    leases.iter().map(JobLease::interruptions).collect()
 }
 
 #[test]
