@@ -139,8 +139,9 @@ fn claim(
     if !transaction.exists("SELECT 1 FROM replicas WHERE id = ?1", params![replica])? {
         return Ok(Vec::new());
     }
-    // An attempt that had begun to send, and whose end was not recorded, was interrupted by the end of its process.
-    let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + 1, \
+    // An attempt that had begun to send, and whose end was not recorded, was interrupted by the end of its process. A
+    // message that was only claimed by then lost no attempt.
+    let sql = "UPDATE monitor_messages SET replica = ?2, attempts = attempts + is_sending, \
                interruptions = interruptions + is_sending, is_sending = 0 \
                WHERE number = ?1 AND replica IS NULL AND due_at <= ?3";
     let mut claimed = Vec::with_capacity(due.len());
@@ -154,7 +155,7 @@ fn claim(
 
 fn record(transaction: &Transaction<'_>, number: i64) -> sql::Result<MessageRecord> {
     let sql = format!(
-        "SELECT messages.kind, messages.monitor, messages.monitor_check, messages.attempts, \
+        "SELECT messages.kind, messages.monitor, messages.monitor_check, messages.attempts + 1, \
          messages.interruptions, messages.created_at, {RECIPIENT_COLUMNS} FROM monitor_messages AS messages \
          LEFT JOIN monitor_recipients AS recipients ON recipients.number = messages.recipient \
          WHERE messages.number = ?1"

@@ -40,7 +40,7 @@ impl Store {
                 MessageOutcome::Dropped => delete(transaction, message.number)?,
                 MessageOutcome::Retry { due_at_ms, is_uncertain } => {
                     let sql = "UPDATE monitor_messages SET due_at = ?2, is_sending = 0, replica = NULL, \
-                               interruptions = interruptions + ?3 WHERE number = ?1";
+                               attempts = attempts + 1, interruptions = interruptions + ?3 WHERE number = ?1";
                     transaction.execute(sql, params![message.number, due_at_ms, is_uncertain])?;
                 }
             }
@@ -73,8 +73,8 @@ impl Store {
             let sql = "SELECT team FROM monitors WHERE number = ?1";
             let team: String = transaction.query_row(sql, params![message.monitor], |row| row.get(0))?;
             if let Some(until_ms) = limited_until_ms(transaction, address_hash, &team, limits, now_ms)? {
-                let sql = "UPDATE monitor_messages SET due_at = ?2, is_sending = 0, replica = NULL, \
-                           attempts = attempts - 1 WHERE number = ?1";
+                let sql = "UPDATE monitor_messages SET due_at = ?2, is_sending = 0, replica = NULL \
+                           WHERE number = ?1";
                 transaction.execute(sql, params![number, until_ms])?;
                 return Ok(ConfirmationPermit::Postponed);
             }

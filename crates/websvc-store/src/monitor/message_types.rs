@@ -101,7 +101,7 @@ pub struct MessageRecord {
     pub check: Option<i64>,
     /// Recipient of an email.
     pub recipient: Option<RecipientRecord>,
-    /// Attempts to send it, with the present one.
+    /// Attempts to send it, with the present one. Those that ended before they began to send do not count.
     pub attempts: u32,
     /// Previous attempts of which it is unknown whether they sent the message.
     pub interruptions: u32,
