@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::{Response, StatusCode};
 
@@ -56,6 +56,8 @@ pub struct ServerConfig {
     /// Creates the response when a handler panics (500), when the head of a request is too slow (408), or when a
     /// request does not name exactly one host (400). The server sets the status.
     pub error_reply: ErrorReply,
+    /// The clock of the header `Date`; for tests, another one than that of the system.
+    pub clock: fn() -> SystemTime,
 }
 
 impl ServerConfig {
@@ -76,6 +78,7 @@ impl ServerConfig {
             max_concurrent_streams: 128,
             h2_ping_interval: Duration::from_secs(20),
             error_reply: Arc::new(bare_reply),
+            clock: SystemTime::now,
         }
     }
 

@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
+use http::header::{CONNECTION, DATE, EXPECT, HOST, HeaderValue};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{Request, Response, StatusCode, Version};
@@ -161,9 +161,20 @@ impl Future for ResponseFuture {
             this.step = Step::Draining(Box::pin(drained));
         };
         let in_flight = this.in_flight.take().expect("it was present above");
-        let response = take_upgrade(response, &in_flight.0, this.may_upgrade);
+        let mut response = take_upgrade(response, &in_flight.0, this.may_upgrade);
+        let clock = in_flight.0.config.clock;
+        response.headers_mut().entry(DATE).or_insert_with(|| date(clock()));
         Poll::Ready(Ok(response.map(|body| ResponseBody { body, _in_flight: in_flight })))
     }
+}
+
+/// Returns the value of `Date` for a time. Hyper would write one that it keeps until the clock has passed its second: if
+/// the clock was ahead for a moment, the header would be wrong until the clock is there again.
+fn date(now: SystemTime) -> HeaderValue {
+    // Later years have more digits than the format, and earlier ones are no time of this machine.
+    let latest = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+    let text = httpdate::fmt_http_date(now.clamp(UNIX_EPOCH, latest));
+    HeaderValue::from_str(&text).expect("a date is ASCII")
 }
 
 /// Returns whether a request names its host once, and validly. With two hosts, a proxy in front of this server may have

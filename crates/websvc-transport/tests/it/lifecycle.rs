@@ -1,7 +1,8 @@
 //! Graceful shutdown, panics, and clients that disconnect.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use http::{Request, Response};
 use tokio::io::AsyncWriteExt;
@@ -10,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use websvc_transport::{Body, Server, ServerBody, ServerConfig, ServerError, ShutdownReport};
 
-use crate::support::{get, hello, loopback, open_client, read_until, serve};
+use crate::support::{converse, get, hello, loopback, open_client, read_until, serve};
 
 const SOON: Duration = Duration::from_secs(3);
 
@@ -202,4 +203,23 @@ async fn streamed_body_arrives_chunk_by_chunk() {
     timeout(SOON, read_until(&mut stream, "first")).await.unwrap();
     gate.notify_one();
     timeout(SOON, read_until(&mut stream, "second\r\n0\r\n\r\n")).await.unwrap();
+}
+
+#[tokio::test]
+async fn date_follows_the_clock_ahead_and_back() {
+    static NOW_S: AtomicU64 = AtomicU64::new(0);
+    let clock = || UNIX_EPOCH + Duration::from_secs(NOW_S.load(Ordering::Relaxed));
+    let server = serve(ServerConfig { clock, ..loopback() }, hello).await;
+    for (now_s, expected) in [
+        (1_796_000_000, "Mon, 30 Nov 2026 00:53:20 GMT"),
+        (1_796_172_800, "Wed, 02 Dec 2026 00:53:20 GMT"),
+        (1_796_000_003, "Mon, 30 Nov 2026 00:53:23 GMT"),
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+        (u64::from(u32::MAX) * 100, "Fri, 31 Dec 9999 23:59:59 GMT"),
+    ] {
+        NOW_S.store(now_s, Ordering::Relaxed);
+        let reply = converse(server.addr, b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await;
+        let dates: Vec<&str> = reply.lines().filter_map(|line| line.strip_prefix("date: ")).collect();
+        assert_eq!(dates, [expected], "{reply}");
+    }
 }
