@@ -1,13 +1,17 @@
 //! The scheduler: starts the checks that are due.
 //!
 //! Its cost depends on the monitors that are due, not on their number: it reads those whose time has come, and waits for
-//! the time of the next one. With several replicas, each reads all; the store lets one of them start a check.
+//! the time of the next one. With several replicas, each reads all; the store lets one of them start a check. All
+//! monitors are read only at the start and after the clock of the machine was set.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use websvc_store::{CheckStatus, CheckTrigger, MonitorRecord, StartCheckOutcome};
+use websvc_transport::MAX_RETRY_AFTER;
 
+use crate::clock::{ClockWatch, MIN_JUMP, to_ms};
 use crate::credits;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors, new_check, next_run_ms};
@@ -25,12 +29,26 @@ const FAILURE_DELAY: Duration = Duration::from_secs(1);
 
 /// Starts due checks until it is dropped.
 pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
+    let mut clock_watch = ClockWatch::default();
+    let mut was_clock_set = false;
     loop {
-        match monitors.run_blocking(start_due).await {
-            Ok(wait) => tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = monitors.inner.schedule_wakeup.notified() => {}
-            },
+        // All of a pass uses one time: a clock that is set during the pass is noticed by the next one.
+        let now = monitors.inner.config.clock.now();
+        was_clock_set |= clock_watch.was_set(now, Instant::now());
+        let pass = move |inner: &Inner| {
+            if was_clock_set {
+                bring_forward(inner, now)?;
+            }
+            start_due(inner, now)
+        };
+        match monitors.run_blocking(pass).await {
+            Ok(wait) => {
+                was_clock_set = false;
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    () = monitors.inner.schedule_wakeup.notified() => {}
+                }
+            }
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
@@ -42,12 +60,44 @@ pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
     }
 }
 
+/// Brings the checks and messages forward that are due later than their schedules and delays say, because the clock was
+/// ahead when they were stored. A clock that was behind leaves nothing to do: what is overdue starts now. Blocks.
+fn bring_forward(inner: &Inner, now: Timestamp) -> Result<(), MonitorsError> {
+    let max_delay = inner.config.messages.backoff.max.max(MAX_RETRY_AFTER);
+    inner.store.bring_deliveries_forward(to_ms(now), max_delay)?;
+    // A check that another replica has started, whose clock is a little ahead, is not started again.
+    let after = now.checked_add(MIN_JUMP).unwrap_or(Timestamp::MAX);
+    let (mut last, mut moved) = ((to_ms(after), i64::MAX), 0_u64);
+    loop {
+        let scheduled = inner.store.scheduled_monitors(last, BATCH)?;
+        for record in &scheduled {
+            let stored = StoredDefinition::decode(&record.definition);
+            let next_ms = stored.and_then(|stored| next_run_ms(&stored.definition, after));
+            if let (Some(next_ms), Some(due_ms)) = (next_ms, record.next_run_ms)
+                && next_ms < due_ms
+            {
+                moved += u64::from(inner.store.bring_check_forward(record.number, due_ms, next_ms)?);
+            }
+        }
+        match scheduled.last() {
+            Some(record) if scheduled.len() as u64 == BATCH => {
+                last = (record.next_run_ms.unwrap_or(u64::MAX), record.number);
+            }
+            _ => break,
+        }
+    }
+    if moved > 0 {
+        tracing::warn!(monitors = moved, "the clock was set back; the next checks were brought forward");
+    }
+    Ok(())
+}
+
 /// Starts the checks that are due, and returns the time until the next ones may be. Blocks.
-fn start_due(inner: &Inner) -> Result<Duration, MonitorsError> {
-    let now_ms = inner.config.clock.now_ms();
+fn start_due(inner: &Inner, now: Timestamp) -> Result<Duration, MonitorsError> {
+    let now_ms = to_ms(now);
     let due = inner.store.due_monitors(now_ms, BATCH)?;
     for record in &due {
-        start(inner, record)?;
+        start(inner, record, now)?;
     }
     if !due.is_empty() {
         inner.check_wakeup.notify_one();
@@ -62,8 +112,7 @@ fn start_due(inner: &Inner) -> Result<Duration, MonitorsError> {
 
 /// Starts the check of a monitor that is due. If the service was down for several times of its schedule, this is the
 /// only check for them.
-fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
-    let now = inner.config.clock.now();
+fn start(inner: &Inner, record: &MonitorRecord, now: Timestamp) -> Result<(), MonitorsError> {
     let Some(stored) = StoredDefinition::decode(&record.definition) else {
         tracing::error!(
             monitor = record.id,
@@ -73,7 +122,7 @@ fn start(inner: &Inner, record: &MonitorRecord) -> Result<(), MonitorsError> {
     };
     let next_run_ms = next_run_ms(&stored.definition, now);
     let check = new_check(inner, record, &stored, CheckTrigger::Scheduled, next_run_ms);
-    match inner.store.start_check(&check, inner.config.clock.now_ms())? {
+    match inner.store.start_check(&check, to_ms(now))? {
         StartCheckOutcome::Started(check) => {
             if let Some(remaining) =
                 credits::shortage(inner, &record.team, record.key.is_none(), stored.check_credits)?

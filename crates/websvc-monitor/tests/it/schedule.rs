@@ -261,3 +261,42 @@ async fn check_over_the_time_limit_fails_and_cancels_its_scrapes() {
     assert!(running.store.running_jobs(None).unwrap().is_empty());
     running.wait_for_count(CheckStatus::Failed, 1).await;
 }
+
+#[tokio::test]
+async fn clock_that_is_ahead_for_a_moment_silences_no_monitor() {
+    let running = Running::start().await;
+    let monitor = running.create("hourly").await;
+    running.clock.advance(2 * DAY);
+    running.wait(&monitor, |checks| checks.len() == 1 && checks[0].status.is_finished()).await;
+    let ahead_ms = running.monitor(&monitor).next_run_ms.unwrap();
+    running.clock.turn_back(2 * DAY);
+    let hour_ms = 3_600_000;
+    let in_time = |next_ms: u64| next_ms <= to_ms(running.clock.now()) + hour_ms + 60_000;
+    assert!(!in_time(ahead_ms), "the next check is in two days");
+    let brought_forward = async {
+        while !in_time(running.monitor(&monitor).next_run_ms.unwrap()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, brought_forward).await.expect("the next check is brought forward");
+    assert_eq!(running.checks(&monitor).len(), 1, "nothing is checked again");
+    running.clock.advance(2 * Duration::from_secs(3_600));
+    running.wait(&monitor, |checks| checks.len() == 2).await;
+}
+
+#[tokio::test]
+async fn clock_that_was_set_back_before_the_start_silences_no_monitor() {
+    let mut running = Running::start().await;
+    let monitor = running.create("hourly").await;
+    running.stop_monitors();
+    let late_ms = to_ms(running.clock.now()) + 2 * 86_400_000;
+    let due_ms = monitor.next_run_ms.unwrap();
+    assert!(running.store.bring_check_forward(monitor.number, due_ms, late_ms).unwrap());
+    running.run_monitors();
+    let brought_forward = async {
+        while running.monitor(&monitor).next_run_ms == Some(late_ms) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, brought_forward).await.expect("the next check is brought forward");
+}

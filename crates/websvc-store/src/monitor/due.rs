@@ -2,6 +2,7 @@
 
 use super::row::{MONITOR_COLUMNS, monitor_record};
 use super::types::MonitorRecord;
+use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::params;
 use crate::store::Store;
@@ -28,6 +29,37 @@ impl Store {
     pub fn next_monitor_due_ms(&self, after_ms: u64) -> Result<Option<u64>, StoreError> {
         self.database()
             .read(|connection| connection.query_row(SELECT_NEXT, params![after_ms], |row| row.get(0)))
+    }
+
+    /// Returns up to `max` active monitors in the order of the times of their next checks and of their numbers, after
+    /// these. The cost of all calls depends on how many monitors exist.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn scheduled_monitors(
+        &self,
+        (after_ms, number): (u64, i64),
+        max: u64,
+    ) -> Result<Vec<MonitorRecord>, StoreError> {
+        let sql = format!(
+            "SELECT {MONITOR_COLUMNS} FROM monitors WHERE status = 'active' AND deleted_at IS NULL \
+             AND (next_run_at, number) > (?1, ?2) ORDER BY next_run_at, number LIMIT ?3"
+        );
+        let max = max.min(i64::MAX as u64);
+        let values = params![after_ms, number, max];
+        self.database().read(|connection| connection.query(&sql, values, monitor_record))
+    }
+
+    /// Moves the next check of an active monitor to another time, unless it was moved meanwhile.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn bring_check_forward(&self, monitor: i64, from_ms: u64, to_ms: u64) -> Result<bool, StoreError> {
+        let sql = "UPDATE monitors SET next_run_at = ?3 WHERE number = ?1 AND next_run_at = ?2 \
+                   AND status = 'active' AND deleted_at IS NULL";
+        self.database().write(Durability::Power, |transaction| {
+            transaction.execute(sql, params![monitor, from_ms, to_ms]).map(|rows| rows == 1)
+        })
     }
 }
 

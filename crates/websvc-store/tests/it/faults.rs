@@ -1,11 +1,14 @@
-//! Tests of faults that outlast a statement: a full disk, and damage.
+//! Tests of faults that outlast a statement: a full disk, damage, and a clock that was ahead.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use websvc_store::{CacheLimits, Store, StoreError, StoreFault};
+use websvc_store::{
+    CacheLimits, DeliveryOutcome, JobEvent, NewJob, NewWebhook, Store, StoreError, StoreFault,
+};
 
+use crate::engine::fresh;
 use crate::jobs::{create, job};
 use crate::{fresh_file, noise, page};
 
@@ -98,4 +101,32 @@ fn damage_is_found_by_the_statement_that_reads_it() {
     let errors: Vec<StoreError> = keys.filter_map(|key| store.page(&key).err()).collect();
     assert!(errors.iter().any(|error| matches!(error, StoreError::Corrupt { .. })), "{errors:?}");
     assert_eq!(store.fault(Instant::now()), Some(StoreFault::Damaged));
+}
+
+#[test]
+fn deliveries_of_a_clock_that_was_ahead_are_brought_forward() {
+    const HOUR_MS: u64 = 3_600_000;
+    let (_dir, store) = fresh();
+    let webhook = NewWebhook {
+        url: "http://hook.test/".to_owned(),
+        host: "hook.test".to_owned(),
+        headers: "{}".to_owned(),
+        metadata: "{}".to_owned(),
+        events: vec![JobEvent::Started],
+    };
+    let number = create(&store, &NewJob { webhook: Some(webhook), ..job("j", &["a"]) });
+    let due = |now_ms| store.next_due_webhook(number, now_ms, &[]).unwrap();
+    let retry_at = |retry_at_ms: u64| DeliveryOutcome::Failed {
+        status: None,
+        error: "no".to_owned(),
+        retry_at_ms: Some(retry_at_ms),
+        expires_at_ms: u64::from(u32::MAX),
+    };
+    let event = due(0).unwrap().number;
+    store.record_webhook_attempt(event, &retry_at(4 * HOUR_MS), 0).unwrap();
+    store.bring_deliveries_forward(HOUR_MS, Duration::from_secs(4 * 3_600)).unwrap();
+    assert_eq!(due(HOUR_MS), None, "this is a delay that retries have");
+    store.record_webhook_attempt(event, &retry_at(52 * HOUR_MS), 0).unwrap();
+    store.bring_deliveries_forward(HOUR_MS, Duration::from_secs(4 * 3_600)).unwrap();
+    assert_eq!(due(HOUR_MS).map(|due| due.number), Some(event));
 }

@@ -402,3 +402,18 @@ fn unfinished_check_continues_after_the_process_was_killed() {
     assert_eq!(finish(&store, &continued, CheckStatus::Completed, 14).last_summary.unwrap().total, 2);
     assert_eq!(store.claim_checks(9).unwrap(), []);
 }
+
+#[test]
+fn scheduled_monitors_are_read_in_the_order_of_their_checks_and_moved_once() {
+    let (_dir, store) = fresh();
+    let due = [("a", Some(30)), ("b", Some(10)), ("c", Some(30)), ("d", None), ("e", Some(20))];
+    let [a, b, c, _, e] = due.map(|(id, next_run_ms)| monitor(&store, id, next_run_ms).number);
+    let read = |after, max| -> Vec<i64> {
+        store.scheduled_monitors(after, max).unwrap().iter().map(|monitor| monitor.number).collect()
+    };
+    assert_eq!(read((0, 0), 9), [b, e, a, c]);
+    assert_eq!((read((10, i64::MAX), 2), read((30, a), 9)), (vec![e, a], vec![c]));
+    assert!(store.bring_check_forward(c, 30, 5).unwrap());
+    assert!(!store.bring_check_forward(c, 30, 7).unwrap(), "it was moved meanwhile");
+    assert_eq!(read((0, 0), 9), [c, b, e, a]);
+}
