@@ -18,6 +18,9 @@ use crate::page::Page;
 use crate::raw::{RawPage, RevalidatedPage};
 use crate::scraper::Scraper;
 
+/// How far the time of an entry may be ahead of the clock: the clocks of replicas differ a little.
+const MAX_LEAD_MS: u64 = 60_000;
+
 /// The result of a lookup in both caches.
 pub(crate) enum CacheLookup {
     /// The requested formats, from the output cache.
@@ -216,8 +219,13 @@ impl Scraper {
         })
     }
 
+    /// Returns the age of an entry. One from the future was fetched while the clock was ahead, and counts as very old.
     fn age(&self, fetched_at_ms: u64) -> Duration {
-        Duration::from_millis(self.inner.config.clock.now_ms().saturating_sub(fetched_at_ms))
+        let now_ms = self.inner.config.clock.now_ms();
+        if fetched_at_ms > now_ms.saturating_add(MAX_LEAD_MS) {
+            return Duration::MAX;
+        }
+        Duration::from_millis(now_ms.saturating_sub(fetched_at_ms))
     }
 
     /// Stores a page in the cache. A page that could not be stored is still returned, with a warning.

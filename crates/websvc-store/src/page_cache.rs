@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::clock::add_ms;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
@@ -22,6 +23,10 @@ const ROW_OVERHEAD_BYTES: u64 = 128;
 const BATCH_ROWS: u32 = 64;
 /// Maximum size of a body. A larger one in the database is damage, which must not cause a huge allocation.
 const MAX_BODY_BYTES: u64 = 1 << 30;
+
+/// How much newer than a page that is stored the entry in the cache may be, which was fetched at the same time. If it is
+/// more, the clock was ahead when the entry was fetched.
+const MAX_LEAD: Duration = Duration::from_secs(3_600);
 
 impl Store {
     /// Stores a page, which replaces an older one with the same key, and evicts the oldest entries until the limits
@@ -171,8 +176,9 @@ fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) ->
         return Ok(PutResult::Outdated);
     }
     let has_newer: bool = transaction.query_row(
-        "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
-        params![page.key.url(), variant, page.fetched_at_ms],
+        "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3 \
+         AND fetched_at <= ?4)",
+        params![page.key.url(), variant, page.fetched_at_ms, add_ms(page.fetched_at_ms, MAX_LEAD)],
         |row| row.get(0),
     )?;
     if has_newer {

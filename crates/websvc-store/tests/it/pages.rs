@@ -86,6 +86,16 @@ fn newer_fetch_replaces_an_older_one_and_never_the_reverse() {
 }
 
 #[test]
+fn entry_of_a_clock_that_was_ahead_is_replaced() {
+    const DAY_MS: u64 = 86_400_000;
+    let (_dir, store) = fresh();
+    put(&store, &page("http://a.test/", 2 * DAY_MS, "ahead"), &ROOMY);
+    let now = page("http://a.test/", 1000, "now");
+    assert_eq!(put(&store, &now, &ROOMY), PutOutcome::Stored { evicted: 0 });
+    assert_eq!(store.page(&now.key).unwrap(), Some(now));
+}
+
+#[test]
 fn oldest_pages_are_evicted_first() {
     let (dir, store) = fresh();
     let urls: Vec<String> = (0..20).map(|n| format!("http://a.test/{n:02}")).collect();
