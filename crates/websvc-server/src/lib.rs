@@ -22,6 +22,7 @@ mod handler;
 mod mcp;
 mod multipart;
 mod not_offered;
+mod paced_body;
 mod public_url;
 mod readable;
 mod replays;

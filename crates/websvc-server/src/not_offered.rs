@@ -5,8 +5,6 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/browser/{id}/replay", "recordings of browser sessions"),
     ("/v2/interact/{id}/replay", "recordings of browser sessions"),
     ("/v1/deep-research", "deep research"),
-    ("/v2/parse/upload-url", "uploads by reference"),
-    ("/v2/parse/upload", "uploads by reference"),
     ("/v2/search/developer", "the developer index"),
     ("/v2/search/research", "the research index"),
     ("/v2/research", "the research index"),
@@ -32,7 +30,6 @@ pub(crate) fn operation(path: &str) -> Option<&'static str> {
 /// Operations of this service that do similar work as operations that it does not offer.
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("deep research", "POST /v2/search with scrapeOptions, or POST /v2/agent"),
-    ("uploads by reference", "POST /v2/parse with the file"),
     ("feedback on scrapes under this path", "POST /v2/feedback"),
     ("llms.txt generation in version 2", "POST /v1/llmstxt"),
     ("the developer index", "POST /v2/search"),

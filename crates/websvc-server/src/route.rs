@@ -20,7 +20,7 @@ use crate::not_offered;
 use crate::response::ApiError;
 use entry::{
     adapter, agent, batch, batch_v1, browser, crawl, crawl_v1, dashboard, email, extract, file, monitor,
-    route, session_url, webhook,
+    route, session_url, team, webhook,
 };
 pub(crate) use group::OperationGroup;
 use path::normalize;
@@ -35,6 +35,8 @@ pub(crate) enum Operation {
     ScrapeResult,
     Parse,
     ParseFormats,
+    UploadUrl,
+    Upload,
     Job(JobKind, JobOperation),
     Monitor(MonitorOperation),
     MonitorEmail(MonitorEmailOperation),
@@ -72,7 +74,7 @@ impl Operation {
         match self {
             Self::Search => OperationGroup::Search,
             Self::Scrape | Self::ScrapeResult => OperationGroup::Scrape,
-            Self::Parse | Self::ParseFormats => OperationGroup::Parse,
+            Self::Parse | Self::ParseFormats | Self::UploadUrl | Self::Upload => OperationGroup::Parse,
             Self::Map | Self::MapV1 => OperationGroup::Map,
             Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
@@ -109,6 +111,7 @@ impl Operation {
             Self::ParseFormats => Some("parse-formats"),
             Self::Map | Self::MapV1 => Some("map"),
             Self::Adapter(operation) => Some(operation.name()),
+            Self::UploadUrl => Some("upload-url"),
             Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::Monitor(operation) => Some(operation.name()),
             Self::MonitorEmail(operation) => Some(operation.name()),
@@ -130,15 +133,18 @@ impl Operation {
             Self::Artifact => Some("artifact"),
             Self::Mcp => Some("mcp"),
             Self::Dashboard(operation) => operation.name(),
-            // Crawls report their progress every few seconds.
-            Self::CrawlProgress => None,
+            // Crawls report their progress every few seconds. Who sends a file to an upload URL needs no key.
+            Self::CrawlProgress | Self::Upload => None,
             Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::Docs(_) | Self::Root => None,
         }
     }
 
     /// Returns whether replicas pass requests for this operation on to each other.
     pub(crate) fn is_forwarded(self) -> bool {
-        matches!(self, Self::Browser(operation) if operation.is_forwarded())
+        match self {
+            Self::Browser(operation) => operation.is_forwarded(),
+            operation => matches!(operation, Self::Parse | Self::Upload),
+        }
     }
 }
 
@@ -186,6 +192,9 @@ pub(crate) static ROUTES: &[Route] = &[
     batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
     batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
     crawl(Method::POST, "/v2/crawl", JobOperation::Start),
+    route(Method::POST, "/v2/parse/upload-url", Operation::UploadUrl, AccessLevel::Key),
+    // The handler checks the signature of the URL.
+    route(Method::PUT, "/v2/parse/upload/{id}", Operation::Upload, AccessLevel::Public),
     crawl(Method::POST, "/v2/crawl/params-preview", JobOperation::Params),
     crawl(Method::GET, "/v2/crawl/active", JobOperation::Active),
     crawl(Method::GET, "/v2/crawl/ongoing", JobOperation::Active),

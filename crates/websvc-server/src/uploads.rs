@@ -2,22 +2,30 @@
 //!
 //! A spooled file has no name: the system removes it when the process ends, in whatever way.
 
+mod open;
 mod team_permits;
+mod upload_ref;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
 use websvc_engine::EngineError;
 use websvc_scrape::ScrapeError;
+use websvc_store::Store;
 use websvc_types::ErrorCode;
 
+use self::open::OpenUploads;
+pub(crate) use self::open::{TakenUpload, UploadedFile};
 use self::team_permits::{TeamPermit, TeamPermits, TryAcquireError};
+use self::upload_ref::RefSigner;
+pub(crate) use self::upload_ref::{UploadRef, UploadRefError};
 use crate::blocking::run_blocking;
+use crate::clock;
 use crate::response::ApiError;
 
 /// The maximum number of concurrent uploads. On the disk they use at most this many times 50 MB.
@@ -35,6 +43,8 @@ pub(crate) struct Uploads {
     directory: Arc<PathBuf>,
     uploads: TeamPermits,
     loaded: TeamPermits,
+    open: OpenUploads,
+    signer: OnceLock<RefSigner>,
 }
 
 /// The right to upload a file.
@@ -72,7 +82,45 @@ impl Uploads {
             directory: Arc::new(directory),
             uploads: TeamPermits::new(MAX_UPLOADS),
             loaded: TeamPermits::new(MAX_LOADED),
+            open: OpenUploads::new(),
+            signer: OnceLock::new(),
         }
+    }
+
+    /// Returns the uploads for which upload URLs were given out.
+    pub(crate) fn open_uploads(&self) -> &OpenUploads {
+        &self.open
+    }
+
+    /// Returns the text of a reference.
+    ///
+    /// # Errors
+    /// Failures of the database, at the first call.
+    pub(crate) async fn sign(&self, store: &Store, reference: &UploadRef) -> Result<String, ApiError> {
+        Ok(self.signer(store).await?.sign(reference))
+    }
+
+    /// Returns the reference of a text.
+    ///
+    /// # Errors
+    /// Failures of the database, at the first call.
+    pub(crate) async fn verify(
+        &self,
+        store: &Store,
+        text: &str,
+    ) -> Result<Result<UploadRef, UploadRefError>, ApiError> {
+        Ok(self.signer(store).await?.verify(text, clock::now_ms()))
+    }
+
+    async fn signer(&self, store: &Store) -> Result<&RefSigner, ApiError> {
+        if let Some(signer) = self.signer.get() {
+            return Ok(signer);
+        }
+        let store = store.clone();
+        let secret = run_blocking(move || store.upload_secret()).await?;
+        let secret =
+            secret.map_err(|error| ApiError::internal(&error, "the secret of uploads could not be read"))?;
+        Ok(self.signer.get_or_init(|| RefSigner::new(&secret)))
     }
 
     /// Acquires the right of a team to upload a file.

@@ -12,6 +12,7 @@ use crate::store::Store;
 const BATCH_ROWS: u32 = 64;
 /// Name of the secret that signs URLs.
 const SIGNING_SECRET: &str = "artifact-urls";
+const UPLOAD_SECRET: &str = "upload-urls";
 
 /// Metadata of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,14 @@ impl Store {
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn artifact_secret(&self) -> Result<[u8; 32], StoreError> {
         self.named_secret(SIGNING_SECRET)
+    }
+
+    /// Does the same for the secret that signs upload URLs.
+    ///
+    /// # Errors
+    /// The same as [`artifact_secret`](Self::artifact_secret).
+    pub fn upload_secret(&self) -> Result<[u8; 32], StoreError> {
+        self.named_secret(UPLOAD_SECRET)
     }
 
     /// Returns a secret of the installation: 32 random bytes, created at the first call and stored.

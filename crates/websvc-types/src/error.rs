@@ -200,7 +200,7 @@ error_codes! {
     FeedbackWindowExpired = "FEEDBACK_WINDOW_EXPIRED", 409;
     /// The browser session has ended.
     BrowserSessionEnded = "BROWSER_SESSION_ENDED", 410;
-    /// The artifact has expired or was evicted by newer ones, or the path is of version 0.
+    /// The artifact has expired or was evicted by newer ones, the upload URL was used before, or the path is of version 0.
     Gone = "GONE", 410;
     /// The body exceeds the size limit.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;
@@ -210,6 +210,8 @@ error_codes! {
     RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
     /// The rate limit is exceeded; the header `Retry-After` gives the seconds to wait.
     RateLimited = "RATE_LIMITED", 429;
+    /// The team has as many upload URLs as it may whose files are not converted yet; convert them, or wait until they expire.
+    ParseUploadLimit = "PARSE_UPLOAD_UNPARSED_LIMIT_REACHED", 429;
     /// An internal error; the log has it under the request ID.
     UnknownError = "UNKNOWN_ERROR", 500;
     /// The site could not be mapped; the text gives the reason.

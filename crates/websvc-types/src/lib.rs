@@ -42,7 +42,8 @@
 //! |---|---|---|
 //! | `POST /v2/search` | [`SearchRequest`] | [`SearchResponse`] |
 //! | `POST /v2/scrape` | [`ScrapeRequest`] | [`ScrapeResponse`] |
-//! | `POST /v2/parse` | [`ParseOptions`] and the file | [`ScrapeResponse`] |
+//! | `POST /v2/parse` | [`ParseOptions`] and the file, or [`ParseUploadRequest`] | [`ScrapeResponse`] |
+//! | `POST /v2/parse/upload-url` | [`UploadUrlRequest`] | [`UploadUrlResponse`] |
 //! | `POST /v2/map` | [`MapRequest`] | [`MapResponse`] |
 //! | `POST /v2/crawl` | [`job::CrawlRequest`] | [`job::StartJobResponse`] |
 //! | `POST /v2/batch/scrape` | [`job::BatchScrapeRequest`] | [`job::StartJobResponse`] |
@@ -141,10 +142,10 @@ pub use map::SitemapUse;
 pub use map::{MapLink, MapRequest, MapResponse, SitemapMode};
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
-    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind,
-    ParserMode, Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle,
-    ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection,
-    Viewport,
+    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, ParseUploadRequest,
+    Parser, ParserKind, ParserMode, Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii,
+    ReplaceStyle, ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode,
+    ThreatProtection, UploadUrl, UploadUrlRequest, UploadUrlResponse, Viewport,
 };
 #[expect(deprecated, reason = "old names stay for one release")]
 pub use search::Enterprise;

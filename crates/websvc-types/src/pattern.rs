@@ -21,6 +21,9 @@ pub const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 /// UTF-8.
 pub const HEADER_VALUE: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F]*$";
 
+/// Text of printable ASCII characters.
+pub const PRINTABLE_ASCII: &str = "^[ -~]*$";
+
 /// Any amount of Unicode white space.
 macro_rules! space {
     () => {

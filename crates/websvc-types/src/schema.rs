@@ -52,7 +52,8 @@ use crate::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
 };
 use crate::{
-    ErrorBody, ParseFormats, ParseOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
+    ErrorBody, ParseFormats, ParseOptions, ParseUploadRequest, ScrapeRequest, ScrapeResponse, SearchRequest,
+    SearchResponse, UploadUrlRequest, UploadUrlResponse,
 };
 
 /// Returns the schema of a body that the service reads: it allows every accepted form, such as bare names.
@@ -109,7 +110,10 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("scrape-response", response::<ScrapeResponse>()),
         ("parse-options", request::<ParseOptions>()),
         ("parse-formats", response::<ParseFormats>()),
+        ("parse-upload-request", request::<ParseUploadRequest>()),
         ("rerank-request", request::<RerankRequest>()),
+        ("upload-url-request", request::<UploadUrlRequest>()),
+        ("upload-url-response", response::<UploadUrlResponse>()),
         ("rerank-response", response::<RerankResponse>()),
         ("index-upload", request::<IndexUploadRequest>()),
         ("index-reply", response::<IndexUploadResponse>()),

@@ -25,7 +25,8 @@
 //! |---|---|---|---|
 //! | search | [`read_search`] | [`check_search`] | [`SearchPlan`] |
 //! | scrape | [`read_scrape`] | [`check_scrape`] | [`PagePlan`] |
-//! | uploaded file | [`read_parse_options`] | - | [`FilePlan`] |
+//! | uploaded file | [`read_parse_options`], [`read_parse_upload`] | - | [`FilePlan`] |
+//! | upload URL | [`read_upload_url`] | - | the request |
 //! | scrape options | [`read_scrape_options`] | [`check_scrape_options`] | [`ScrapePlan`] |
 //! | map | [`read_map`], [`read_map_v1`] | [`check_map`] | [`MapPlan`] |
 //! | crawl | [`read_crawl`] | [`check_crawl`] | [`CrawlPlan`] |

@@ -1,7 +1,9 @@
 //! Rules of a scrape and of the conversion of an uploaded file.
 
-use websvc_types::{Format, ParseOptions, ScrapeRequest};
+use websvc_types::limits::{UPLOAD_FILE_NAME_MAX_CHARS, UPLOAD_MAX_BYTES, UPLOAD_MEDIA_TYPE_MAX_CHARS};
+use websvc_types::{Format, ParseOptions, ScrapeRequest, UploadUrlRequest, ViolationCode};
 
+use crate::bounds;
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
@@ -87,6 +89,35 @@ pub(crate) fn check_file(report: &mut Report, request: ParseOptions, policy: &Po
     let scrape = check_with_default_format(report, options, policy, retention);
     // A file has no URL under which the cache could find it.
     FilePlan { scrape: ScrapePlan { store_in_cache: false, ..scrape } }
+}
+
+/// Checks a request for an upload URL.
+pub(crate) fn check_upload_url(report: &mut Report, request: &UploadUrlRequest, policy: &Policy) {
+    let UploadUrlRequest { filename, content_type, declared_size_bytes } = request;
+    if RetentionMode::requested_retention(policy) != RetentionMode::Normal {
+        report.forbid(
+            "upload URLs are not available with zero data retention or anonymized requests, because the file would be \
+             stored until it is converted: send the file with POST /v2/parse",
+        );
+    }
+    let path = Path::Root.key("filename");
+    if !report.has(&path) {
+        bounds::chars(report, &path, filename, 1, UPLOAD_FILE_NAME_MAX_CHARS);
+    }
+    if let Some(content_type) = content_type {
+        let path = Path::Root.key("contentType");
+        // It becomes a header of the response, and of the request that sends the file.
+        if bounds::chars(report, &path, content_type, 1, UPLOAD_MEDIA_TYPE_MAX_CHARS)
+            && !content_type.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        {
+            report.violation(&path, ViolationCode::InvalidFormat, |name| {
+                format!("{name} must be a media type of printable ASCII characters, such as application/pdf")
+            });
+        }
+    }
+    if let Some(bytes) = declared_size_bytes {
+        bounds::number(report, &Path::Root.key("declaredSizeBytes"), *bytes, 1, UPLOAD_MAX_BYTES);
+    }
 }
 
 /// Checks the options of a single page or file. Without formats, the format is markdown.

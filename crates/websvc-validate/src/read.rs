@@ -22,7 +22,8 @@ use websvc_types::monitor::{
 };
 use websvc_types::rerank::RerankRequest;
 use websvc_types::{
-    ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
+    ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, UploadUrlRequest,
+    Violation, ViolationCode, schema,
 };
 
 use crate::agent::{self, AgentPlan};
@@ -35,7 +36,7 @@ use crate::interact::{BrowserPlan, CodePlan, InteractPlan};
 use crate::llms_txt::{self, LlmsTxtPlan};
 use crate::map_plan::MapPlan;
 use crate::monitor::{self, MonitorContext, MonitorDefinition, MonitorUpdate};
-use crate::page::{self, FilePlan, PagePlan};
+use crate::page::{self, PagePlan};
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -74,6 +75,8 @@ request_shapes! {
     MAP_V1: MapRequestV1;
     CREATE_MONITOR: CreateMonitorRequest;
     UPDATE_MONITOR: UpdateMonitorRequest;
+    UPLOADED_FILE: ParseUploadRequest;
+    UPLOAD_URL: UploadUrlRequest;
     RUN_MONITOR: RunMonitorRequest;
     MONITOR_EMAIL: MonitorEmailRequest;
     CREATE_BROWSER: CreateBrowserRequest;
@@ -212,18 +215,6 @@ pub fn read_scrape(body: &[u8], policy: &Policy) -> Result<Checked<PagePlan>, Re
     let request = read::<ScrapeRequest>(&mut report, body, &PAGE)?;
     let plan = page::check_page(&mut report, request, policy);
     page::finish(report, plan)
-}
-
-/// Reads and checks the options of an uploaded file. Without formats, the format is markdown.
-///
-/// # Errors
-/// [`Rejection`] has the syntax error, lists every rule that the options break, or names the permission that the team
-/// lacks.
-pub fn read_parse_options(body: &[u8], policy: &Policy) -> Result<Checked<FilePlan>, Rejection> {
-    let mut report = Report::default();
-    let request = read::<ParseOptions>(&mut report, body, &FILE)?;
-    let plan = page::check_file(&mut report, request, policy);
-    report.finish(plan)
 }
 
 /// Reads and checks a body of scrape options. Without formats, the format is markdown.

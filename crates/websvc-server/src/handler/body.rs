@@ -24,6 +24,12 @@ pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError
     Ok(request.into_body().read(BODY_MAX_BYTES, BodyTimeout::default()).await?)
 }
 
+/// Returns whether the declared media type of a body is JSON.
+pub(super) fn declares_json(request: &Request<ServerBody>) -> bool {
+    let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    declared.is_some_and(is_json)
+}
+
 fn is_json(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))

@@ -46,7 +46,7 @@ pub(crate) use monitor::{
     MonitorEmailOperation, MonitorOperation, MonitorRequest, monitor, monitor_email,
     preview as monitor_preview, respond_to_monitor, schedules as monitor_schedules,
 };
-pub(crate) use parse::{parse, parse_formats};
+pub(crate) use parse::{parse, parse_formats, upload, upload_url};
 pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
 pub(crate) use search::{forced_retention, respond_to_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};

@@ -1,5 +1,7 @@
 //! `POST /v2/parse` and `GET /v2/parse/formats`.
 
+mod upload;
+
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -10,17 +12,21 @@ use websvc_store::UsageRetention;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_OPTIONS_MAX_BYTES};
 use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, ViolationCode};
-use websvc_validate::{Checked, read_parse_options};
+use websvc_validate::{Checked, FilePlan, read_parse_options, read_parse_upload};
 
 use super::scrape::ScrapeWork;
 use super::search::{body_policy, policy};
+use super::{body, browser};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_page;
 use crate::charge;
+use crate::forwarding::Forwarded;
 use crate::multipart::{Multipart, Part};
 use crate::response::{ApiError, HttpResponse, json, with_type};
 use crate::service::RequestContext;
-use crate::uploads::UploadSpool;
+use crate::uploads::{TakenUpload, UploadSpool, UploadedFile};
+use upload::UploadPlace;
+pub(crate) use upload::{upload, upload_url};
 
 /// The maximum number of parts. Two are used; some clients send a few more.
 const MAX_PARTS: usize = 16;
@@ -33,11 +39,28 @@ struct ParseForm {
     warnings: Vec<String>,
 }
 
+/// A request to convert a file, without the file.
+struct ParseCall {
+    plan: FilePlan,
+    warnings: Vec<String>,
+}
+
+/// A file that has arrived, and the permit that it holds until it is in memory.
+struct ReceivedFile<P> {
+    name: String,
+    media_type: Option<String>,
+    content: UploadSpool,
+    permit: P,
+}
+
 /// Handles a request to parse an uploaded file.
 pub(crate) async fn parse(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    if body::declares_json(&request) {
+        return parse_upload(context, request).await;
+    }
     let engine = &context.state.engine;
     let policy = body_policy(&policy(&context)?);
     let permit = context.state.uploads.acquire(context.team_name())?;
@@ -50,12 +73,62 @@ pub(crate) async fn parse(
     let Checked { plan, mut warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     warnings.extend(form_warnings);
     let Part { file_name, media_type, .. } = file;
-    let (name, scrape) = (file_name.unwrap_or_default(), plan.scrape());
+    let file = ReceivedFile { name: file_name.unwrap_or_default(), media_type, content, permit };
+    convert(&context, ParseCall { plan, warnings }, || Ok(file)).await
+}
+
+/// Handles a request to parse a file that was sent to an upload URL.
+async fn parse_upload(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let state = context.state;
+    let policy = body_policy(&policy(&context)?);
+    let is_forwarded = request.extensions().get::<Forwarded>().is_some();
+    let origin = browser::origin(&context, &request);
+    let body = super::read_body(request).await?;
+    let decoded = body.clone();
+    let decoding = state.admission.decode_body(decoded, move |body| read_parse_upload(body, &policy));
+    let Checked { plan: (upload_ref, plan), warnings } =
+        state.engine.stages().run(Stage::Decode, decoding).await?;
+    let reference = state.uploads.verify(&state.store, &upload_ref).await?;
+    let reference = reference.map_err(|error| upload::invalid_ref(error.to_string()))?;
+    if reference.team() != context.team_name() {
+        let text = "uploadRef does not belong to the authenticated team";
+        return Err(ApiError::new(ErrorCode::Forbidden, text));
+    }
+    match (upload::find(&context, &reference, is_forwarded).await?, origin) {
+        (UploadPlace::Here(id), _) => {
+            let take = || {
+                let TakenUpload { file, content, permit } =
+                    state.uploads.open_uploads().take(id).ok_or_else(upload::lost)?;
+                let UploadedFile { name, media_type } = file;
+                Ok(ReceivedFile { name, media_type, content, permit })
+            };
+            convert(&context, ParseCall { plan, warnings }, take).await
+        }
+        (UploadPlace::Replica(replica), Some(origin)) => {
+            upload::forward_parse(&context, &replica, origin, body).await
+        }
+        (UploadPlace::Unreachable, _) => Err(upload::unreachable()),
+        (UploadPlace::Gone | UploadPlace::Replica(_), _) => Err(upload::lost()),
+    }
+}
+
+/// Converts a file, which is taken when everything else is known to be right, and responds with the document.
+async fn convert<P>(
+    context: &RequestContext<'_>,
+    call: ParseCall,
+    take: impl FnOnce() -> Result<ReceivedFile<P>, ApiError>,
+) -> Result<HttpResponse, ApiError> {
+    let (ParseCall { plan, warnings }, engine) = (call, &context.state.engine);
+    let scrape = plan.scrape();
     let retention = context.retention(plan.retention(), scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
     context.trail.set_request(retention, &AuditedRequest { username, ..AuditedRequest::default() });
     authorize_page(context.caller.as_ref(), scrape)?;
-    let hold = charge::hold(&context, engine.max_file_credits(scrape)).await?;
+    let hold = charge::hold(context, engine.max_file_credits(scrape)).await?;
+    let ReceivedFile { name, media_type, content, permit } = take()?;
     // The timeout begins when the file has arrived. It includes the wait for memory.
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
     let bytes = content.load(&context.state.uploads, context.team_name(), deadline).await?;
@@ -64,8 +137,8 @@ pub(crate) async fn parse(
     let outcome = engine.parse(upload, scrape, deadline).await;
     drop(permit);
     let work = ScrapeWork { operation: "parse", hold, retention, query, warnings };
-    let response = work.charge(&context, outcome).await.map_err(ApiError::with_page_status)?;
-    let json = response.to_json(&context)?;
+    let response = work.charge(context, outcome).await.map_err(ApiError::with_page_status)?;
+    let json = response.to_json(context)?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }
 

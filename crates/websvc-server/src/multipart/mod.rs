@@ -6,29 +6,16 @@
 
 mod header;
 
-use std::time::{Duration, Instant};
-
 use bytes::{Bytes, BytesMut};
 use http::Request;
 use http::header::CONTENT_TYPE;
-use websvc_transport::{BodyError, ServerBody};
+use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
+use crate::paced_body::PacedBody;
 use crate::response::ApiError;
 
 pub(crate) use header::Part;
-
-/// The maximum time between two chunks.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The maximum time for the whole body.
-const TOTAL_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// The time that every body has, however little of it arrives.
-const GRACE_PERIOD: Duration = Duration::from_secs(20);
-
-/// The minimum rate after the grace period: a slower client would occupy the permit of another one.
-const MIN_BYTES_PER_S: u64 = 16 * 1024;
 
 /// The maximum size of the headers of a part.
 const HEADERS_MAX_BYTES: usize = 8 * 1024;
@@ -36,14 +23,10 @@ const HEADERS_MAX_BYTES: usize = 8 * 1024;
 /// A multipart body. [`Multipart::next_chunk`] reads the content of a part; unread content is skipped.
 #[derive(Debug)]
 pub(crate) struct Multipart {
-    body: ServerBody,
+    body: PacedBody,
     /// The bytes that have arrived and are not read.
     buffer: BytesMut,
     scanner: Scanner,
-    /// The number of bytes that may still arrive.
-    remaining: u64,
-    max_bytes: u64,
-    started: Instant,
 }
 
 /// The search for the ends of parts.
@@ -80,13 +63,10 @@ impl Multipart {
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, text));
         };
         let scanner = Scanner { delimiter: format!("\r\n--{boundary}").into_bytes(), in_content: true };
-        let body = request.into_body();
-        if body.announced_length().is_some_and(|length| length > max_bytes) {
-            return Err(too_large(max_bytes));
-        }
+        let body = PacedBody::new(request.into_body(), max_bytes)?;
         // The first delimiter may be at the very beginning, without a line break.
         let buffer = BytesMut::from(&b"\r\n"[..]);
-        Ok(Self { body, buffer, scanner, remaining: max_bytes, max_bytes, started: Instant::now() })
+        Ok(Self { body, buffer, scanner })
     }
 
     /// Returns the headers of the next part, and skips the rest of the previous one; `None` at the end of the body.
@@ -144,7 +124,7 @@ impl Multipart {
     /// Reads and drops the bytes after the last part.
     async fn skip_epilogue(&mut self) -> Result<(), ApiError> {
         self.buffer.clear();
-        while let Some(chunk) = self.receive().await? {
+        while let Some(chunk) = self.body.next_chunk().await? {
             drop(chunk);
         }
         Ok(())
@@ -152,24 +132,13 @@ impl Multipart {
 
     /// Receives a chunk into the buffer.
     async fn fill_buffer(&mut self) -> Result<(), ApiError> {
-        match self.receive().await? {
+        match self.body.next_chunk().await? {
             Some(chunk) => {
                 self.buffer.extend_from_slice(&chunk);
                 Ok(())
             }
             None => Err(malformed("it ends before its last part does")),
         }
-    }
-
-    async fn receive(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let timeout = timeout(self.started.elapsed(), self.max_bytes - self.remaining);
-        let timeout = timeout.ok_or_else(|| ApiError::from(BodyError::TimedOut))?;
-        let chunk = self.body.next_chunk(timeout).await?;
-        if let Some(chunk) = &chunk {
-            self.remaining =
-                self.remaining.checked_sub(chunk.len() as u64).ok_or_else(|| too_large(self.max_bytes))?;
-        }
-        Ok(chunk)
     }
 }
 
@@ -196,20 +165,8 @@ impl Scanner {
     }
 }
 
-/// Returns the timeout for the next chunk of a body of which `received` bytes have arrived in `elapsed`; `None` if it is
-/// too slow.
-fn timeout(elapsed: Duration, received: u64) -> Option<Duration> {
-    let allowed = GRACE_PERIOD.saturating_add(Duration::from_secs(received / MIN_BYTES_PER_S));
-    let remaining = allowed.min(TOTAL_TIMEOUT).saturating_sub(elapsed);
-    (!remaining.is_zero()).then_some(remaining.min(IDLE_TIMEOUT))
-}
-
 fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
     bytes.windows(pattern.len()).position(|window| window == pattern)
-}
-
-fn too_large(max_bytes: u64) -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {max_bytes} bytes"))
 }
 
 fn malformed(reason: &str) -> ApiError {
@@ -235,22 +192,6 @@ mod tests {
             }
         }
         panic!("no end: {content:?}");
-    }
-
-    #[test]
-    fn timeout_depends_on_the_elapsed_time_and_the_received_bytes() {
-        let check = |elapsed_s: u64, received: u64, expected_s: Option<u64>| {
-            let timeout = timeout(Duration::from_secs(elapsed_s), received);
-            assert_eq!(timeout, expected_s.map(Duration::from_secs), "{elapsed_s} s, {received} bytes");
-        };
-        check(0, 0, Some(10));
-        check(15, 100, Some(5));
-        check(20, 100, None);
-        check(20, MIN_BYTES_PER_S, Some(1));
-        check(100, 80 * MIN_BYTES_PER_S - 1, None);
-        check(100, 100 * MIN_BYTES_PER_S, Some(10));
-        check(299, 50 * 1024 * 1024, Some(1));
-        check(300, u64::MAX, None);
     }
 
     #[test]

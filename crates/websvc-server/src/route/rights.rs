@@ -20,6 +20,8 @@ impl Operation {
             | Self::ScrapeResult
             | Self::Parse
             | Self::ParseFormats
+            | Self::UploadUrl
+            | Self::Upload
             | Self::Job(..)
             | Self::Monitor(_)
             | Self::MonitorEmail(_)
@@ -53,7 +55,9 @@ impl Operation {
         match self {
             Self::Search | Self::SearchFeedback => Some(KeyScope::Search),
             Self::Map | Self::MapV1 => Some(KeyScope::Map),
-            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
+            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats | Self::UploadUrl => {
+                Some(KeyScope::Scrape)
+            }
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::Monitor(_) | Self::MonitorEmail(_) => Some(KeyScope::Monitor),
@@ -69,6 +73,8 @@ impl Operation {
             | Self::TokenHistory
             | Self::QueueStatus
             | Self::ConcurrencyCheck
+            // The signed URL is the permission.
+            | Self::Upload
             // The list has only what the key may request.
             | Self::TeamActivity
             // The scope is that of the rated operation.

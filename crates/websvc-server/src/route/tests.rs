@@ -101,6 +101,9 @@ fn only_these_paths_are_public() {
     let (emails, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/v2/monitor/email/"));
     assert_eq!(emails, [CONFIRM, CONFIRM, UNSUBSCRIBE, UNSUBSCRIBE]);
+    let (uploads, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|path| path.starts_with("/v2/parse/"));
+    assert_eq!(uploads, ["/v2/parse/upload/{id}"]);
     assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
     assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
     assert_eq!(dashboard.len(), 30);

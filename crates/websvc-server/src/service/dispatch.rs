@@ -36,6 +36,8 @@ async fn dispatch(
         Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()).await,
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
+        Operation::UploadUrl => handler::upload_url(context, request).await,
+        Operation::Upload => handler::upload(context, request).await,
         Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
         Operation::Monitor(operation) => handler::monitor(operation, context, request).await,
         Operation::MonitorEmail(operation) => handler::monitor_email(operation, context, request).await,

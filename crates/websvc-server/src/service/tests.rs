@@ -9,7 +9,7 @@ use websvc_store::{KeyRights, KeyScope, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse, ServerConfig};
 
 use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
-use crate::route::{AccessLevel, ROUTES, Route};
+use crate::route::{AccessLevel, Operation, ROUTES, Route};
 
 /// A running service and a client for it.
 struct TestServer {

@@ -1,4 +1,5 @@
-//! Permits that all teams share. One team gets at most half of them, so that it cannot block the others.
+//! Permits that all teams share. One team gets only a part of them, at most half by default, so that it cannot block the
+//! others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,11 +35,12 @@ pub(super) enum TryAcquireError {
 
 impl TeamPermits {
     pub(super) fn new(permits: usize) -> Self {
-        Self {
-            total: Arc::new(Semaphore::new(permits)),
-            per_team: (permits / 2).max(1),
-            teams: Mutex::default(),
-        }
+        Self::with_team_limit(permits, (permits / 2).max(1))
+    }
+
+    /// Creates permits of which one team gets at most `per_team`.
+    pub(super) fn with_team_limit(permits: usize, per_team: usize) -> Self {
+        Self { total: Arc::new(Semaphore::new(permits)), per_team, teams: Mutex::default() }
     }
 
     /// Returns the maximum number of permits of one team.

@@ -3,45 +3,18 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName};
-use http::{HeaderValue, Method, StatusCode};
-use tempfile::TempDir;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG};
+use http::{Method, StatusCode};
 use websvc_artifacts::{ArtifactKind, Artifacts, ArtifactsConfig, Retention};
-use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
-use websvc_store::Store;
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
+use websvc_transport::FetchResponse;
+
+use crate::server::TestServer;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The size of a file that is sent in more than one chunk.
 const LARGE: usize = 200_001;
 
-/// A running service.
-struct TestServer {
-    directory: TempDir,
-    address: String,
-    stop: oneshot::Sender<()>,
-    running: JoinHandle<()>,
-}
-
 impl TestServer {
-    async fn start() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let service = EmbeddedServer::bind(EmbeddedServerConfig::new(directory.path())).await.unwrap();
-        let address = service.url();
-        let (stop, stopped) = oneshot::channel();
-        let running = tokio::spawn(async move {
-            let stopped = async move { stopped.await.unwrap_or_default() };
-            service.run(stopped).await.unwrap();
-        });
-        Self { directory, address, stop, running }
-    }
-
-    fn store(&self) -> Store {
-        Store::open(self.directory.path()).unwrap()
-    }
-
     /// Stores an artifact of the running service as another process would, and returns its signed URL.
     async fn put(&self, kind: ArtifactKind, content: Vec<u8>, max_age: Duration) -> String {
         let config = ArtifactsConfig::in_directory(self.directory.path().join("artifacts"));
@@ -50,22 +23,8 @@ impl TestServer {
         team.put(kind, Bytes::from(content), DAY).await.unwrap().url(&self.address)
     }
 
-    async fn request(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> FetchResponse {
-        let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        let mut request = FetchRequest { method, ..FetchRequest::get(url.parse().unwrap()) };
-        for (name, value) in headers {
-            request.headers.insert(name, HeaderValue::from_str(value).unwrap());
-        }
-        client.fetch(request).await.unwrap()
-    }
-
     async fn get(&self, url: &str) -> FetchResponse {
         self.request(Method::GET, url, &[]).await
-    }
-
-    async fn shut_down(self) {
-        self.stop.send(()).unwrap();
-        self.running.await.unwrap();
     }
 }
 

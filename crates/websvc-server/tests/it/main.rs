@@ -1,4 +1,5 @@
-//! Tests of the service over HTTP: the rights of keys, hostile URLs, artifacts, the examples in the OpenAPI document, and
+//! Tests of the service over HTTP: the rights of keys, hostile URLs, artifacts, uploads, the settings of teams, the examples in
+//! the OpenAPI document, and
 //! several services with one database.
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
@@ -11,3 +12,5 @@ mod formats;
 mod hostile_urls;
 mod openapi;
 mod replicas;
+mod server;
+mod uploads;

@@ -4,6 +4,7 @@
 
 mod forwarding;
 mod replica;
+mod uploads;
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

@@ -85,6 +85,21 @@ impl Store {
         })
     }
 
+    /// Returns the number of this replica; 0 without other replicas.
+    #[must_use]
+    pub fn replica_number(&self) -> i64 {
+        self.membership().own()
+    }
+
+    /// Returns the address of the replica with this number. `Some(None)` is one that announces no address.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn replica_address(&self, number: i64) -> Result<Option<Option<ReplicaAddress>>, StoreError> {
+        let sql = "SELECT url, secret FROM replicas WHERE id = ?1";
+        self.database().read(|connection| connection.query_optional(sql, params![number], address))
+    }
+
     /// Returns the addresses of the other replicas that have active browser sessions of a team.
     ///
     /// # Errors

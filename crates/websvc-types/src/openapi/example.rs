@@ -319,6 +319,9 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
         ErrorCode::RateLimited => "Rate limit exceeded: the server is overloaded, retry after 1s",
+        ErrorCode::ParseUploadLimit => {
+            "Too many uploads: 10 upload URLs of the team are open; convert their files, or wait until the URLs expire"
+        }
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
         ErrorCode::ScrapeDnsResolutionError => "the host name of this URL could not be resolved",
         ErrorCode::ScrapeSslError => "the TLS connection to the host of this URL failed",

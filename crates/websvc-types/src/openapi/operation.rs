@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, agent, extract, feedback, interact, job, llms_txt, map, monitor, page, usage, webhook};
+use super::{
+    adapter, agent, extract, feedback, interact, job, llms_txt, map, monitor, page, team, usage, webhook,
+};
 
 /// Failures of every operation that requires a key.
 pub(super) const KEYED: &[Failure] =
@@ -38,6 +40,7 @@ pub(super) fn paths() -> Value {
         "/v2/scrape/{id}": { "get": page::scrape_result() },
         "/v2/parse": { "post": page::parse() },
         "/v2/parse/formats": { "get": page::parse_formats().to_value() },
+        "/v2/parse/upload-url": { "post": page::upload_url().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
         "/v2/index/progress": { "post": crawl_progress().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },

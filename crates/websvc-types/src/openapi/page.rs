@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::example::{Example, REQUEST_ID, example};
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::response::Failure;
+use crate::limits::UPLOAD_MAX_BYTES;
 
 pub(super) fn scrape() -> Value {
     let operation = Operation {
@@ -75,7 +76,8 @@ pub(super) fn parse() -> Value {
         summary: "Convert an uploaded file",
         description: "Accepts a file of at most 50 MiB: PDF, office files, books, tables, web pages and text. The type is \
             detected by the first bytes, then by the media type of the part, then by the file name extension. The response \
-            is that of a scrape. Nothing is stored in the cache or the index.",
+            is that of a scrape. Nothing is stored in the cache or the index. The request carries the file itself, or in JSON the \
+            `uploadRef` of a file that was sent to an upload URL.",
         body: None,
         response: ("ScrapeResponse", pages()),
         failures: &[
@@ -107,9 +109,37 @@ pub(super) fn parse() -> Value {
                 },
             },
             "encoding": { "options": { "contentType": "application/json" } },
-        } },
+        }, "application/json": { "schema": { "$ref": "#/components/schemas/ParseUploadRequest" } } },
     });
     value
+}
+
+pub(super) fn upload_url() -> Operation {
+    let request = json!({ "filename": "report.pdf", "contentType": "application/pdf" });
+    let upload_ref = "eyJ2IjoxLCJpZCI6IjAxOTM1MjhjIn0.n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg";
+    let response = json!({ "success": true, "data": {
+        "uploadUrl": format!("https://websvc.example/v2/parse/upload/0193528c?uploadRef={upload_ref}"),
+        "uploadRef": upload_ref,
+        "method": "PUT",
+        "headers": { "Content-Type": "application/pdf" },
+        "expiresAt": "2026-11-28T12:10:00Z",
+        "maxSizeBytes": UPLOAD_MAX_BYTES,
+    } });
+    Operation {
+        id: "uploadUrl",
+        tag: "scrape",
+        summary: "Get a URL to which a file can be sent before it is converted",
+        description: "Send the file to `uploadUrl` within ten minutes, with `method` and `headers` and without an API key; the \
+            body is the file itself. Then send its `uploadRef` to `POST /v2/parse`, which deletes the file. A URL takes one \
+            file. A team can have ten such URLs whose files are not converted yet.",
+        body: Some(("UploadUrlRequest", vec![example("pdf", "A PDF file", request)])),
+        response: ("UploadUrlResponse", vec![example("url", "The URL for the file", response)]),
+        failures: &[
+            KEYED,
+            WITH_BODY,
+            &[Failure::InvalidBody, Failure::InsufficientCredits, Failure::Forbidden, Failure::UploadLimited],
+        ],
+    }
 }
 
 pub(super) fn parse_formats() -> Operation {

@@ -29,6 +29,7 @@ pub(super) enum Failure {
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
+    UploadLimited,
     UnknownError,
     PageFailed,
     Unavailable,
@@ -64,7 +65,7 @@ const MEDIUM_FORBIDDEN: &[ErrorCode] = &[
 ];
 
 impl Failure {
-    const ALL: [Failure; 37] = [
+    const ALL: [Failure; 38] = [
         Failure::InvalidSearch,
         Failure::InvalidPage,
         Failure::InvalidBody,
@@ -86,6 +87,7 @@ impl Failure {
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
+        Failure::UploadLimited,
         Failure::UnknownError,
         Failure::PageFailed,
         Failure::Unavailable,
@@ -139,6 +141,7 @@ impl Failure {
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
+            Failure::UploadLimited => &[ErrorCode::RateLimited, ErrorCode::ParseUploadLimit],
             Failure::UnknownError => &[ErrorCode::UnknownError],
             Failure::PageFailed => &[
                 ErrorCode::UnknownError,
@@ -180,7 +183,9 @@ impl Failure {
         match self {
             Failure::Unauthorized => Some("WWW-Authenticate"),
             Failure::MethodNotAllowed => Some("Allow"),
-            Failure::RateLimited | Failure::DatabaseUnavailable => Some("Retry-After"),
+            Failure::RateLimited | Failure::UploadLimited | Failure::DatabaseUnavailable => {
+                Some("Retry-After")
+            }
             Failure::InvalidSearch
             | Failure::InvalidPage
             | Failure::InvalidBody

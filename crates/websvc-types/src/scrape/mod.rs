@@ -17,7 +17,10 @@ pub use audit::AuditMetadata;
 pub use location::Location;
 pub use options::ScrapeOptions;
 pub(crate) use options::add_header_patterns;
-pub use parse::{ParseFormat, ParseFormatList, ParseFormats, ParseOptions};
+pub use parse::{
+    ParseFormat, ParseFormatList, ParseFormats, ParseOptions, ParseUploadRequest, UploadUrl,
+    UploadUrlRequest, UploadUrlResponse,
+};
 pub use parser::{Parser, ParserKind, ParserMode};
 pub use profile::Profile;
 pub use proxy::Proxy;

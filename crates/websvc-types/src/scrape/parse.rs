@@ -1,9 +1,15 @@
 //! Conversion of an uploaded file (clients.md, section 2.12).
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ScrapeOptions;
+use crate::limits::{
+    UPLOAD_FILE_NAME_MAX_CHARS, UPLOAD_MAX_BYTES, UPLOAD_MEDIA_TYPE_MAX_CHARS, UPLOAD_REF_MAX_CHARS,
+};
+use crate::pattern::PRINTABLE_ASCII;
 
 /// Options of `POST /v2/parse`, sent with the uploaded file. Options that apply only to web pages are rejected with 400
 /// `PARSE_UNSUPPORTED_OPTIONS`.
@@ -17,6 +23,66 @@ pub struct ParseOptions {
     /// Options of the content, as for a page.
     #[serde(flatten)]
     pub options: ScrapeOptions,
+}
+
+/// Body of `POST /v2/parse` in JSON: converts a file that was sent to an upload URL. The file can be converted once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParseUploadRequest {
+    /// `uploadRef` of the response of `POST /v2/parse/upload-url`.
+    #[schemars(length(min = 1, max = UPLOAD_REF_MAX_CHARS))]
+    pub upload_ref: String,
+    /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
+    /// team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_data_retention: Option<bool>,
+    /// Options of the content, at the top level of the body.
+    #[serde(flatten)]
+    pub options: ScrapeOptions,
+}
+
+/// Request of `POST /v2/parse/upload-url`: asks for a URL to which a file can be sent before it is converted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadUrlRequest {
+    /// Name of the file.
+    #[schemars(length(min = 1, max = UPLOAD_FILE_NAME_MAX_CHARS))]
+    pub filename: String,
+    /// Media type of the file, in printable ASCII characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = UPLOAD_MEDIA_TYPE_MAX_CHARS), regex(pattern = PRINTABLE_ASCII))]
+    pub content_type: Option<String>,
+    /// Size of the file in bytes, so that a file that is too large is rejected before it is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = UPLOAD_MAX_BYTES))]
+    pub declared_size_bytes: Option<u64>,
+}
+
+/// Response of `POST /v2/parse/upload-url`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UploadUrlResponse {
+    /// Always true.
+    pub success: bool,
+    /// Upload URL.
+    pub data: UploadUrl,
+}
+
+/// URL to which one file can be sent, without an API key, and the reference with which the file is then converted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadUrl {
+    /// URL of the request that sends the file. Its body is the file, without a form around it.
+    pub upload_url: String,
+    /// Value of `uploadRef` in `POST /v2/parse`.
+    pub upload_ref: String,
+    /// Method of the request that sends the file: `PUT`.
+    pub method: String,
+    /// Headers of the request that sends the file.
+    pub headers: BTreeMap<String, String>,
+    /// Time until which the file must be sent and converted, in RFC 3339.
+    pub expires_at: String,
+    /// Maximum size of the file, in bytes.
+    pub max_size_bytes: u64,
 }
 
 /// Response of `GET /v2/parse/formats`: the file types that can be uploaded.

@@ -5,7 +5,7 @@ use websvc_types::rerank::RerankRequest;
 use websvc_types::{ParseOptions, ScrapeRequest, schema};
 use websvc_validate::{
     FeaturePolicy, Policy, Rejection, RetentionMode, check_scrape, read_object, read_parse_options,
-    read_rerank, read_scrape,
+    read_parse_upload, read_rerank, read_scrape, read_upload_url,
 };
 
 fn paths(rejection: Option<Rejection>) -> Vec<String> {
@@ -98,6 +98,32 @@ fn uploaded_file_is_never_stored_in_the_cache() {
     let schema = schema::request::<ParseOptions>().to_value();
     assert!(jsonschema::is_valid(&schema, &json!({ "formats": ["html"], "onlyMainContent": false })));
     assert_eq!(paths(read_parse_options(br#"{"timeout": 1}"#, &Policy::default()).err()), ["/timeout"]);
+}
+
+#[test]
+fn file_of_an_upload_url_has_a_reference_beside_its_options() {
+    let read = |body: Value| read_parse_upload(body.to_string().as_bytes(), &Policy::default());
+    let (reference, plan) = read(json!({ "uploadRef": "a.b", "formats": ["html"] })).unwrap().plan;
+    assert_eq!((reference.as_str(), plan.scrape().formats().len()), ("a.b", 1));
+    assert_eq!(paths(read(json!({ "timeout": 1 })).err()), ["/timeout", "/uploadRef"]);
+    assert_eq!(paths(read(json!({ "uploadRef": "a".repeat(3000) })).err()), ["/uploadRef"]);
+}
+
+#[test]
+fn upload_url_is_not_available_to_teams_that_store_nothing() {
+    let body = br#"{"filename": "tea.pdf", "contentType": "application/pdf", "declaredSizeBytes": 52428800}"#;
+    assert!(read_upload_url(body, &Policy::default()).is_ok());
+    for policy in [
+        Policy { zdr: FeaturePolicy::Forced, ..Policy::default() },
+        Policy { anon: FeaturePolicy::Forced, ..Policy::default() },
+    ] {
+        assert!(matches!(read_upload_url(body, &policy), Err(Rejection::Forbidden { .. })));
+    }
+    let wrong = br#"{"filename": "", "contentType": "\u00e9", "declaredSizeBytes": 52428801}"#;
+    assert_eq!(
+        paths(read_upload_url(wrong, &Policy::default()).err()),
+        ["/contentType", "/declaredSizeBytes", "/filename"]
+    );
 }
 
 #[test]

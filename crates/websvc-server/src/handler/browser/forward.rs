@@ -92,7 +92,18 @@ pub(super) async fn forward(
     let (method, query) = (request.method().clone(), request.uri().query().map(str::to_owned));
     let Some(origin) = origin(context, &request) else { return Err(unreachable()) };
     let body = if method == Method::POST { crate::handler::read_body(request).await? } else { Bytes::new() };
-    let request = ForwardedRequest { method, path, query, origin, body, is_websocket };
+    pass_on(replica, context, ForwardedRequest { method, path, query, origin, body, is_websocket }).await
+}
+
+/// Passes a request on to a replica, which then writes its audit event.
+///
+/// # Errors
+/// 429 if too many requests are passed on, 503 if the replica does not respond.
+pub(in crate::handler) async fn pass_on(
+    replica: &ReplicaAddress,
+    context: &RequestContext<'_>,
+    request: ForwardedRequest,
+) -> Result<HttpResponse, ApiError> {
     let event = context.trail.suspend();
     let result = context.state.forwarding.forward(replica, request).await;
     if result.is_err() {

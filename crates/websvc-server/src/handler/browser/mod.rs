@@ -25,7 +25,7 @@ use websvc_types::ErrorCode;
 use websvc_types::interact::{BrowserListResponse, EndBrowserResponse};
 use websvc_validate::{Checked, RetentionMode, read_create_browser, read_execute};
 
-pub(super) use forward::origin;
+pub(super) use forward::{origin, pass_on};
 pub(super) use of_run::sessions_of_run;
 pub(crate) use request::BrowserRequest;
 
