@@ -18,8 +18,8 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/llmstxt", "llms.txt generation in version 2"),
     ("/v2/x402", "paid requests without a key"),
     ("/v1/x402", "paid requests without a key"),
-    ("/v2/team/siem", "SIEM settings over HTTP"),
-    ("/v2/team/threat-protection", "threat protection settings over HTTP"),
+    ("/v2/team/siem/test", "tests of SIEM receivers"),
+    ("/v2/team/threat-protection/zscaler", "Zscaler"),
 ];
 
 /// Returns the upstream operation of a normalized path, if this service does not offer it.

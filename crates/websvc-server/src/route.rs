@@ -14,7 +14,7 @@ use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{
     AgentOperation, BrowserOperation, ExtractOperation, JobOperation, MonitorEmailOperation,
-    MonitorOperation, WebhookOperation,
+    MonitorOperation, TeamOperation, WebhookOperation,
 };
 use crate::not_offered;
 use crate::response::ApiError;
@@ -44,6 +44,7 @@ pub(crate) enum Operation {
     Agent(AgentOperation),
     Extract(ExtractOperation),
     Webhook(WebhookOperation),
+    Team(TeamOperation),
     AddDocuments,
     CrawlProgress,
     IndexStats,
@@ -84,7 +85,8 @@ impl Operation {
             Self::Agent(_) | Self::Extract(_) => OperationGroup::Agent,
             Self::Webhook(_) => OperationGroup::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
-            Self::CreditUsage
+            Self::Team(_)
+            | Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage
             | Self::TokenHistory
@@ -119,6 +121,7 @@ impl Operation {
             Self::Agent(operation) => Some(operation.name()),
             Self::Extract(operation) => Some(operation.name()),
             Self::Webhook(operation) => Some(operation.name()),
+            Self::Team(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
             Self::CreditUsage => Some("credit-usage"),
@@ -256,6 +259,10 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, "/v2/team/queue-status", Operation::QueueStatus, AccessLevel::Key),
     route(Method::GET, "/v2/concurrency-check", Operation::ConcurrencyCheck, AccessLevel::Key),
     route(Method::GET, "/v2/team/activity", Operation::TeamActivity, AccessLevel::Key),
+    team(Method::GET, "/v2/team/threat-protection", TeamOperation::ThreatProtection),
+    team(Method::PUT, "/v2/team/threat-protection", TeamOperation::SetThreatProtection),
+    team(Method::GET, "/v2/team/siem", TeamOperation::Siem),
+    team(Method::PUT, "/v2/team/siem", TeamOperation::SetSiem),
     route(Method::POST, "/v2/search/{id}/feedback", Operation::SearchFeedback, AccessLevel::Key),
     route(Method::POST, "/v2/feedback", Operation::Feedback, AccessLevel::Key),
     route(Method::GET, "/health", Operation::Health, AccessLevel::Public),

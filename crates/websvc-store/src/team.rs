@@ -193,19 +193,8 @@ impl Store {
     /// begins or ends with white space; otherwise failures of the database.
     pub fn set_team(&self, name: &str, change: &TeamChange) -> Result<Team, StoreError> {
         check_team_name(name)?;
-        let team = self.database().write(Durability::Power, |transaction| {
-            create_if_absent(transaction, name)?;
-            let mut team = transaction.query_row(SELECT_ONE, params![name], team_from_row)?;
-            change.apply(&mut team);
-            if team.index == IndexPolicy::Team && team.page_owner.is_none() {
-                team.page_owner = next_owner(transaction)?;
-            }
-            update(transaction, &team)?;
-            if let Some(credits) = change.credits {
-                ledger::grant(transaction, name, credits)?;
-            }
-            Ok(team)
-        })?;
+        let team =
+            self.database().write(Durability::Power, |transaction| write_team(transaction, name, change))?;
         self.access().invalidate();
         self.ledger().invalidate(self.database());
         Ok(team)
@@ -282,6 +271,25 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
         audit,
         index,
         page_owner,
+/// Creates the team if it does not exist, applies `change`, and returns the changed team.
+pub(crate) fn write_team(
+    transaction: &Transaction<'_>,
+    name: &str,
+    change: &TeamChange,
+) -> sql::Result<Team> {
+    create_if_absent(transaction, name)?;
+    let mut team = transaction.query_row(SELECT_ONE, params![name], team_from_row)?;
+    change.apply(&mut team);
+    if team.index == IndexPolicy::Team && team.page_owner.is_none() {
+        team.page_owner = next_owner(transaction)?;
+    }
+    update(transaction, &team)?;
+    if let Some(credits) = change.credits {
+        ledger::grant(transaction, name, credits)?;
+    }
+    Ok(team)
+}
+
         created_at_ms: _,
     } = team;
     let changed = transaction.execute(

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, params};
+use crate::sql::{self, Connection, Transaction, params};
 use crate::store::Store;
-use crate::team::{check_team_name, create_if_absent};
+use crate::team::{TeamChange, ThreatOverride, ThreatPolicy, check_team_name, create_if_absent, write_team};
 
 impl Store {
     /// Returns the values of a team as JSON; `None` if it has none. Blocks while all connections are in use.
@@ -35,18 +35,48 @@ impl Store {
         check_team_name(team)?;
         self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, team)?;
-            match json {
-                Some(json) => transaction.execute(
-                    "INSERT INTO threat_values (team, value) VALUES (?1, ?2) \
-                     ON CONFLICT (team) DO UPDATE SET value = excluded.value",
-                    params![team, json],
-                ),
-                None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![team]),
-            }
+            write_values(transaction, team, json)
         })?;
         self.access().invalidate();
         Ok(())
     }
+
+    /// Sets the policies and the values of a team together, and creates the team if it does not exist.
+    ///
+    /// # Errors
+    /// The same as [`Store::set_threat_values`].
+    pub fn set_threat_protection(
+        &self,
+        team: &str,
+        protection: ThreatPolicy,
+        overrides: ThreatOverride,
+        json: Option<&str>,
+    ) -> Result<(), StoreError> {
+        check_team_name(team)?;
+        let change = TeamChange {
+            threat_protection: Some(protection),
+            threat_override: Some(overrides),
+            ..TeamChange::default()
+        };
+        self.database().write(Durability::Power, |transaction| {
+            write_team(transaction, team, &change)?;
+            write_values(transaction, team, json)
+        })?;
+        self.access().invalidate();
+        Ok(())
+    }
+}
+
+fn write_values(transaction: &Transaction<'_>, team: &str, json: Option<&str>) -> sql::Result<()> {
+    match json {
+        Some(json) => transaction.execute(
+            "INSERT INTO threat_values (team, value) VALUES (?1, ?2) \
+             ON CONFLICT (team) DO UPDATE SET value = excluded.value",
+            params![team, json],
+        )?,
+        None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![team])?,
+    };
+    Ok(())
 }
 
 /// Reads the values of a team.

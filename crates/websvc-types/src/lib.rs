@@ -57,6 +57,8 @@
 //! | `POST /v2/index/documents` | [`index::IndexUploadRequest`] | [`index::IndexUploadResponse`] |
 //! | `POST /v1/rerank` | [`rerank::RerankRequest`] | [`rerank::RerankResponse`] |
 //! | `GET /v2/team/credit-usage` | - | [`usage::CreditUsageResponse`] |
+//! | `PUT /v2/team/threat-protection` | [`team::TeamThreatRequest`] | [`team::TeamThreatResponse`] |
+//! | `PUT /v2/team/siem` | [`team::SiemRequest`] | [`team::SiemResponse`] |
 //! | `GET /ready` | - | [`status::ReadinessResponse`] |
 //! | any failure | - | [`ErrorBody`] |
 //!
@@ -128,6 +130,7 @@ pub mod search;
 mod sitemap_mode;
 pub mod status;
 mod tagged;
+pub mod team;
 mod url_or_options;
 pub mod usage;
 pub mod video;

@@ -48,6 +48,7 @@ use crate::monitor::{
     MonitorResponse, RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
 };
 use crate::rerank::{RerankRequest, RerankResponse};
+use crate::team::{SiemRequest, SiemResponse, TeamThreatRequest, TeamThreatResponse};
 use crate::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
 };
@@ -162,6 +163,10 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("feedback-request", request::<FeedbackRequest>()),
         ("feedback-response", response::<FeedbackResponse>()),
         ("team-activity", response::<TeamActivityResponse>()),
+        ("team-threat-request", request::<TeamThreatRequest>()),
+        ("team-threat-response", response::<TeamThreatResponse>()),
+        ("siem-request", request::<SiemRequest>()),
+        ("siem-response", response::<SiemResponse>()),
         ("llms-txt-request", request::<LlmsTxtRequest>()),
         ("llms-txt-started", response::<LlmsTxtStarted>()),
         ("llms-txt-response", response::<LlmsTxtStatusResponse>()),

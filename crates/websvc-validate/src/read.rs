@@ -1,5 +1,8 @@
 //! Conversion of the bytes of a body to a plan.
 
+mod file;
+mod team;
+
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
@@ -21,6 +24,7 @@ use websvc_types::monitor::{
     CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
 };
 use websvc_types::rerank::RerankRequest;
+use websvc_types::team::{SiemRequest, TeamThreatRequest};
 use websvc_types::{
     ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, UploadUrlRequest,
     Violation, ViolationCode, schema,
@@ -44,6 +48,9 @@ use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{BodyValue, Shape};
 use crate::{bounds, crawl_params, feedback, interact, map, scrape, search, upload};
+
+pub use file::{read_parse_options, read_parse_upload, read_upload_url};
+pub use team::{read_siem, read_team_threat};
 
 /// Declares the shapes of request types, compiled at the first request of each type.
 macro_rules! request_shapes {
@@ -87,6 +94,8 @@ request_shapes! {
     LLMS_TXT: LlmsTxtRequest;
     AGENT: AgentRequest;
     EXTRACT: ExtractRequest;
+    TEAM_THREAT: TeamThreatRequest;
+    SIEM: SiemRequest;
 }
 
 /// Reads and checks the body of a map.

@@ -1,6 +1,7 @@
 //! Rules of threat protection in a request (specification, section 2.3).
 
 use websvc_types::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
+use websvc_types::team::TeamThreatRequest;
 use websvc_types::{ThreatMode, ThreatProtection, ViolationCode};
 
 use crate::bounds;
@@ -17,6 +18,51 @@ pub(crate) fn check(
     policy: &Policy,
 ) -> ThreatProtection {
     check_permission(report, &protection, policy);
+    check_rules(report, path, protection)
+}
+
+/// Checks the settings of a team, and returns its policies and its values.
+pub(crate) fn check_team(
+    report: &mut Report,
+    request: TeamThreatRequest,
+) -> (ThreatPolicy, ThreatOverride, ThreatProtection) {
+    let TeamThreatRequest {
+        mode,
+        enforced,
+        allow_request_overrides,
+        risk_score_threshold,
+        blacklist,
+        whitelist,
+        blocked_tlds,
+        failure_policy,
+    } = request;
+    let threat = match (mode, enforced.unwrap_or(false)) {
+        (ThreatMode::Off, false) => ThreatPolicy::Off,
+        (ThreatMode::Off, true) => {
+            report.violation(&Path::Root.key("enforced"), ViolationCode::Conflict, |name| {
+                format!("{name} cannot be true with the mode off: set the mode to normal")
+            });
+            ThreatPolicy::Off
+        }
+        (ThreatMode::Normal, false) => ThreatPolicy::On,
+        (ThreatMode::Normal, true) => ThreatPolicy::Enforced,
+    };
+    let threat_override = match allow_request_overrides.unwrap_or(true) {
+        true => ThreatOverride::Allowed,
+        false => ThreatOverride::Denied,
+    };
+    let rules = ThreatProtection {
+        mode: None,
+        risk_score_threshold,
+        blacklist,
+        whitelist,
+        blocked_tlds,
+        failure_policy,
+    };
+    (threat, threat_override, check_rules(report, &Path::Root, rules))
+}
+
+fn check_rules(report: &mut Report, path: &Path<'_>, protection: ThreatProtection) -> ThreatProtection {
     let ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy } =
         protection;
     if let Some(score) = risk_score_threshold {

@@ -266,7 +266,9 @@ class EveryOperationSucceeds:
         runs = {name for name in self.called if "/v2/agent" in name and name != "GET /v2/agent"}
         runs |= {name for name in self.called if "/extract" in name}
         runs = set() if HAS_MODEL else runs
-        missing = sorted(self.called - self.succeeded - runs)
+        # The key is no admin key: generated settings of the team would change the results of all other operations.
+        settings = {name for name in self.called if name.endswith(("/team/siem", "/team/threat-protection"))}
+        missing = sorted(self.called - self.succeeded - runs - settings)
         assert not missing, f"never returned 200: {', '.join(missing)}"
 
 

@@ -22,6 +22,7 @@ mod query;
 mod scrape;
 mod search;
 mod status;
+mod team;
 mod usage;
 pub(crate) mod watch;
 mod webhook;
@@ -50,6 +51,7 @@ pub(crate) use parse::{parse, parse_formats, upload, upload_url};
 pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
 pub(crate) use search::{forced_retention, respond_to_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
+pub(crate) use team::{TeamOperation, team};
 pub(crate) use usage::{
     concurrency_check, credit_balance, credit_history, credit_usage, queue_status, token_history, token_usage,
 };

@@ -6,7 +6,7 @@ use websvc_store::JobKind;
 use super::{AccessLevel, Operation, Route};
 use crate::handler::{
     AgentOperation, BrowserOperation, ExtractOperation, JobOperation, MonitorEmailOperation,
-    MonitorOperation, WebhookOperation,
+    MonitorOperation, TeamOperation, WebhookOperation,
 };
 use crate::{adapter, dashboard};
 
@@ -44,6 +44,10 @@ pub(super) const fn session_url(path: &'static str, operation: BrowserOperation)
 
 pub(super) const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
     route(method, path, Operation::Webhook(operation), AccessLevel::Key)
+}
+
+pub(super) const fn team(method: Method, path: &'static str, operation: TeamOperation) -> Route {
+    route(method, path, Operation::Team(operation), AccessLevel::Key)
 }
 
 pub(super) const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {

@@ -26,6 +26,7 @@ impl Operation {
             | Self::Monitor(_)
             | Self::MonitorEmail(_)
             | Self::Webhook(_)
+            | Self::Team(_)
             | Self::AddDocuments
             | Self::CrawlProgress
             | Self::IndexStats
@@ -67,6 +68,8 @@ impl Operation {
             Self::Adapter(operation) => operation.scope(),
             // Every key may read the usage of its team. Dead letters are filtered by the kinds of jobs that it may start.
             Self::Webhook(_)
+            // The handler requires an admin key.
+            | Self::Team(_)
             | Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage

@@ -44,6 +44,7 @@ async fn dispatch(
         Operation::Browser(operation) => handler::browser(operation, context, request).await,
         Operation::Agent(operation) => handler::agent(operation, context, request).await,
         Operation::Extract(operation) => handler::extract(operation, context, request).await,
+        Operation::Team(operation) => handler::team(operation, context, request).await,
         Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,

@@ -120,7 +120,8 @@ async fn key_without_the_scope_of_a_route_gets_403_that_names_the_scope() {
     for scope in KeyScope::ALL {
         let other_scopes = KeyScope::ALL.iter().copied().filter(|other| other != scope).collect();
         let (key, _) = server.create_key(&KeyRights { scopes: Some(other_scopes), ..KeyRights::default() });
-        for route in routes(AccessLevel::Key) {
+        // The settings of a team need an admin key, whatever its scopes.
+        for route in routes(AccessLevel::Key).filter(|route| !matches!(route.operation, Operation::Team(_))) {
             let response = server.request(route, Some(&format!("Bearer {key}"))).await;
             let is_forbidden = response.status == StatusCode::FORBIDDEN;
             assert_eq!(is_forbidden, route.operation.scope() == Some(*scope), "{route:?} without {scope}");

@@ -13,4 +13,5 @@ mod hostile_urls;
 mod openapi;
 mod replicas;
 mod server;
+mod team_settings;
 mod uploads;

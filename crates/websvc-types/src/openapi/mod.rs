@@ -24,6 +24,7 @@ mod monitor;
 mod operation;
 mod page;
 mod response;
+mod team;
 mod usage;
 mod webhook;
 

@@ -72,6 +72,7 @@ pub(super) fn paths() -> Value {
     feedback::add(&mut paths);
     llms_txt::add(&mut paths);
     usage::add_v1(&mut paths);
+    team::add(&mut paths);
     paths["/v1/scrape/{id}"] = json!({ "get": page::scrape_result_v1() });
     paths
 }

@@ -1,0 +1,160 @@
+//! `/v2/team/threat-protection` and `/v2/team/siem`: the settings of the caller's team, for its admin keys.
+
+use http::{Request, StatusCode};
+use websvc_stage::Stage;
+use websvc_store::{self as store, Store, StoreError, Team, TeamChange};
+use websvc_transport::ServerBody;
+use websvc_types::limits::RISK_SCORE_DEFAULT;
+use websvc_types::team::{SiemResponse, SiemSettings, TeamThreatProtection, TeamThreatResponse};
+use websvc_types::{ErrorCode, ThreatMode, ThreatProtection};
+use websvc_validate::{Checked, ThreatOverride, ThreatPolicy, read_siem, read_team_threat};
+
+use super::body;
+use crate::authorize::authorize_admin;
+use crate::blocking::run_blocking;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
+
+/// An operation on the settings of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TeamOperation {
+    ThreatProtection,
+    SetThreatProtection,
+    Siem,
+    SetSiem,
+}
+
+impl TeamOperation {
+    /// Returns the name in audit events.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ThreatProtection => "threat-protection",
+            Self::SetThreatProtection => "set-threat-protection",
+            Self::Siem => "siem",
+            Self::SetSiem => "set-siem",
+        }
+    }
+}
+
+/// Handles an operation on the settings of the caller's team.
+///
+/// # Errors
+/// 403 without an admin key.
+pub(crate) async fn team(
+    operation: TeamOperation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = context.caller.as_ref().ok_or_else(|| {
+        let text = "Forbidden: without authentication there are no teams, and no settings of a team apply";
+        ApiError::new(ErrorCode::Forbidden, text)
+    })?;
+    authorize_admin(caller)?;
+    context.trail.set_target(|| format!("team {}", context.team_name()));
+    match operation {
+        TeamOperation::ThreatProtection => threat_protection(&context).await,
+        TeamOperation::SetThreatProtection => set_threat_protection(&context, request).await,
+        TeamOperation::Siem => siem(&context).await,
+        TeamOperation::SetSiem => set_siem(&context, request).await,
+    }
+}
+
+async fn set_threat_protection(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let state = context.state;
+    let decoding = state.admission.decode_body(body::read(request).await?, read_team_threat);
+    let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
+    let (threat, threat_override, values) = plan;
+    let threat = match threat {
+        ThreatPolicy::Off => store::ThreatPolicy::Off,
+        ThreatPolicy::On => store::ThreatPolicy::On,
+        ThreatPolicy::Enforced => store::ThreatPolicy::Enforced,
+    };
+    let threat_override = match threat_override {
+        ThreatOverride::Allowed => store::ThreatOverride::Allowed,
+        ThreatOverride::Denied => store::ThreatOverride::Denied,
+    };
+    let values = (values != ThreatProtection::default()).then(|| serde_json::to_string(&values)).transpose();
+    let values = values.map_err(|error| ApiError::internal(&error, "the rules could not be written"))?;
+    let team = context.team_name().to_owned();
+    on_store(context, move |store| {
+        store.set_threat_protection(&team, threat, threat_override, values.as_deref())
+    })
+    .await?;
+    threat_protection(context).await
+}
+
+/// Responds with the stored settings, not those that requests use for up to a second after a change.
+async fn threat_protection(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+    let name = context.team_name().to_owned();
+    let (team, values) =
+        on_store(context, move |store| Ok((store.team(&name)?, store.threat_values(&name)?))).await?;
+    let team = team.ok_or_else(no_team)?;
+    let values: ThreatProtection = match values {
+        Some(json) => serde_json::from_str(&json)
+            .map_err(|error| ApiError::internal(&error, "the team's threat protection could not be read"))?,
+        None => ThreatProtection::default(),
+    };
+    Ok(json(StatusCode::OK, &TeamThreatResponse { success: true, data: view(&team, values) }))
+}
+
+fn view(team: &Team, values: ThreatProtection) -> TeamThreatProtection {
+    let ThreatProtection {
+        mode: _,
+        risk_score_threshold,
+        blacklist,
+        whitelist,
+        blocked_tlds,
+        failure_policy,
+    } = values;
+    let (mode, enforced) = match team.threat_protection {
+        store::ThreatPolicy::Off => (ThreatMode::Off, false),
+        store::ThreatPolicy::On => (ThreatMode::Normal, false),
+        store::ThreatPolicy::Enforced => (ThreatMode::Normal, true),
+    };
+    TeamThreatProtection {
+        mode,
+        enforced,
+        allow_request_overrides: team.threat_override == store::ThreatOverride::Allowed,
+        risk_score_threshold: risk_score_threshold.unwrap_or(RISK_SCORE_DEFAULT),
+        blacklist: blacklist.unwrap_or_default(),
+        whitelist: whitelist.unwrap_or_default(),
+        blocked_tlds: blocked_tlds.unwrap_or_default(),
+        failure_policy,
+    }
+}
+
+async fn set_siem(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let Checked { plan: enabled, warnings: _ } = read_siem(&body::read(request).await?)?;
+    let change = TeamChange { audit: Some(enabled), ..TeamChange::default() };
+    let team = context.team_name().to_owned();
+    on_store(context, move |store| store.set_team(&team, &change)).await?;
+    siem(context).await
+}
+
+async fn siem(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+    let name = context.team_name().to_owned();
+    let team = on_store(context, move |store| store.team(&name)).await?.ok_or_else(no_team)?;
+    let sinks = context.state.audit.as_ref().map(|audit| audit.metrics().sinks).unwrap_or_default();
+    let receivers: Vec<String> = sinks.iter().map(|sink| sink.name.to_owned()).collect();
+    let data = SiemSettings { configured: !receivers.is_empty(), enabled: team.audit, receivers };
+    Ok(json(StatusCode::OK, &SiemResponse { success: true, data }))
+}
+
+async fn on_store<T: Send + 'static>(
+    context: &RequestContext<'_>,
+    work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let store = context.state.store.clone();
+    let result = run_blocking(move || work(&store)).await?;
+    result.map_err(|error| ApiError::internal(&error, "the settings of the team could not be read or stored"))
+}
+
+fn no_team() -> ApiError {
+    ApiError::new(ErrorCode::Unauthorized, "Unauthorized: the team of this key was deleted")
+}

@@ -1,0 +1,106 @@
+//! Settings of a team: threat protection, and audit events for a SIEM.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
+use crate::{ThreatFailurePolicy, ThreatMode};
+
+/// Request of `PUT /v2/team/threat-protection`: replaces the threat protection of the team. Absent fields get their
+/// defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TeamThreatRequest {
+    /// Checks of the URLs of the team.
+    pub mode: ThreatMode,
+    /// True does not let a request turn the checks off. Only with the mode `normal`. Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub enforced: Option<bool>,
+    /// False rejects requests with `threatProtection`. Default: true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = true))]
+    pub allow_request_overrides: Option<bool>,
+    /// Minimum risk score that blocks a URL, 0 to 100; a lower value is stricter. Default: 75.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = RISK_SCORE_MIN, max = RISK_SCORE_MAX))]
+    pub risk_score_threshold: Option<u8>,
+    /// Domains that are always blocked: at most 1000 hostnames or wildcards such as `*.example.com`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = THREAT_LIST_MAX))]
+    pub blacklist: Option<Vec<String>>,
+    /// Domains that are always allowed, above every other rule: at most 1000 hostnames or wildcards. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = THREAT_LIST_MAX))]
+    pub whitelist: Option<Vec<String>>,
+    /// Blocked top-level domains, in lower case and without the dot, at most 1000. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = THREAT_LIST_MAX))]
+    pub blocked_tlds: Option<Vec<String>>,
+    /// Policy if the scanner is not available. Default: closed if there is a scanner; without one, the lists alone decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_policy: Option<ThreatFailurePolicy>,
+}
+
+/// Response of `GET` and `PUT /v2/team/threat-protection`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamThreatResponse {
+    /// Always true.
+    pub success: bool,
+    /// Threat protection of the team.
+    pub data: TeamThreatProtection,
+}
+
+/// Threat protection of a team. As a request, it changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamThreatProtection {
+    /// Checks of the URLs of the team.
+    pub mode: ThreatMode,
+    /// True if a request cannot turn the checks off.
+    pub enforced: bool,
+    /// False if requests with `threatProtection` are rejected.
+    pub allow_request_overrides: bool,
+    /// Minimum risk score that blocks a URL.
+    pub risk_score_threshold: u8,
+    /// Domains that are always blocked.
+    pub blacklist: Vec<String>,
+    /// Domains that are always allowed.
+    pub whitelist: Vec<String>,
+    /// Blocked top-level domains.
+    pub blocked_tlds: Vec<String>,
+    /// Policy if the scanner is not available; null if none was set.
+    pub failure_policy: Option<ThreatFailurePolicy>,
+}
+
+/// Request of `PUT /v2/team/siem`: turns the audit events of the team on or off.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SiemRequest {
+    /// True writes an audit event for each request of the team.
+    pub enabled: bool,
+    /// Must be absent: the operator configures the receivers of audit events, for all teams. Any value is rejected with 400.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<Value>,
+}
+
+/// Response of `GET` and `PUT /v2/team/siem`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiemResponse {
+    /// Always true.
+    pub success: bool,
+    /// Audit events of the team.
+    pub data: SiemSettings,
+}
+
+/// Audit events of a team.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiemSettings {
+    /// True if the operator has configured a receiver. Without one, no events are written.
+    pub configured: bool,
+    /// True if each request of the team writes an event.
+    pub enabled: bool,
+    /// Kinds of the receivers: `file`, `syslog` and `webhook`.
+    pub receivers: Vec<String>,
+}
