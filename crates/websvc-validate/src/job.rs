@@ -5,12 +5,13 @@ use websvc_types::{ScrapeOptions, ViolationCode};
 
 use crate::bounds;
 use crate::path::Path;
-use crate::policy::{FeaturePolicy, Policy};
+use crate::policy::Policy;
 use crate::report::Report;
 use crate::retention::RetentionMode;
 
-/// Checks the data retention. The documents of a job are stored until it expires, so that a job is not available with
-/// zero data retention or for anonymized requests.
+/// Checks the data retention. A job is durable: its URLs and documents are stored until it expires, so that it outlives the
+/// process and every replica can work on it. So it is not available with zero data retention or for anonymized requests,
+/// whatever the team may.
 pub(crate) fn check_retention(
     report: &mut Report,
     zero: Option<bool>,
@@ -18,13 +19,11 @@ pub(crate) fn check_retention(
     options: &ScrapeOptions,
     policy: &Policy,
 ) {
-    let is_requested = zero == Some(true);
-    if is_requested && policy.zdr == FeaturePolicy::Off {
-        report.forbid("zeroDataRetention is not enabled for this team");
-    } else if is_requested || RetentionMode::requested_retention(policy) != RetentionMode::Normal {
+    if zero == Some(true) || RetentionMode::requested_retention(policy) != RetentionMode::Normal {
         report.forbid(
-            "jobs are not available with zero data retention or anonymized requests, because their documents are \
-             stored; scrape the pages one by one with /v2/scrape",
+            "jobs are not available with zero data retention (zeroDataRetention, or forced for the team) or anonymized \
+             requests, because their URLs and documents are stored until they expire; scrape the pages one by one with \
+             POST /v2/scrape",
         );
     }
     if options.lockdown == Some(true) {

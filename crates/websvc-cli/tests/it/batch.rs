@@ -235,7 +235,12 @@ async fn invalid_batch_requests_are_rejected() {
     check(json!({ "urls": ["http://a.test"], "webhook": "ftp://b.test" }), 400, "/webhook").await;
     check(json!({ "urls": ["http://a.test"], "maxConcurrency": 0 }), 400, "maxConcurrency").await;
     check(json!({ "urls": ["http://a.test"], "lockdown": true }), 400, "lockdown").await;
-    check(json!({ "urls": ["http://a.test"], "zeroDataRetention": true }), 403, "not enabled").await;
+    check(
+        json!({ "urls": ["http://a.test"], "zeroDataRetention": true }),
+        403,
+        "their URLs and documents are stored",
+    )
+    .await;
     check(json!({ "urls": ["http://a.test"], "appendToId": "x" }), 400, "Invalid job ID").await;
     let unknown = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
     check(json!({ "urls": ["http://a.test"], "appendToId": unknown }), 404, "Job not found").await;
