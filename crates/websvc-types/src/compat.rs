@@ -20,6 +20,9 @@ pub const CATEGORIES: &[&str] = &["developer", "gov"];
 /// name, without the options of its caller.
 pub const BARE_FORMATS: &[&str] = &["attributes"];
 
+/// Names of formats of other versions of the API, each with the format that has the same fields and does the same work.
+pub const REPLACED_FORMATS: &[(&str, &str)] = &[("deterministicJson", "json"), ("extract", "json")];
+
 /// Names of parsers that are ignored with a warning.
 pub const PARSERS: &[&str] = &["image"];
 

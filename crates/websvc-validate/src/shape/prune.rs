@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use websvc_types::ViolationCode;
+use websvc_types::compat::REPLACED_FORMATS;
 
 use super::Shape;
 use super::tree::{BodyValue, Fields, field};
@@ -200,8 +201,11 @@ fn unknown_name<'a>(
 ) {
     report.violation(path, ViolationCode::UnknownValue, |value| {
         let known: Vec<&str> = names.clone().collect();
-        let suggestion =
-            suggest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        let replaced = REPLACED_FORMATS.iter().find(|(name, format)| *name == text && known.contains(format));
+        let suggestion = match replaced {
+            Some((_, format)) => format!("; use {format}, with the same prompt and schema"),
+            None => suggest(text, names).map_or_else(String::new, |name| format!("; did you mean {name}?")),
+        };
         format!("{value} must be one of {}, not {}{suggestion}", known.join(", "), quoted(text))
     });
 }
