@@ -2,6 +2,7 @@
 
 mod prices;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -147,7 +148,7 @@ impl Engine {
     /// Returns an engine for one page that checks each redirect against `rule`. Rules with the same `name` must give
     /// the same results.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
+    pub fn with_redirect_rule(&self, name: impl Into<Cow<'static, str>>, rule: UrlPolicy) -> Self {
         Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
     }
 

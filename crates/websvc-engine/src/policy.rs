@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use websvc_store::{self as store, Store, StoreError, Team};
 use websvc_types::ThreatProtection;
-use websvc_validate::{FeaturePolicy, Policy, RetentionMode, ThreatOverride, ThreatPolicy};
+use websvc_validate::{
+    FeaturePolicy, Policy, RetentionMode, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
+};
 
 /// The policy of a team could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,10 @@ pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyE
             store::ThreatOverride::Denied => ThreatOverride::Denied,
         },
         threat_values: threat_values(store, team)?,
+        robots_agent: match team.robots_agent {
+            store::RobotsAgentPolicy::Denied => RobotsAgentPolicy::Denied,
+            store::RobotsAgentPolicy::Allowed => RobotsAgentPolicy::Allowed,
+        },
         ..Policy::default()
     })
 }

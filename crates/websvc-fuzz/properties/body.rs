@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use websvc_validate::{Checked, FeaturePolicy, Policy, Rejection, ThreatOverride, ThreatPolicy};
+use websvc_validate::{
+    Checked, FeaturePolicy, Policy, Rejection, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
+};
 
 /// Keys and values of older clients that are translated while a body is read. The typed request does not have them.
 const TRANSLATED: &[&str] = &["ignoreInvalidUrls", "jsonOptions"];
@@ -25,6 +27,7 @@ pub(crate) fn check<T, P>(
         anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
+        robots_agent: RobotsAgentPolicy::Allowed,
         ..Policy::default()
     };
     for policy in [Policy::default(), permissive] {

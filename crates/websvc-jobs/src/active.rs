@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::CrawlScope;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_scrape::FilePublisher;
+use websvc_scrape::{FilePublisher, Scraper, tls_policy};
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
@@ -16,6 +16,7 @@ use crate::credits::TeamCache;
 use crate::hosts::{HostReadiness, HostTable, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
+use crate::robots::RobotsReader;
 
 /// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of
 /// hosts that are not.
@@ -85,6 +86,15 @@ impl JobContext {
             None => FilePublisher::inline(),
         };
         Ok(Self { record, request, plan, team: TeamCache::default(), files, crawl })
+    }
+
+    /// Returns the way in which it reads robots.txt files.
+    pub(crate) fn robots_reader(&self, scraper: &Scraper) -> RobotsReader {
+        let agent = self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().robots_agent());
+        RobotsReader {
+            agent: agent.unwrap_or_else(|| scraper.robots_user_agent()).into(),
+            tls: tls_policy(&self.plan),
+        }
     }
 
     /// Returns the requested delay between two of its pages.

@@ -280,7 +280,8 @@ async fn robots_txt(
     url: &Url,
     deadline: Instant,
 ) -> Arc<OnceCell<RobotsTxt>> {
-    jobs.inner.robots.get(jobs.inner.engine.scraper(), url, tls_policy(&context.plan), deadline).await
+    let scraper = jobs.inner.engine.scraper();
+    jobs.inner.robots.get(scraper, url, &context.robots_reader(scraper), deadline).await
 }
 
 /// Decision about a page by the robots.txt of its host.

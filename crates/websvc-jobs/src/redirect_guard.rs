@@ -6,11 +6,11 @@ use std::time::Instant;
 use url::Url;
 use websvc_engine::Engine;
 use websvc_engine::crawl::RobotsStatus;
-use websvc_scrape::tls_policy;
-use websvc_transport::{TlsPolicy, UrlPolicy};
+use websvc_transport::UrlPolicy;
 
 use crate::active::JobContext;
 use crate::jobs::Jobs;
+use crate::robots::RobotsReader;
 
 /// An engine for one page of a job, which applies robots.txt to every redirect of a crawl page.
 #[derive(Debug)]
@@ -37,10 +37,11 @@ impl RedirectGuard {
         let rejection = Arc::new(OnceLock::new());
         let engine = match &context.crawl {
             Some(_) => {
-                let (deadline, tls) = (started + context.plan.timeout(), tls_policy(&context.plan));
-                jobs.inner
-                    .engine
-                    .with_redirect_rule(name(tls), redirect_policy(jobs, tls, deadline, &rejection))
+                let engine = &jobs.inner.engine;
+                let (deadline, reader) =
+                    (started + context.plan.timeout(), context.robots_reader(engine.scraper()));
+                let name = reader.policy_name();
+                engine.with_redirect_rule(name, redirect_policy(jobs, reader, deadline, &rejection))
             }
             None => jobs.inner.engine.clone(),
         };
@@ -53,27 +54,19 @@ impl RedirectGuard {
     }
 }
 
-/// Returns the name that policies with the same decisions share.
-fn name(tls: TlsPolicy) -> &'static str {
-    match tls {
-        TlsPolicy::Verify => "robots.txt",
-        TlsPolicy::SkipVerification => "robots.txt without verification",
-    }
-}
-
 /// Returns a policy that follows a redirect only if the robots.txt of its host allows it, and records the first
 /// rejection.
 fn redirect_policy(
     jobs: &Jobs,
-    tls: TlsPolicy,
+    reader: RobotsReader,
     deadline: Instant,
     rejection: &Arc<OnceLock<RobotsVerdict>>,
 ) -> UrlPolicy {
     let (jobs, rejection) = (jobs.clone(), Arc::clone(rejection));
     UrlPolicy::new(move |url| {
-        let (jobs, rejection) = (jobs.clone(), Arc::clone(&rejection));
+        let (jobs, rejection, reader) = (jobs.clone(), Arc::clone(&rejection), reader.clone());
         async move {
-            let verdict = check_robots(&jobs, &url, tls, deadline).await;
+            let verdict = check_robots(&jobs, &url, &reader, deadline).await;
             let reason = match verdict {
                 RobotsVerdict::Allowed => return Ok(()),
                 RobotsVerdict::Disallowed => "robots.txt disallows it",
@@ -86,7 +79,7 @@ fn redirect_policy(
     })
 }
 
-async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsVerdict {
+async fn check_robots(jobs: &Jobs, url: &Url, reader: &RobotsReader, deadline: Instant) -> RobotsVerdict {
     if !matches!(url.scheme(), "http" | "https") {
         // Such a URL has no robots.txt, and the client rejects it.
         return RobotsVerdict::Allowed;
@@ -94,7 +87,7 @@ async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant)
     // Half of the remaining time: if the whole page timed out here, its own host would be blamed.
     let now = Instant::now();
     let deadline = now + deadline.saturating_duration_since(now) / 2;
-    let robots = jobs.inner.robots.get(jobs.inner.engine.scraper(), url, tls, deadline).await;
+    let robots = jobs.inner.robots.get(jobs.inner.engine.scraper(), url, reader, deadline).await;
     match robots.get() {
         None => RobotsVerdict::Allowed,
         Some(robots) => match robots.status() {

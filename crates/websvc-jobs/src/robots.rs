@@ -24,6 +24,25 @@ pub(crate) struct Robots {
     hosts: Mutex<HashMap<String, CachedRobots>>,
 }
 
+/// The way in which a job reads robots.txt files.
+#[derive(Debug, Clone)]
+pub(crate) struct RobotsReader {
+    /// The user agent whose rules apply.
+    pub(crate) agent: Arc<str>,
+    pub(crate) tls: TlsPolicy,
+}
+
+impl RobotsReader {
+    /// Returns the name that policies with the same decisions share.
+    pub(crate) fn policy_name(&self) -> String {
+        let verification = match self.tls {
+            TlsPolicy::Verify => "",
+            TlsPolicy::SkipVerification => " without verification",
+        };
+        format!("robots.txt of {}{verification}", self.agent)
+    }
+}
+
 /// A robots.txt with the time of its fetch.
 type CachedRobots = (Instant, Arc<OnceCell<RobotsTxt>>);
 
@@ -33,14 +52,20 @@ impl Robots {
         &self,
         scraper: &Scraper,
         url: &Url,
-        tls: TlsPolicy,
+        reader: &RobotsReader,
         deadline: Instant,
     ) -> Arc<OnceCell<RobotsTxt>> {
+        let RobotsReader { agent, tls } = reader;
         // A file that was fetched without certificate verification is not used for jobs that verify.
-        let host = format!("{}://{} {tls:?}", url.scheme(), host_key(url));
+        let host = format!("{}://{} {tls:?} {agent}", url.scheme(), host_key(url));
         let cell = self.cell(host.clone(), Instant::now());
         // Only for the callers that wait now: a later caller fetches it again.
-        if cell.get_or_init(|| fetch_robots_txt(scraper, url, tls, deadline)).await.status().is_temporary() {
+        if cell
+            .get_or_init(|| fetch_robots_txt(scraper, url, agent, *tls, deadline))
+            .await
+            .status()
+            .is_temporary()
+        {
             self.remove(&host, &cell);
         }
         cell

@@ -70,7 +70,10 @@ impl Scraper {
     #[must_use]
     pub fn with_url_boundary(&self, name: &'static str, boundary: UrlBoundary) -> Self {
         let rule = boundary.url_policy();
-        Self { redirect_rule: Some(RedirectRule { name, rule, boundary: Some(boundary) }), ..self.clone() }
+        Self {
+            redirect_rule: Some(RedirectRule { name: name.into(), rule, boundary: Some(boundary) }),
+            ..self.clone()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the
 //! caller.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::url_boundary::UrlBoundary;
 #[derive(Debug, Clone)]
 pub(crate) struct RedirectRule {
     /// The name, which is the same for rules that decide alike.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) rule: UrlPolicy,
     /// The boundary that the rule belongs to, for pages in the browser.
     pub(crate) boundary: Option<UrlBoundary>,
@@ -37,7 +38,7 @@ pub(crate) struct FlightKey {
     /// A page through an enhanced proxy costs more.
     tiers: ProxyTiers,
     protection: Option<Arc<ThreatRules>>,
-    redirect_rule: Option<&'static str>,
+    redirect_rule: Option<Cow<'static, str>>,
     is_background: bool,
 }
 
@@ -58,7 +59,8 @@ impl Scraper {
     /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to
     /// decide alike, because concurrent requests for one page share a fetch then.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
+    pub fn with_redirect_rule(&self, name: impl Into<Cow<'static, str>>, rule: UrlPolicy) -> Self {
+        let name = name.into();
         Self { redirect_rule: Some(RedirectRule { name, rule, boundary: None }), ..self.clone() }
     }
 
@@ -69,7 +71,7 @@ impl Scraper {
             tls: tls_policy(plan),
             tiers: self.inner.fetcher.tiers(ProxyRoute::of(plan)),
             protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.rules())),
-            redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
+            redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name.clone()),
             is_background: self.background.is_some(),
         }
     }

@@ -122,7 +122,8 @@ pub use slot_lease::SlotLease;
 pub use static_keys::StaticKeys;
 pub use store::Store;
 pub use team::{
-    DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,
+    DEFAULT_TEAM, IndexPolicy, Retention, RobotsAgentPolicy, Team, TeamChange, ThreatOverride, ThreatPolicy,
+    UnknownPolicy,
 };
 pub use webhook::{
     DeadLetter, DeadLetterFilter, DeadLetterPage, DeliveryOutcome, DueWebhook, JobEvent, NewWebhook,

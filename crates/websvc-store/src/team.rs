@@ -86,6 +86,16 @@ policy! {
 }
 
 policy! {
+    /// Permission of the crawls of a team to name the user agent whose rules in robots.txt apply.
+    RobotsAgentPolicy {
+        /// Crawls that name one are rejected.
+        Denied = "denied",
+        /// Crawls may name one.
+        Allowed = "allowed",
+    }
+}
+
+policy! {
     /// Sharing of the pages that a team fetches: which teams find them in searches, maps and the cache.
     IndexPolicy {
         /// All teams find them.
@@ -130,6 +140,8 @@ pub struct Team {
     pub audit: bool,
     /// Sharing of the pages that it fetches.
     pub index: IndexPolicy,
+    /// Permission of its crawls to name the user agent whose rules in robots.txt apply.
+    pub robots_agent: RobotsAgentPolicy,
     /// The owner of its private pages; `None` if it never had the policy [`IndexPolicy::Team`].
     pub page_owner: Option<PageOwner>,
     /// Time of its creation, in milliseconds since the Unix epoch.
@@ -157,6 +169,8 @@ pub struct TeamChange {
     pub audit: Option<bool>,
     /// Sharing of the pages that it fetches from now on.
     pub index: Option<IndexPolicy>,
+    /// Permission of its crawls to name the user agent whose rules in robots.txt apply.
+    pub robots_agent: Option<RobotsAgentPolicy>,
 }
 
 impl TeamChange {
@@ -172,6 +186,7 @@ impl TeamChange {
             concurrency,
             audit,
             index,
+            robots_agent,
         } = self;
         team.zdr = zdr.unwrap_or(team.zdr);
         team.anon = anon.unwrap_or(team.anon);
@@ -182,6 +197,7 @@ impl TeamChange {
         team.concurrency = concurrency.unwrap_or(team.concurrency);
         team.audit = audit.unwrap_or(team.audit);
         team.index = index.unwrap_or(team.index);
+        team.robots_agent = robots_agent.unwrap_or(team.robots_agent);
     }
 }
 
@@ -242,9 +258,9 @@ impl Store {
 }
 
 const SELECT_ALL: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
-     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner FROM teams ORDER BY name";
+     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner, robots_agent FROM teams ORDER BY name";
 pub(crate) const SELECT_ONE: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
-     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner FROM teams WHERE name = ?1";
+     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner, robots_agent FROM teams WHERE name = ?1";
 
 pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> sql::Result<()> {
     transaction
@@ -274,6 +290,23 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
 /// Creates the team if it does not exist, applies `change`, and returns the changed team.
 pub(crate) fn write_team(
     transaction: &Transaction<'_>,
+fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
+    let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
+               requests_per_minute = ?7, concurrency = ?8, audit = ?9, index_policy = ?10, page_owner = ?11, \
+               robots_agent = ?12 WHERE name = ?1";
+    let Team {
+        name,
+        zdr,
+        anon,
+        threat_protection,
+        threat_override,
+        credits,
+        requests_per_minute,
+        concurrency,
+        audit,
+        index,
+        robots_agent,
+        page_owner,
     name: &str,
     change: &TeamChange,
 ) -> sql::Result<Team> {
@@ -291,6 +324,7 @@ pub(crate) fn write_team(
 }
 
         created_at_ms: _,
+            robots_agent.as_str(),
     } = team;
     let changed = transaction.execute(
         sql,
@@ -311,6 +345,7 @@ pub(crate) fn write_team(
     )?;
     debug_assert_eq!(changed, 1, "the team was created in this transaction");
     Ok(())
+        robots_agent: policy(row, 12)?,
 }
 
 pub(crate) fn team_from_row(row: &Row<'_>) -> sql::Result<Team> {

@@ -144,6 +144,8 @@ pub const RISK_SCORE_MIN: u8 = 0;
 pub const RISK_SCORE_DEFAULT: u8 = 75;
 /// Maximum of `riskScoreThreshold`.
 pub const RISK_SCORE_MAX: u8 = 100;
+/// Maximum length of `robotsUserAgent` of a crawl, in characters (not specified).
+pub const ROBOTS_AGENT_MAX_CHARS: u32 = 256;
 /// Maximum number of items of `includeDomains` and `excludeDomains`, each (not specified).
 pub const DOMAINS_MAX: usize = 1_000;
 

@@ -6,7 +6,7 @@ use url::Url;
 use websvc_types::job::{CrawlRequest, SitemapMode, WebhookJobType};
 use websvc_types::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
-    PROMPT_MAX_CHARS,
+    PROMPT_MAX_CHARS, ROBOTS_AGENT_MAX_CHARS,
 };
 use websvc_types::{Format, ViolationCode};
 
@@ -14,7 +14,7 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::path_filter::{self, PathFilter, PathLists};
-use crate::policy::Policy;
+use crate::policy::{Policy, RobotsAgentPolicy};
 use crate::report::Report;
 use crate::retention::RetentionMode;
 use crate::scrape::{self, ScrapeContext};
@@ -39,6 +39,7 @@ pub struct CrawlPlan {
     pub(crate) delay: Option<Duration>,
     pub(crate) max_concurrency: Option<usize>,
     pub(crate) webhook: Option<WebhookPlan>,
+    pub(crate) robots_agent: Option<String>,
     pub(crate) scrape: ScrapePlan,
 }
 
@@ -121,6 +122,12 @@ impl CrawlPlan {
         self.webhook.as_ref()
     }
 
+    /// Returns the user agent whose rules in robots.txt apply; `None` for that of websvc.
+    #[must_use]
+    pub fn robots_agent(&self) -> Option<&str> {
+        self.robots_agent.as_deref()
+    }
+
     /// Returns the plan for scraping each page.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
@@ -179,7 +186,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     let options = scrape_options.unwrap_or_default();
     let options_path = body.key("scrapeOptions");
     job::check_retention(report, zero_data_retention, &options_path.key("lockdown"), &options, policy);
-    check_robots(report, ignore_robots_txt, robots_user_agent.as_deref());
+    check_robots(report, ignore_robots_txt, robots_user_agent.as_deref(), policy);
     // The caller turns the prompt into options before this check.
     if let Some(prompt) = prompt {
         bounds::chars(report, &body.key("prompt"), &prompt, 0, PROMPT_MAX_CHARS);
@@ -212,18 +219,29 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         delay: check_delay(report, delay),
         max_concurrency: job::check_concurrency(report, max_concurrency),
         webhook: webhook::check(report, webhook, WebhookJobType::Crawl),
+        robots_agent: robots_user_agent,
         scrape: plan,
         url: start?,
     })
 }
 
-/// Rejects options that would ignore robots.txt, or read it as another user agent.
-fn check_robots(report: &mut Report, ignores: Option<bool>, agent: Option<&str>) {
+/// Checks the options about robots.txt. It is always obeyed; the team may need a permission to be another user agent there.
+fn check_robots(report: &mut Report, ignores: Option<bool>, agent: Option<&str>, policy: &Policy) {
     if ignores == Some(true) {
         report.forbid("ignoreRobotsTxt is not enabled for this team: a crawl always obeys robots.txt");
     }
-    if agent.is_some() {
-        report.forbid("robotsUserAgent is not enabled for this team: robots.txt is always read as websvc");
+    let Some(agent) = agent else { return };
+    match policy.robots_agent {
+        RobotsAgentPolicy::Denied => report.forbid(
+            "robotsUserAgent is not enabled for this team: robots.txt is read as websvc unless the operator permits \
+             another name (websvc teams set NAME --robots-agent allowed)",
+        ),
+        RobotsAgentPolicy::Allowed => {
+            let path = Path::Root.key("robotsUserAgent");
+            if bounds::not_blank(report, &path, agent) {
+                bounds::chars(report, &path, agent, 1, ROBOTS_AGENT_MAX_CHARS);
+            }
+        }
     }
 }
 

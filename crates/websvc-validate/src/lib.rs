@@ -110,7 +110,7 @@ pub use monitor::{
 pub use page::{FilePlan, PagePlan, check_scrape};
 pub use path_filter::PathFilter;
 pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
-pub use policy::{FeaturePolicy, Policy, ThreatOverride, ThreatPolicy};
+pub use policy::{FeaturePolicy, Policy, RobotsAgentPolicy, ThreatOverride, ThreatPolicy};
 pub use read::{
     read_agent, read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
     read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_extract, read_feedback,

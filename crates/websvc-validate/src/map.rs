@@ -108,7 +108,7 @@ fn check_robots(report: &mut Report, request: &MapRequest) {
         report.forbid("ignoreRobotsTxt is not enabled for this team");
     }
     if request.robots_user_agent.as_ref().is_some_and(|name| !name.trim().is_empty()) {
-        report.forbid("robotsUserAgent is not enabled for this team");
+        report.forbid("robotsUserAgent is not available for maps: robots.txt is always read as websvc");
     }
 }
 

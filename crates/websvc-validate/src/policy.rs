@@ -31,6 +31,8 @@ pub struct Policy {
     /// Threat protection values of the team, in the form that [`ScrapePlan::threat`](crate::ScrapePlan::threat)
     /// returns. `mode` is ignored.
     pub threat_values: Arc<ThreatProtection>,
+    /// Permission of crawls to name the user agent whose rules in robots.txt apply.
+    pub robots_agent: RobotsAgentPolicy,
     /// Table of compiled path patterns, as a handle of the team.
     pub path_patterns: PathPatterns,
     /// Compiler of the JSON Schemas of requests. By default schemas are not compiled.
@@ -69,4 +71,14 @@ pub enum ThreatOverride {
     Allowed,
     /// A request with `threatProtection` is rejected.
     Denied,
+}
+
+/// Permission of crawls to name the user agent whose rules in robots.txt apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RobotsAgentPolicy {
+    /// A crawl with `robotsUserAgent` is rejected.
+    #[default]
+    Denied,
+    /// A crawl may name a user agent.
+    Allowed,
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use websvc_store::{IndexPolicy, KeyScope, Retention, ThreatOverride, ThreatPolicy};
+use websvc_store::{IndexPolicy, KeyScope, Retention, RobotsAgentPolicy, ThreatOverride, ThreatPolicy};
 use websvc_transport::IpNetwork;
 use websvc_types::format::Format;
 
@@ -81,6 +81,9 @@ pub(crate) struct SetTeam {
     /// Index and cache of the team's pages: shared with all teams, visible to this team only, or off
     #[arg(long, value_name = "shared|team|off")]
     pub(crate) index: Option<IndexPolicy>,
+    /// Crawls that name the user agent whose rules in robots.txt apply: allowed or denied
+    #[arg(long, value_name = "MODE")]
+    pub(crate) robots_agent: Option<RobotsAgentPolicy>,
     /// Print the team as JSON
     #[arg(long)]
     pub(crate) json: bool,

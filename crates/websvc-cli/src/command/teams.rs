@@ -61,6 +61,7 @@ fn change(arguments: &SetTeam) -> TeamChange {
         concurrency,
         audit,
         index,
+        robots_agent,
         json: _,
     } = arguments;
     TeamChange {
@@ -73,6 +74,7 @@ fn change(arguments: &SetTeam) -> TeamChange {
         concurrency: concurrency.map(Limit::number),
         audit: audit.map(OnOff::is_on),
         index: *index,
+        robots_agent: *robots_agent,
     }
 }
 
@@ -126,6 +128,7 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
         concurrency,
         audit,
         index,
+        robots_agent,
         page_owner: _,
         created_at_ms,
     } = team;
@@ -139,6 +142,7 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
     output::line(&format!("concurrency          {}", limit(*concurrency, "default")))?;
     output::line(&format!("audit                {}", on_or_off(*audit)))?;
     output::line(&format!("index                {index}"))?;
+    output::line(&format!("robots-agent         {robots_agent}"))?;
     output::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
 }
 
@@ -154,6 +158,7 @@ fn as_value(team: &Team) -> Value {
         concurrency,
         audit,
         index,
+        robots_agent,
         page_owner: _,
         created_at_ms,
     } = team;
@@ -168,6 +173,7 @@ fn as_value(team: &Team) -> Value {
         "concurrency": concurrency,
         "audit": audit,
         "index": index.as_str(),
+        "robotsAgent": robots_agent.as_str(),
         "createdAt": time(Some(*created_at_ms)),
     })
 }

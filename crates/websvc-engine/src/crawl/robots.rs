@@ -59,10 +59,16 @@ pub(crate) fn url(origin: &Url) -> Url {
     origin.join("/robots.txt").expect("an absolute path joins every origin")
 }
 
-/// Fetches the robots.txt of the host of `page`, until `deadline`.
-pub async fn fetch_robots_txt(scraper: &Scraper, page: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsTxt {
+/// Fetches the robots.txt of the host of `page`, until `deadline`. The rules are those for `agent`.
+pub async fn fetch_robots_txt(
+    scraper: &Scraper,
+    page: &Url,
+    agent: &str,
+    tls: TlsPolicy,
+    deadline: Instant,
+) -> RobotsTxt {
     match scraper.file_prefix(&url(page), MAX_BYTES, tls, deadline).await {
-        Ok(file) => RobotsTxt::read(file.status, &file.body, scraper.robots_user_agent()),
+        Ok(file) => RobotsTxt::read(file.status, &file.body, agent),
         Err(error) => RobotsTxt::from_error(&error),
     }
 }

@@ -37,8 +37,8 @@ impl RunEnvironment {
         let first = self.read(&url, self.budget.remaining()).await?;
         let start = Url::parse(&first.url).unwrap_or_else(|_| url.clone());
         let scraper = self.tools.engine.scraper();
-        let robots =
-            fetch_robots_txt(scraper, &start, TlsPolicy::SkipVerification, self.call_deadline()).await;
+        let (agent, tls) = (scraper.robots_user_agent(), TlsPolicy::SkipVerification);
+        let robots = fetch_robots_txt(scraper, &start, agent, tls, self.call_deadline()).await;
         let seen = HashSet::from([page_text(&url), page_text(&start)]);
         let mut crawl = Crawl { host: host_key(&start), robots, queue: VecDeque::new(), seen };
         crawl.add_links(&first);

@@ -23,6 +23,7 @@ struct TeamView {
     concurrency: Option<u32>,
     audit: &'static str,
     index: &'static str,
+    robots_agent: &'static str,
 }
 
 impl From<Team> for TeamView {
@@ -38,6 +39,7 @@ impl From<Team> for TeamView {
             concurrency: team.concurrency,
             audit: if team.audit { "on" } else { "off" },
             index: team.index.as_str(),
+            robots_agent: team.robots_agent.as_str(),
         }
     }
 }
@@ -67,6 +69,7 @@ struct Change {
     concurrency: Option<Option<u32>>,
     audit: Option<Switch>,
     index: Option<String>,
+    robots_agent: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -100,6 +103,7 @@ pub(super) async fn set(
         concurrency: change.concurrency,
         audit: change.audit.map(|switch| switch == Switch::On),
         index: policy("index", change.index)?,
+        robots_agent: policy("robotsAgent", change.robots_agent)?,
     };
     let store = context.state.store.clone();
     run_on_store(move || store.set_team(&change.name, &team_change)).await?;

@@ -12,6 +12,7 @@ mod formats;
 mod hostile_urls;
 mod openapi;
 mod replicas;
+mod robots_agent;
 mod server;
 mod team_settings;
 mod uploads;

@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/024_agent_runs.sql"),
     include_str!("sqlite/025_agent_messages.sql"),
     include_str!("sqlite/026_job_interruptions.sql"),
+    include_str!("sqlite/027_robots_agent.sql"),
 ];
 
 /// Outcome of [`migrate`].

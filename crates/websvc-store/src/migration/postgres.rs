@@ -24,6 +24,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/012_agent_runs.sql"),
     include_str!("postgres/013_agent_messages.sql"),
     include_str!("postgres/014_job_interruptions.sql"),
+    include_str!("postgres/015_robots_agent.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

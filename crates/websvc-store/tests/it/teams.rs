@@ -1,6 +1,8 @@
 //! Tests of teams and their policies.
 
-use websvc_store::{IndexPolicy, Retention, StoreError, TeamChange, ThreatOverride, ThreatPolicy};
+use websvc_store::{
+    IndexPolicy, Retention, RobotsAgentPolicy, StoreError, TeamChange, ThreatOverride, ThreatPolicy,
+};
 
 use crate::fresh;
 
@@ -15,6 +17,7 @@ fn new_key_creates_its_team_with_default_policies() {
     assert_eq!((team.credits, team.requests_per_minute, team.concurrency), (None, None, None));
     assert!(!team.audit);
     assert_eq!((team.index, team.page_owner), (IndexPolicy::Shared, None));
+    assert_eq!(team.robots_agent, RobotsAgentPolicy::Denied);
 }
 
 #[test]
@@ -30,6 +33,7 @@ fn team_change_changes_only_its_fields() {
         concurrency: Some(Some(0)),
         audit: Some(true),
         index: Some(IndexPolicy::Team),
+        robots_agent: Some(RobotsAgentPolicy::Allowed),
     };
     let created = store.set_team("red", &all).unwrap();
     let unlimited = TeamChange { credits: Some(None), ..TeamChange::default() };
@@ -37,6 +41,7 @@ fn team_change_changes_only_its_fields() {
     expected.credits = None;
     assert_eq!(created.credits, Some(5000));
     assert_eq!((created.zdr, created.threat_override), (Retention::Forced, ThreatOverride::Denied));
+    assert_eq!(created.robots_agent, RobotsAgentPolicy::Allowed);
     assert_eq!(store.set_team("red", &unlimited).unwrap(), expected);
     assert_eq!(store.team("red").unwrap(), Some(expected.clone()));
     store.set_team("amber", &TeamChange::default()).unwrap();

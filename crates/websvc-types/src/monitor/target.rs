@@ -11,7 +11,7 @@ use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
     JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, MONITOR_DOMAINS_MAX, MONITOR_QUERIES_MAX, MONITOR_QUERIES_MIN,
     MONITOR_QUERY_MAX_CHARS, MONITOR_QUERY_MIN_CHARS, MONITOR_RESULTS_DEFAULT, MONITOR_RESULTS_MAX,
-    MONITOR_RESULTS_MIN, MONITOR_URLS_MAX, MONITOR_URLS_MIN, URL_MAX_CHARS,
+    MONITOR_RESULTS_MIN, MONITOR_URLS_MAX, MONITOR_URLS_MIN, ROBOTS_AGENT_MAX_CHARS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
@@ -119,8 +119,10 @@ pub struct MonitorCrawlOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_robots_txt: Option<bool>,
-    /// Must be absent: robots.txt is always read as `websvc`. Any value is rejected with 403.
+    /// User agent whose rules in robots.txt apply; requests are still sent as websvc. 403 if the team is not permitted to
+    /// name one. Default: `websvc`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub robots_user_agent: Option<String>,
     /// Use of the sitemaps of the site. Default: include.
     #[serde(skip_serializing_if = "Option::is_none")]

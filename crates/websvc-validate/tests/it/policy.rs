@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use websvc_validate::{
-    FeaturePolicy, Policy, Rejection, RetentionMode, ThreatOverride, ThreatPolicy, check_search, read_search,
+    FeaturePolicy, Policy, Rejection, RetentionMode, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
+    check_search, read_batch, read_crawl, read_search,
 };
 
 /// Returns the retention of a search, or the message if it is forbidden.
@@ -44,6 +45,40 @@ fn retention_without_permission_is_forbidden() {
     assert_eq!(message(json!(["zdr"])), "enterprise zdr is not enabled for this team");
     assert_eq!(message(json!(["default", "anon"])), "enterprise anon is not enabled for this team");
     assert!(retention(&json!(["zdr", "anon"]), Allowed, Off).is_err());
+}
+
+#[test]
+fn job_without_retention_is_forbidden_with_its_reason_whatever_the_team_may() {
+    use FeaturePolicy::*;
+    let table = [(true, Off, Off), (true, Allowed, Off), (false, Forced, Off), (false, Off, Forced)];
+    for (zero, zdr, anon) in table {
+        let policy = Policy { zdr, anon, ..Policy::default() };
+        let batch = json!({ "urls": ["http://tea.test/"], "zeroDataRetention": zero }).to_string();
+        let crawl = json!({ "url": "http://tea.test/", "zeroDataRetention": zero }).to_string();
+        let rejections =
+            [read_batch(batch.as_bytes(), &policy).err(), read_crawl(crawl.as_bytes(), &policy).err()];
+        for rejection in rejections {
+            let Some(Rejection::Forbidden { message }) = rejection else { panic!("{rejection:?}") };
+            assert!(message.contains("their URLs and documents are stored"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn user_agent_in_robots_txt_requires_the_permission() {
+    let read = |agent: &str, robots_agent: RobotsAgentPolicy| {
+        let body = json!({ "url": "http://tea.test/", "robotsUserAgent": agent }).to_string();
+        read_crawl(body.as_bytes(), &Policy { robots_agent, ..Policy::default() })
+    };
+    assert!(matches!(read("tea-bot", RobotsAgentPolicy::Denied), Err(Rejection::Forbidden { .. })));
+    let plan = read("tea-bot", RobotsAgentPolicy::Allowed).unwrap().plan;
+    assert_eq!(plan.robots_agent(), Some("tea-bot"));
+    for invalid in ["", " ", &"a".repeat(257)] {
+        let Err(Rejection::Invalid(violations)) = read(invalid, RobotsAgentPolicy::Allowed) else {
+            panic!("{invalid:?} is accepted")
+        };
+        assert_eq!(violations[0].path, "/robotsUserAgent");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ const CHOICES = {
   threatOverride: ["Threat protection overrides", ["allowed", "denied"]],
   audit: ["Audit events", ["off", "on"]],
   index: ["Index and cache", ["shared", "team", "off"]],
+  robotsAgent: ["Other names for robots.txt", ["denied", "allowed"]],
 };
 
 const NUMBERS = {
