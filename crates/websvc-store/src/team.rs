@@ -271,25 +271,25 @@ pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> sql
         .map(|_| ())
 }
 
-fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
-    let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
-               requests_per_minute = ?7, concurrency = ?8, audit = ?9, index_policy = ?10, page_owner = ?11 \
-               WHERE name = ?1";
-    let Team {
-        name,
-        zdr,
-        anon,
-        threat_protection,
-        threat_override,
-        credits,
-        requests_per_minute,
-        concurrency,
-        audit,
-        index,
-        page_owner,
 /// Creates the team if it does not exist, applies `change`, and returns the changed team.
 pub(crate) fn write_team(
     transaction: &Transaction<'_>,
+    name: &str,
+    change: &TeamChange,
+) -> sql::Result<Team> {
+    create_if_absent(transaction, name)?;
+    let mut team = transaction.query_row(SELECT_ONE, params![name], team_from_row)?;
+    change.apply(&mut team);
+    if team.index == IndexPolicy::Team && team.page_owner.is_none() {
+        team.page_owner = next_owner(transaction)?;
+    }
+    update(transaction, &team)?;
+    if let Some(credits) = change.credits {
+        ledger::grant(transaction, name, credits)?;
+    }
+    Ok(team)
+}
+
 fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
     let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
                requests_per_minute = ?7, concurrency = ?8, audit = ?9, index_policy = ?10, page_owner = ?11, \
@@ -307,24 +307,7 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
         index,
         robots_agent,
         page_owner,
-    name: &str,
-    change: &TeamChange,
-) -> sql::Result<Team> {
-    create_if_absent(transaction, name)?;
-    let mut team = transaction.query_row(SELECT_ONE, params![name], team_from_row)?;
-    change.apply(&mut team);
-    if team.index == IndexPolicy::Team && team.page_owner.is_none() {
-        team.page_owner = next_owner(transaction)?;
-    }
-    update(transaction, &team)?;
-    if let Some(credits) = change.credits {
-        ledger::grant(transaction, name, credits)?;
-    }
-    Ok(team)
-}
-
         created_at_ms: _,
-            robots_agent.as_str(),
     } = team;
     let changed = transaction.execute(
         sql,
@@ -341,11 +324,11 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> sql::Result<()> {
             audit,
             index.as_str(),
             page_owner.map(PageOwner::number),
+            robots_agent.as_str(),
         ],
     )?;
     debug_assert_eq!(changed, 1, "the team was created in this transaction");
     Ok(())
-        robots_agent: policy(row, 12)?,
 }
 
 pub(crate) fn team_from_row(row: &Row<'_>) -> sql::Result<Team> {
@@ -362,6 +345,7 @@ pub(crate) fn team_from_row(row: &Row<'_>) -> sql::Result<Team> {
         created_at_ms: row.get(9)?,
         index: policy(row, 10)?,
         page_owner: owner_from_row(row, 11)?,
+        robots_agent: policy(row, 12)?,
     })
 }
 

@@ -176,8 +176,6 @@ pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
 pub const UPLOAD_MAX_BYTES: u64 = 50 * 1024 * 1024;
 /// Maximum size of the `options` of an uploaded file, in bytes (not specified).
 pub const UPLOAD_OPTIONS_MAX_BYTES: usize = 1024 * 1024;
-/// Time for which the response of a scrape can be read again, in seconds (not specified).
-pub const SCRAPE_RESULT_LIFETIME_S: u64 = 3_600;
 /// Maximum length of the name of a file for which an upload URL is requested, in characters (as upstream).
 pub const UPLOAD_FILE_NAME_MAX_CHARS: u32 = 512;
 /// Maximum length of the media type of a file for which an upload URL is requested, in characters (as upstream).
@@ -188,6 +186,8 @@ pub const UPLOAD_REF_MAX_CHARS: u32 = 2048;
 pub const UPLOAD_URL_LIFETIME_S: u64 = 600;
 /// Maximum number of upload URLs of a team whose files are not converted yet (as upstream).
 pub const UPLOAD_URLS_MAX: usize = 10;
+/// Time for which the response of a scrape can be read again, in seconds (not specified).
+pub const SCRAPE_RESULT_LIFETIME_S: u64 = 3_600;
 /// Lifetime of the URL of a screenshot, in seconds.
 pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 

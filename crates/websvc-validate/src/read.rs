@@ -75,6 +75,8 @@ request_shapes! {
     CRAWL_PARAMS: CrawlParams;
     PAGE: ScrapeRequest;
     FILE: ParseOptions;
+    UPLOADED_FILE: ParseUploadRequest;
+    UPLOAD_URL: UploadUrlRequest;
     RERANK: RerankRequest;
     UPLOAD: IndexUploadRequest;
     PROGRESS: CrawlProgressRequest;
@@ -82,8 +84,6 @@ request_shapes! {
     MAP_V1: MapRequestV1;
     CREATE_MONITOR: CreateMonitorRequest;
     UPDATE_MONITOR: UpdateMonitorRequest;
-    UPLOADED_FILE: ParseUploadRequest;
-    UPLOAD_URL: UploadUrlRequest;
     RUN_MONITOR: RunMonitorRequest;
     MONITOR_EMAIL: MonitorEmailRequest;
     CREATE_BROWSER: CreateBrowserRequest;
