@@ -33,6 +33,7 @@ use self::state::{
     AdmissionDecision, AdmissionRequest, AdmissionState, ConcurrencyShare, Quota, RejectReason,
 };
 use self::wait_queue::QueueTicket;
+use crate::blocking::run_blocking;
 use crate::response::ApiError;
 
 pub(crate) use self::rate::RateLimitStatus;
@@ -43,10 +44,10 @@ const RETRY_AFTER_S: u64 = 1;
 
 /// A body of at most this many bytes is decoded in a fraction of the half millisecond for which an async thread may be
 /// blocked.
-const SMALL_BODY_BYTES: usize = 16 * 1024;
+pub(crate) const SMALL_BODY_BYTES: usize = 16 * 1024;
 
-/// A body above this many bytes is large: as a tree of values it may need twenty times as much memory.
-const LARGE_BODY_BYTES: usize = 1024 * 1024;
+/// A body above this many bytes is large: as a tree of values it may need sixteen times as much memory.
+const LARGE_BODY_BYTES: usize = 64 * 1024;
 
 /// The maximum number of large bodies that are decoded at the same time.
 const MAX_LARGE_BODIES: usize = 2;
@@ -93,7 +94,7 @@ impl Default for AdmissionLimits {
 pub(crate) struct Admission {
     state: Arc<Mutex<AdmissionState>>,
     rejections: Rejections,
-    large_bodies: Semaphore,
+    large_bodies: Arc<Semaphore>,
     /// The limits that replicas share; `None` if this is the only process.
     shared: Option<SharedLimits>,
 }
@@ -147,7 +148,7 @@ impl Admission {
         Self {
             state: Arc::new(Mutex::new(AdmissionState::new(limits, now))),
             rejections: Rejections::new(now),
-            large_bodies: Semaphore::new(MAX_LARGE_BODIES),
+            large_bodies: Arc::new(Semaphore::new(MAX_LARGE_BODIES)),
             shared: None,
         }
     }
@@ -207,9 +208,13 @@ impl Admission {
         is_large: bool,
         decode: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let _permit = if is_large { self.large_bodies.acquire().await.ok() } else { None };
-        let decoding = tokio::task::spawn_blocking(move || decode(&body));
-        Ok(decoding.await.map_err(|error| ApiError::internal(&error, "the body could not be read"))??)
+        let permit = if is_large { Arc::clone(&self.large_bodies).acquire_owned().await.ok() } else { None };
+        // The work continues without a client that has left, so it keeps its permit.
+        let decoding = run_blocking(move || {
+            let _permit = permit;
+            decode(&body)
+        });
+        Ok(decoding.await??)
     }
 
     /// Admits or rejects a request; queues it for a short time if too many are in flight. All requests without a caller

@@ -1,5 +1,6 @@
 //! Stage 2, route: finds the operation of a method and a path, in one table.
 
+mod body;
 mod entry;
 mod group;
 mod path;
@@ -18,6 +19,7 @@ use crate::handler::{
 };
 use crate::not_offered;
 use crate::response::ApiError;
+pub(crate) use body::RequestBody;
 use entry::{
     adapter, agent, batch, batch_v1, browser, crawl, crawl_v1, dashboard, email, extract, file, monitor,
     route, session_url, team, webhook,

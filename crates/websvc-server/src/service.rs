@@ -21,7 +21,7 @@ use websvc_runs::{Runs, RunsConfig};
 use websvc_session::{Sessions, SessionsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
-use websvc_transport::{Body, BoxFuture, ServerBody};
+use websvc_transport::{Body, BodyTimeout, BoxFuture, ServerBody};
 use websvc_types::ErrorCode;
 
 use self::dispatch::perform;
@@ -37,7 +37,7 @@ use crate::handler::{JobOperation, mark_deprecated};
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
-use crate::route::{self, AccessLevel, Operation, Route};
+use crate::route::{self, AccessLevel, Operation, RequestBody, Route};
 pub(crate) use internal_request::{InternalCaller, InternalRequest};
 pub(crate) use state::{RequestContext, ServiceState};
 
@@ -326,13 +326,13 @@ impl Service {
     ) -> Handled {
         match access {
             AccessLevel::Public => match self.check_metrics_access(operation, &context, &request).await {
-                Ok(()) => perform(operation, context, request).await.into(),
+                Ok(()) => receive_and_perform(operation, context, request).await.into(),
                 Err(error) => error.into(),
             },
             AccessLevel::Admin => match dashboard::authenticate_admin(&context, &request).await {
                 Ok(caller) => {
                     context.caller = caller;
-                    perform(operation, context, request).await.into()
+                    receive_and_perform(operation, context, request).await.into()
                 }
                 Err(error) => error.into(),
             },
@@ -340,12 +340,13 @@ impl Service {
         }
     }
 
-    /// Authenticates, authorizes and admits a request, then runs its operation.
+    /// Authenticates and authorizes a request, receives its body and admits it, then runs its operation. A request whose
+    /// body arrives slowly takes no permit.
     async fn handle_admitted(
         &self,
         operation: Operation,
         mut context: RequestContext<'_>,
-        request: Request<ServerBody>,
+        mut request: Request<ServerBody>,
     ) -> Handled {
         let caller = match self.authenticate_for(operation, &context, &request).await {
             Ok(caller) => caller,
@@ -354,7 +355,10 @@ impl Service {
         if request.extensions().get::<Forwarded>().is_some() {
             // The replica that the client has reached admitted the request, and counts it until it has the response.
             context.caller = caller;
-            return perform(operation, context, request).await.into();
+            return receive_and_perform(operation, context, request).await.into();
+        }
+        if let Err(error) = receive_body(operation, &mut request).await {
+            return error.into();
         }
         let admission = self.state.admission.admit(caller.as_ref());
         let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
@@ -413,6 +417,30 @@ impl Service {
         *response.status_mut() = StatusCode::NO_CONTENT;
         cors::preflight(self.state.authentication, response.headers_mut());
         response
+    }
+}
+
+/// Receives the body of a request, then runs its operation.
+async fn receive_and_perform(
+    operation: Operation,
+    context: RequestContext<'_>,
+    mut request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    receive_body(operation, &mut request).await?;
+    perform(operation, context, request).await
+}
+
+/// Receives the body of a request, if its operation has one.
+///
+/// # Errors
+/// 413 for a body that is larger than the operation reads, 408 for one that does not arrive in time, 400 for one that ends
+/// early.
+async fn receive_body(operation: Operation, request: &mut Request<ServerBody>) -> Result<(), ApiError> {
+    match operation.body() {
+        RequestBody::Whole { max_bytes } => {
+            Ok(request.body_mut().receive(max_bytes, BodyTimeout::default()).await?)
+        }
+        RequestBody::None | RequestBody::Form => Ok(()),
     }
 }
 

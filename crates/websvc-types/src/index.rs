@@ -5,7 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
+use crate::limits::{
+    CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX, INDEX_DOCUMENTS_MAX,
+};
 
 /// Request of `POST /v2/index/documents`: adds documents to the index.
 ///
@@ -26,7 +28,8 @@ use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, I
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexUploadRequest {
-    /// Documents to add. A document replaces the indexed document with the same URL.
+    /// Documents to add, at most 10000. A document replaces the indexed document with the same URL.
+    #[schemars(length(max = INDEX_DOCUMENTS_MAX))]
     pub documents: Vec<IndexDocument>,
 }
 

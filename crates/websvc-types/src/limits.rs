@@ -170,8 +170,25 @@ pub const QUERY_TERMS_MAX: usize = 64;
 pub const RERANK_DOCUMENTS_MIN: usize = 1;
 /// Maximum number of texts of a rerank request (not specified).
 pub const RERANK_DOCUMENTS_MAX: usize = 1_000;
-/// Maximum size of a request body, in bytes (not specified).
+/// Maximum size of a request body, in bytes: of requests that may contain thousands of URLs, or texts (not specified).
 pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Maximum size of the body of a request for one page, search, crawl, run or session, in bytes (not specified).
+pub const BODY_OPTIONS_MAX_BYTES: usize = 1024 * 1024;
+/// Maximum size of the body of a request with a few short fields, in bytes (not specified).
+pub const BODY_SHORT_MAX_BYTES: usize = 64 * 1024;
+/// Maximum size of the body of a request with a token or a key, in bytes (not specified).
+pub const BODY_TOKEN_MAX_BYTES: usize = 4 * 1024;
+/// Maximum number of values and field names in a JSON body that has fewer than [`BODY_BYTES_PER_VALUE`] bytes for each.
+/// In memory a short value takes many times as much as in the body (not specified).
+pub const BODY_VALUES_MAX: usize = 20_000;
+/// Minimum number of bytes per value and field name of a JSON body with more than [`BODY_VALUES_MAX`] of them (not
+/// specified).
+pub const BODY_BYTES_PER_VALUE: usize = 48;
+/// Maximum number of documents of one upload to the index (not specified).
+pub const INDEX_DOCUMENTS_MAX: usize = 10_000;
+/// Minimum number of bytes per value and field name of an upload to the index with more than [`BODY_VALUES_MAX`] of them:
+/// documents have many short links (not specified).
+pub const INDEX_BYTES_PER_VALUE: usize = 8;
 /// Maximum size of an uploaded file, in bytes (clients.md, section 2.12).
 pub const UPLOAD_MAX_BYTES: u64 = 50 * 1024 * 1024;
 /// Maximum size of the `options` of an uploaded file, in bytes (not specified).

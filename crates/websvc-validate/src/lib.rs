@@ -87,6 +87,7 @@ mod threat;
 mod threat_rules;
 mod tracking;
 mod upload;
+mod value_count;
 mod webhook;
 
 pub use agent::{AgentPlan, AgentWebhookPlan, check_agent, check_agent_retention};
@@ -127,5 +128,6 @@ pub use suggestion::suggest;
 pub use target::Target;
 pub use threat_rules::ThreatRules;
 pub use tracking::TrackingPlan;
+pub use value_count::check_values;
 pub use webhook::WebhookPlan;
 pub use websvc_types::SourceKind;

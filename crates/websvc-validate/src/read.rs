@@ -15,8 +15,8 @@ use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{
-    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX,
-    RERANK_DOCUMENTS_MIN,
+    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, INDEX_BYTES_PER_VALUE, INDEX_DOCUMENTS_MAX,
+    QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN,
 };
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
@@ -47,6 +47,7 @@ use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{BodyValue, Shape};
+use crate::value_count::{check_value_count, check_values};
 use crate::{bounds, crawl_params, feedback, interact, map, scrape, search, upload};
 
 pub use file::{read_parse_options, read_parse_upload, read_upload_url};
@@ -135,8 +136,17 @@ pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgressRequest>,
 /// # Errors
 /// [`Rejection`] has the syntax error, or lists every rule that the upload breaks.
 pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUploadRequest>, Rejection> {
+    check_value_count(body, INDEX_BYTES_PER_VALUE)?;
     let mut report = Report::default();
-    let upload = read::<IndexUploadRequest>(&mut report, body, &UPLOAD)?;
+    let body = parse_unchecked(body)?;
+    // A document takes more memory than its text if that is short.
+    if let Some(BodyValue::List(documents)) = body.field("documents") {
+        bounds::items(&mut report, &Path::Root.key("documents"), documents.len(), INDEX_DOCUMENTS_MAX);
+    }
+    if let Some(rejection) = report.rejection() {
+        return Err(rejection);
+    }
+    let upload = read_value::<IndexUploadRequest>(&mut report, body, &UPLOAD)?;
     upload::check(&mut report, &upload);
     report.finish(upload)
 }
@@ -434,6 +444,7 @@ pub fn read_extract(
 /// # Errors
 /// [`Rejection`] has the syntax error, or the violation that the body is not an object.
 pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
+    check_values(body)?;
     match serde_json::from_slice(body).map_err(|error| malformed(&error))? {
         Value::Object(object) => Ok(object),
         _ => {
@@ -453,6 +464,12 @@ fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) ->
 }
 
 fn parse(body: &[u8]) -> Result<BodyValue<'_>, Rejection> {
+    check_values(body)?;
+    parse_unchecked(body)
+}
+
+/// Parses a body whose number of values has been checked.
+fn parse_unchecked(body: &[u8]) -> Result<BodyValue<'_>, Rejection> {
     let parsed = match std::str::from_utf8(body) {
         // Checking UTF-8 once is several times as fast as checking each string.
         Ok(text) => serde_json::from_str(text),
@@ -466,8 +483,10 @@ fn read_value<T: DeserializeOwned>(
     mut body: BodyValue<'_>,
     shape: &Shape,
 ) -> Result<T, Rejection> {
-    if !shape.prune(&mut body, report) {
-        return Err(report.rejection().expect("a body that is not an object has a violation"));
+    if !shape.prune(&mut body, report) || report.is_full() {
+        return Err(report
+            .rejection()
+            .expect("a body that is not an object has a violation, and a full report many"));
     }
     T::deserialize(body).map_err(|error| {
         // A bug: the schema and the type disagree. The caller gets the error of the type.

@@ -51,12 +51,17 @@ impl Report {
         code: ViolationCode,
         message: impl FnOnce(&str) -> String,
     ) {
-        if self.violations.len() >= VIOLATIONS_MAX {
+        if self.is_full() {
             self.more_violations += 1;
             return;
         }
         let FieldLocation { pointer, name } = self.location(path);
         self.violations.push(Violation { path: pointer, code, message: message(&name) });
+    }
+
+    /// Returns whether further violations would only be counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.violations.len() >= VIOLATIONS_MAX
     }
 
     /// Adds a violation of the part of a value at a JSON Pointer. `message` gets the name of the part.

@@ -32,7 +32,7 @@ pub(super) async fn start(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let job = handler::receive_job(&context, request).await?;
+    let job = handler::receive_job(&context, request)?;
     let reading = context.state.admission.decode_body(job.body, read_llms_txt);
     let Checked { plan, mut warnings } = reading.await?;
     let body = serde_json::to_vec(&plan.crawl)

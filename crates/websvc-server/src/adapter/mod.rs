@@ -138,7 +138,7 @@ async fn read(
     request: Request<ServerBody>,
 ) -> Result<IncomingRequest, ApiError> {
     let base_url = context.state.base_url(&request);
-    let body = handler::read_body(request).await?;
+    let body = handler::read_body(request)?;
     let fields = context.state.admission.decode_body(body, read_object).await?;
     Ok(IncomingRequest { base_url, fields })
 }

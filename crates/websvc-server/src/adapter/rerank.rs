@@ -32,7 +32,7 @@ pub(super) async fn rerank(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = handler::read_body(request).await?;
+    let body = handler::read_body(request)?;
     let Checked { plan, mut warnings } = context.state.admission.decode_body(body, read_rerank).await?;
     let model = context.state.engine.model().filter(|model| model.can_rerank());
     let by_model = match model {

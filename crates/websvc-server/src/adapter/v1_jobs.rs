@@ -27,7 +27,7 @@ pub(super) async fn job(
     if operation != JobOperation::Start {
         return handler::job(kind, operation, context, request).await;
     }
-    let job = handler::receive_job(&context, request).await?;
+    let job = handler::receive_job(&context, request)?;
     let translating = context.state.admission.decode_body(job.body, move |body| translate(kind, body));
     let body = translating.await?;
     handler::start_job(kind, context, JobStart { body, ..job }).await

@@ -90,7 +90,7 @@ pub(super) async fn create(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let new_key: NewKey = read(request).await?;
+    let new_key: NewKey = read(request)?;
     context.trail.set_target(|| format!("team {}", new_key.team));
     let rights = new_key.rights()?;
     let store = context.state.store.clone();

@@ -6,9 +6,8 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 use serde::Deserialize;
 use websvc_transport::ServerBody;
 
-use super::parse;
 use crate::blocking::run_blocking;
-use crate::handler::read_body;
+use crate::handler::{parse_body, read_body};
 use crate::response::{ApiError, HttpResponse, json};
 
 #[derive(Deserialize)]
@@ -19,9 +18,9 @@ struct RenderInput {
 
 /// `POST /dashboard/render`.
 pub(super) async fn render(request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
-    let body = read_body(request).await?;
+    let body = read_body(request)?;
     let html = run_blocking(move || {
-        let RenderInput { markdown } = parse(&body)?;
+        let RenderInput { markdown } = parse_body(&body)?;
         Ok::<_, ApiError>(sanitize(&markdown))
     });
     Ok(json(StatusCode::OK, &serde_json::json!({ "html": html.await?? })))

@@ -16,7 +16,6 @@ mod system;
 mod teams;
 mod usage;
 
-use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde::de::DeserializeOwned;
 use websvc_store::StoreError;
@@ -24,7 +23,7 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use crate::blocking::run_blocking;
-use crate::handler::{monitor_preview, monitor_schedules, read_body};
+use crate::handler::{monitor_preview, monitor_schedules, parse_body, read_body};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -110,13 +109,8 @@ pub(crate) async fn perform(
 ///
 /// # Errors
 /// As [`read_body`]; 400 if it does not have the type `T`.
-async fn read<T: DeserializeOwned>(request: Request<ServerBody>) -> Result<T, ApiError> {
-    parse(&read_body(request).await?)
-}
-
-fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, ApiError> {
-    serde_json::from_slice(body)
-        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))
+fn read<T: DeserializeOwned>(request: Request<ServerBody>) -> Result<T, ApiError> {
+    parse_body(&read_body(request)?)
 }
 
 /// Runs work on the database on the blocking pool.

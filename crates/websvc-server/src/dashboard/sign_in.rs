@@ -74,7 +74,7 @@ pub(super) async fn sign_in(
 ) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let address = context.state.client_ip(&request);
-    let SignIn { key } = read(request).await?;
+    let SignIn { key } = read(request)?;
     let caller = try_key(context, key.trim(), address).await?;
     let NewSession { cookie, token } = context.state.sessions.start(key.trim()).await?;
     let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };

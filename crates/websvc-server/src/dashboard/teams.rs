@@ -91,7 +91,7 @@ pub(super) async fn set(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let change: Change = read(request).await?;
+    let change: Change = read(request)?;
     context.trail.set_target(|| format!("team {}", change.name));
     let team_change = TeamChange {
         zdr: policy("zdr", change.zdr)?,

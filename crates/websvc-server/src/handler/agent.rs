@@ -102,7 +102,7 @@ pub(crate) async fn agent(
         | AgentOperation::Snapshot => (segment(&path, 2), segment(&path, 4)),
     };
     let body = match operation {
-        AgentOperation::Start => super::read_body(request).await?,
+        AgentOperation::Start => super::read_body(request)?,
         AgentOperation::List
         | AgentOperation::Status
         | AgentOperation::Cancel

@@ -1,19 +1,20 @@
-//! Reads the JSON body of a request.
+//! The JSON body of a request, which the service has received within the limit of the operation.
 
 use bytes::Bytes;
 use http::Request;
 use http::header::CONTENT_TYPE;
-use websvc_transport::{BodyTimeout, ServerBody};
+use serde::de::DeserializeOwned;
+use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::limits::BODY_MAX_BYTES;
+use websvc_validate::check_values;
 
 use crate::response::ApiError;
 
-/// Reads the JSON body of a request.
+/// Returns the JSON body of a request.
 ///
 /// # Errors
-/// 415 for another media type, 413 for a body that is too large, 408 for one that does not arrive in time.
-pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError> {
+/// 415 for another media type.
+pub(crate) fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError> {
     if let Some(value) = request.headers().get(CONTENT_TYPE) {
         let declared = value.to_str().unwrap_or_default();
         if !is_json(declared) {
@@ -21,7 +22,17 @@ pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, text));
         }
     }
-    Ok(request.into_body().read(BODY_MAX_BYTES, BodyTimeout::default()).await?)
+    Ok(request.into_body().into_received())
+}
+
+/// Parses the body of a request that only the pages of this service send.
+///
+/// # Errors
+/// 400 if it has too many values, or does not have the type `T`.
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    check_values(body)?;
+    serde_json::from_slice(body)
+        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))
 }
 
 /// Returns whether the declared media type of a body is JSON.

@@ -56,7 +56,7 @@ pub(super) async fn preview(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = super::read_body(request).await?;
+    let body = super::read_body(request)?;
     let policy = policy(&context)?;
     let decoding = context.state.admission.decode_body(body, read_crawl_params_request);
     let Checked { plan: (request, url), mut warnings } =

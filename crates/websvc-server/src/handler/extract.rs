@@ -47,7 +47,7 @@ pub(crate) async fn extract(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         ExtractOperation::Start(version) => {
-            let body = super::read_body(request).await?;
+            let body = super::read_body(request)?;
             start(&context, version, body).await
         }
         ExtractOperation::Status => status(&context, &segment(request.uri().path(), 2)).await,

@@ -65,7 +65,7 @@ async fn submit_search(
 ) -> Result<HttpResponse, ApiError> {
     let segment = request.uri().path().split('/').filter(|segment| !segment.is_empty()).nth(2);
     let result = parse_result(segment.unwrap_or_default());
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let decoding = context.state.admission.decode_body(body, read_search_feedback);
     let Checked { plan, warnings: _ } = decoding.await?;
     let submission = Submission {
@@ -81,7 +81,7 @@ async fn submit_any(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let decoding = context.state.admission.decode_body(body, read_feedback);
     let Checked { plan, warnings: _ } = decoding.await?;
     authorize(context.caller.as_ref(), scope(plan.endpoint))?;

@@ -22,7 +22,7 @@ pub(crate) async fn add_documents(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let Checked { plan: upload, mut warnings } =
         context.state.admission.decode_body(body, read_index_upload).await?;
     check_retention(&context)?;
@@ -132,7 +132,7 @@ pub(crate) async fn crawl_progress(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let Checked { plan: progress, mut warnings } =
         context.state.admission.decode_body(body, read_crawl_progress).await?;
     let team = context.caller.as_ref().map(|caller| &caller.team);

@@ -80,7 +80,7 @@ pub(crate) async fn job(
 ) -> Result<HttpResponse, ApiError> {
     match operation {
         JobOperation::Start => {
-            let job = receive(&context, request).await?;
+            let job = receive(&context, request)?;
             start(kind, context, job).await
         }
         JobOperation::Active => crawl::active(&context).await,
@@ -95,13 +95,13 @@ pub(crate) async fn job(
 ///
 /// # Errors
 /// 400 for an invalid idempotency key, and the errors of [`super::read_body`].
-pub(crate) async fn receive(
+pub(crate) fn receive(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<JobStart, ApiError> {
     let base_url = context.state.base_url(&request);
     let idempotency_key = idempotency_key(request.headers())?;
-    let body = super::read_body(request).await?;
+    let body = super::read_body(request)?;
     Ok(JobStart { base_url, idempotency_key, body })
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn map(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let stages = context.state.engine.stages();
     let response = respond_to_map(context, body, read_map).await.map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
@@ -36,7 +36,7 @@ pub(crate) async fn map_v1(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let stages = context.state.engine.stages();
     let response = respond_to_map(context, body, read_map_v1).await.map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(response))))

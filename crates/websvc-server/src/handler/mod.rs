@@ -30,7 +30,7 @@ mod webhook;
 pub(crate) use activity::team_activity;
 pub(crate) use agent::{AgentCall, AgentOperation, agent, respond_to_agent};
 pub(crate) use artifact::artifact;
-pub(crate) use body::read as read_body;
+pub(crate) use body::{parse as parse_body, read as read_body};
 pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
 pub(crate) use crawl::start_crawl;
 pub(crate) use docs::docs;

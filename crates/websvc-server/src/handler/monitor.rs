@@ -77,7 +77,7 @@ pub(crate) async fn monitor(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let request = MonitorRequest::read(&context, operation, request).await?;
+    let request = MonitorRequest::read(&context, operation, request)?;
     respond_to_monitor(operation, &context, request).await
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn scrape(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let json = respond_to_scrape(context, base_url, body).await.map_err(ApiError::with_page_status)?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }

@@ -24,7 +24,7 @@ pub(crate) async fn search(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
-    let body = body::read(request).await?;
+    let body = body::read(request)?;
     let stages = context.state.engine.stages();
     let response = respond_to_search(context, base_url, body).await?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))

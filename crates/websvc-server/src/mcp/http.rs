@@ -12,12 +12,15 @@ use http::{HeaderMap, Request, Uri};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use url::Url;
-use websvc_transport::{Body, BodyTimeout, ServerBody};
+use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
-use websvc_types::limits::BODY_MAX_BYTES;
+use websvc_types::limits::BODY_OPTIONS_MAX_BYTES;
+use websvc_validate::check_values;
 
 use super::McpTools;
+use crate::admission::SMALL_BODY_BYTES;
 use crate::authenticate::Authentication;
+use crate::blocking::start_blocking;
 use crate::response::{ApiError, HttpResponse};
 use crate::service::{InternalCaller, RequestContext, ServiceState};
 
@@ -30,7 +33,9 @@ pub(crate) async fn mcp(
     let address = Some(context.state.client_ip(&request));
     reject_cross_origin(&context, request.uri(), request.headers(), base_url.as_deref())?;
     let (parts, body) = request.into_parts();
-    let body = body.read(BODY_MAX_BYTES, BodyTimeout::default()).await?;
+    let body = body.into_received();
+    check_values(&body)?;
+    let is_long = body.len() > SMALL_BODY_BYTES;
     let text = String::from_utf8(body.into())
         .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
     let caller = Arc::new(InternalCaller { caller: context.caller.clone(), base_url, address });
@@ -39,14 +44,16 @@ pub(crate) async fn mcp(
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(BODY_MAX_BYTES)
+        .with_max_request_body_bytes(BODY_OPTIONS_MAX_BYTES)
         .disable_allowed_hosts();
     let service = StreamableHttpService::new(
         move || Ok(tools.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let reply = service.handle(Request::from_parts(parts, text)).await;
+    let handling = async move { service.handle(Request::from_parts(parts, text)).await };
+    // The library parses the body when it is polled first.
+    let reply = if is_long { start_blocking(handling).await? } else { handling.await };
     let (parts, body) = reply.into_parts();
     Ok(HttpResponse::from_parts(parts, Body::from(collect(body).await)))
 }

@@ -1,5 +1,7 @@
 //! Tests of the table of routes.
 
+use websvc_types::limits::{BODY_MAX_BYTES, BODY_TOKEN_MAX_BYTES};
+
 use super::*;
 
 fn check(method: &Method, path: &str, expected: Option<Operation>) {
@@ -108,4 +110,28 @@ fn only_these_paths_are_public() {
     assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
     assert_eq!(dashboard.len(), 30);
     assert_eq!(docs.len(), 7);
+}
+
+#[test]
+fn operations_without_a_key_read_short_bodies_and_those_of_gets_read_none() {
+    for route in ROUTES {
+        let body = route.operation.body();
+        match route.access {
+            AccessLevel::Public => {
+                let is_short = matches!(
+                    body,
+                    RequestBody::None | RequestBody::Whole { max_bytes: ..=BODY_TOKEN_MAX_BYTES }
+                );
+                assert!(is_short, "{route:?}: {body:?}");
+            }
+            AccessLevel::Key | AccessLevel::Admin => {
+                let is_limited =
+                    !matches!(body, RequestBody::Whole { max_bytes } if max_bytes > BODY_MAX_BYTES);
+                assert!(is_limited, "{route:?}: {body:?}");
+            }
+        }
+        if matches!(route.method, Method::GET | Method::DELETE) {
+            assert_eq!(body, RequestBody::None, "{route:?}");
+        }
+    }
 }

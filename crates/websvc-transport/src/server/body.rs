@@ -35,6 +35,8 @@ impl Default for BodyTimeout {
 #[derive(Debug)]
 pub struct ServerBody {
     incoming: Option<Incoming>,
+    /// The whole body, after it was received.
+    received: Bytes,
     unread: Option<UnreadIncoming>,
     peer: SocketAddr,
 }
@@ -52,7 +54,8 @@ impl UnreadIncoming {
 impl ServerBody {
     pub(super) fn new(incoming: Incoming, peer: SocketAddr) -> (Self, Option<UnreadIncoming>) {
         let unread = (!incoming.is_end_stream()).then(UnreadIncoming::default);
-        (Self { incoming: Some(incoming), unread: unread.clone(), peer }, unread)
+        let body = Self { incoming: Some(incoming), received: Bytes::new(), unread: unread.clone(), peer };
+        (body, unread)
     }
 
     /// Returns the address of the client at the other end of the connection.
@@ -69,16 +72,32 @@ impl ServerBody {
         self.incoming.as_ref().and_then(|incoming| incoming.size_hint().exact())
     }
 
-    /// Reads the whole body.
+    /// Receives the whole body, which [`into_received`](Self::into_received) then returns.
     ///
     /// # Errors
     /// [`BodyError::TooLarge`] when the body is larger than `limit` bytes: before anything is read if its declared
     /// length is. [`BodyError::TimedOut`] when the client is too slow. [`BodyError::Broken`] when the body ends early.
-    pub async fn read(mut self, limit: usize, timeout: BodyTimeout) -> Result<Bytes, BodyError> {
+    pub async fn receive(&mut self, limit: usize, timeout: BodyTimeout) -> Result<(), BodyError> {
         if self.announced_length().is_some_and(|length| length > limit as u64) {
             return Err(BodyError::TooLarge { limit });
         }
-        with_timeout(timeout.total, self.collect(limit, timeout.idle)).await?
+        self.received = with_timeout(timeout.total, self.collect(limit, timeout.idle)).await??;
+        Ok(())
+    }
+
+    /// Returns the body that was received; empty if none was.
+    #[must_use]
+    pub fn into_received(mut self) -> Bytes {
+        std::mem::take(&mut self.received)
+    }
+
+    /// Receives and returns the whole body.
+    ///
+    /// # Errors
+    /// Those of [`receive`](Self::receive).
+    pub async fn read(mut self, limit: usize, timeout: BodyTimeout) -> Result<Bytes, BodyError> {
+        self.receive(limit, timeout).await?;
+        Ok(self.into_received())
     }
 
     /// Reads the next chunk of the body, `None` at its end. The caller has to limit the total size.

@@ -63,8 +63,9 @@ impl Object {
         self.complete(fields, (present, kept), other, path, report)
     }
 
-    /// Reports missing required fields, or that the request is one for another operation, and adds placeholders for missing and invalid ones, so that the rules of the
-    /// other fields are checked, too. Placeholders never reach a plan, because each of them has a violation.
+    /// Reports missing required fields, or that the request is one for another operation, and adds placeholders for missing
+    /// and invalid ones, so that the rules of the other fields are checked, too. Placeholders never reach a plan, because each
+    /// of them has a violation. A full report gets no further ones, so an object in it needs no placeholders.
     fn complete(
         &self,
         fields: &mut Fields<'_>,
@@ -86,7 +87,7 @@ impl Object {
                 }
             }
             if !kept.contains(index) {
-                match field.shape.placeholder() {
+                match field.shape.placeholder().filter(|_| !report.is_full()) {
                     Some(placeholder) => fields.push((field.name.clone().into(), placeholder)),
                     None => verdict = Verdict::Drop,
                 }

@@ -10,9 +10,6 @@ use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Initial capacity of an object. Most objects have fewer fields.
-const INITIAL_FIELDS: usize = 8;
-
 /// Value in a body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BodyValue<'a> {
@@ -124,9 +121,6 @@ impl<'de> Visitor<'de> for BodyValueVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<BodyValue<'de>, A::Error> {
         let mut fields = Vec::new();
         while let Some(Key(key)) = entries.next_key()? {
-            if fields.is_empty() {
-                fields.reserve(INITIAL_FIELDS);
-            }
             fields.push((key, entries.next_value()?));
         }
         Ok(BodyValue::Object(fields))

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use websvc::Client;
 use websvc::types::index::{IndexDocument, IndexUploadRequest, IndexUploadResponse};
+use websvc::types::limits::INDEX_DOCUMENTS_MAX;
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
 
 use crate::output;
@@ -27,7 +28,7 @@ impl ServerSink {
         for document in documents {
             bytes += document.body.len();
             upload.documents.push(document);
-            if bytes >= UPLOAD_BYTES {
+            if bytes >= UPLOAD_BYTES || upload.documents.len() == INDEX_DOCUMENTS_MAX {
                 print_warning(self.0.add_documents(&std::mem::take(&mut upload)).await?);
                 bytes = 0;
             }

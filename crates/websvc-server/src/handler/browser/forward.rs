@@ -91,7 +91,7 @@ pub(super) async fn forward(
     }
     let (method, query) = (request.method().clone(), request.uri().query().map(str::to_owned));
     let Some(origin) = origin(context, &request) else { return Err(unreachable()) };
-    let body = if method == Method::POST { crate::handler::read_body(request).await? } else { Bytes::new() };
+    let body = if method == Method::POST { crate::handler::read_body(request)? } else { Bytes::new() };
     pass_on(replica, context, ForwardedRequest { method, path, query, origin, body, is_websocket }).await
 }
 

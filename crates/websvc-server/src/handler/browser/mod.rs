@@ -106,7 +106,7 @@ pub(crate) async fn browser(
         | BrowserOperation::End
         | BrowserOperation::Interact
         | BrowserOperation::EndInteract => {
-            let request = BrowserRequest::read(&context, operation, request).await?;
+            let request = BrowserRequest::read(&context, operation, request)?;
             respond_to_browser(operation, &context, request).await
         }
         BrowserOperation::Cdp => cdp::connect(&context, &request).await,

@@ -29,8 +29,8 @@ impl BrowserRequest {
     /// Reads an HTTP request; its body only for the operations that have one.
     ///
     /// # Errors
-    /// Those of the body: 408, 413, 415.
-    pub(super) async fn read(
+    /// 415 for a body of another media type.
+    pub(super) fn read(
         context: &RequestContext<'_>,
         operation: BrowserOperation,
         request: Request<ServerBody>,
@@ -41,7 +41,7 @@ impl BrowserRequest {
         let origin = forward::origin(context, &request);
         let body = match operation {
             BrowserOperation::Create | BrowserOperation::Execute | BrowserOperation::Interact => {
-                handler::read_body(request).await?
+                handler::read_body(request)?
             }
             BrowserOperation::List
             | BrowserOperation::End

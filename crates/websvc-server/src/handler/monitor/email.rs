@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use websvc_monitor::LinkRecipient;
 use websvc_notify::escape;
 use websvc_store::LinkAction;
-use websvc_transport::{Body, BodyTimeout, ServerBody};
+use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS};
 use websvc_types::monitor::{MonitorEmailResponse, MonitorEmailResult};
@@ -19,9 +19,6 @@ use websvc_validate::{Checked, Rejection, read_monitor_email};
 
 use crate::response::{ApiError, HttpResponse, json, with_type};
 use crate::service::RequestContext;
-
-/// Maximum size of a form, in bytes.
-const MAX_FORM_BYTES: usize = 16 * 1024;
 
 /// The policy of the pages: nothing is loaded, and the form goes to this service.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; \
@@ -95,7 +92,7 @@ async fn follow(
     if let Some(form) = FormKind::of(request.headers()) {
         return follow_by_form(context, request, form, action).await;
     }
-    let body = crate::handler::read_body(request).await?;
+    let body = crate::handler::read_body(request)?;
     let Checked { plan: request, warnings: _ } = read_monitor_email(&body).map_err(invalid_token)?;
     let found = context.state.monitors.follow_link(action, &request.token).await?;
     let Some(LinkRecipient { email, monitor_name }) = found else {
@@ -147,7 +144,7 @@ async fn follow_by_form(
     action: LinkAction,
 ) -> Result<HttpResponse, ApiError> {
     let in_address = query_token(request.uri().query());
-    let body = request.into_body().read(MAX_FORM_BYTES, BodyTimeout::default()).await?;
+    let body = request.into_body().into_received();
     let token = match form {
         FormKind::UrlEncoded if in_address.is_empty() => form_token(&body),
         FormKind::UrlEncoded | FormKind::Multipart => in_address,

@@ -11,13 +11,14 @@ use websvc_types::limits::MONITOR_LIST_LIMIT_MAX;
 use websvc_types::monitor::{MonitorRequestSchedule, MonitorSchedule};
 use websvc_types::{ErrorCode, Violation};
 use websvc_validate::{
-    Checked, MonitorContext, Rejection, check_monitor_schedule, parse_monitor_schedule, read_create_monitor,
+    Checked, MonitorContext, Rejection, check_monitor_schedule, check_values, parse_monitor_schedule,
+    read_create_monitor,
 };
 
 use super::clock;
 use crate::blocking::run_blocking;
-use crate::handler::read_body;
 use crate::handler::search::policy_with_patterns;
+use crate::handler::{parse_body, read_body};
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -72,7 +73,7 @@ pub(crate) async fn preview(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = read_body(request).await?;
+    let body = read_body(request)?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
     let monitors = context.state.monitors.clone();
@@ -100,6 +101,7 @@ pub(crate) async fn preview(
 /// # Errors
 /// The body is not JSON, or the schedule has another type.
 fn read_schedule(body: &[u8]) -> Result<MonitorRequestSchedule, Rejection> {
+    check_values(body)?;
     serde_json::from_slice(body).map(|PartialRequest { schedule }| schedule).map_err(|error| {
         Rejection::Json { line: error.line(), column: error.column(), message: error.to_string() }
     })
@@ -121,22 +123,22 @@ pub(crate) async fn schedules(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let body = read_body(request).await?;
-    let SchedulesRequest { schedules } = serde_json::from_slice(&body)
-        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
-    let count = schedules.len();
-    if count as u64 > MONITOR_LIST_LIMIT_MAX {
-        let text =
-            format!("Bad request: schedules must have at most {MONITOR_LIST_LIMIT_MAX} items, not {count}");
-        return Err(ApiError::new(ErrorCode::BadRequest, text));
-    }
+    let body = read_body(request)?;
     let (now, _) = clock(context);
     let describing = run_blocking(move || {
+        let SchedulesRequest { schedules } = parse_body(&body)?;
+        let count = schedules.len();
+        if count as u64 > MONITOR_LIST_LIMIT_MAX {
+            let text = format!(
+                "Bad request: schedules must have at most {MONITOR_LIST_LIMIT_MAX} items, not {count}"
+            );
+            return Err(ApiError::new(ErrorCode::BadRequest, text));
+        }
         let describe_stored =
             |schedule: &MonitorSchedule| Some(describe(&parse_monitor_schedule(schedule).ok()?, now));
-        schedules.iter().map(describe_stored).collect()
+        Ok(schedules.iter().map(describe_stored).collect())
     });
-    let schedules = describing.await?;
+    let schedules = describing.await??;
     Ok(json(StatusCode::OK, &SchedulesResponse { schedules }))
 }
 

@@ -30,8 +30,8 @@ impl MonitorRequest {
     /// Reads an HTTP request; its body only for the operations that have one.
     ///
     /// # Errors
-    /// Those of the body: 408, 413, 415.
-    pub(super) async fn read(
+    /// 415 for a body of another media type.
+    pub(super) fn read(
         context: &RequestContext<'_>,
         operation: MonitorOperation,
         request: Request<ServerBody>,
@@ -42,7 +42,7 @@ impl MonitorRequest {
         let query = request.uri().query().map(str::to_owned);
         let body = match operation {
             MonitorOperation::Create | MonitorOperation::Update | MonitorOperation::Run => {
-                handler::read_body(request).await?
+                handler::read_body(request)?
             }
             MonitorOperation::List
             | MonitorOperation::Get
