@@ -18,7 +18,7 @@ pub struct BrowserConfig {
     pub remote: Option<Remote>,
     /// PEM certificates to trust in addition to those of the system. A remote browser does not get them.
     pub ca_file: Option<PathBuf>,
-    /// The maximum number of open pages. Further requests wait in order of arrival.
+    /// The maximum number of open pages. Further requests wait; the next free page is for the team with the fewest.
     pub concurrency: usize,
     /// The number of pages after which a process is retired. It ends with the last of them.
     pub pages_per_process: u64,

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
-use websvc_transport::{BoxFuture, Client, Proxy};
+use websvc_transport::{BoxFuture, Client, FairPermit, FairQueue, FairSemaphore, Proxy};
 
 use crate::background_tasks::BackgroundTasks;
 use crate::ca_certificates;
@@ -72,7 +72,7 @@ impl Browser {
     /// Creates a browser whose connections `client` makes. Does not start a process.
     #[must_use]
     pub fn new(config: BrowserConfig, client: Client) -> Self {
-        let permits = Arc::new(Semaphore::new(config.concurrency.max(1)));
+        let permits = FairSemaphore::new(FairQueue::new(config.concurrency.max(1)));
         let limits = MemoryLimits { page: config.page_memory_bytes, total: config.max_memory_bytes };
         Self(Arc::new(Shared {
             config,
@@ -104,7 +104,8 @@ impl Browser {
 
     /// Opens a page in a browser context of its own, runs the request in it, and closes it.
     ///
-    /// Pages beyond the concurrency limit wait in order of arrival, until the deadline. Dropping the future closes the page.
+    /// Pages beyond the concurrency limit wait until the deadline; the next free slot is for the team with the fewest.
+    /// Dropping the future closes the page.
     ///
     /// # Errors
     /// [`BrowserError`]. A page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] if a response for
@@ -131,10 +132,9 @@ impl Browser {
         let shared = &self.0;
         let start = Instant::now();
         let waiting = shared.counters.waiting();
-        let permit = timeout_at(request.deadline, Arc::clone(&shared.permits).acquire_owned()).await;
+        let permit = timeout_at(request.deadline, shared.permits.acquire(&request.team)).await;
         drop(waiting);
         let Ok(permit) = permit else { return Err(BrowserError::Busy { waited: start.elapsed() }) };
-        let permit = permit.expect("the semaphore is never closed");
         shared.counters.opened(start.elapsed());
         let stop_count = self.stop_generation();
         let mut attempts = 1;
@@ -252,7 +252,7 @@ impl Browser {
         let current = self.0.current.lock().await;
         let process = current.process.as_ref().filter(|process| !process.cdp().is_lost());
         BrowserStatus {
-            free_permits: self.0.permits.available_permits(),
+            free_permits: self.0.config.concurrency.max(1).saturating_sub(self.0.permits.in_use()),
             process: process.and_then(|process| process.root_pid()),
             pages: process.map_or(0, |process| process.pages()),
             memory_bytes: match process {
@@ -271,8 +271,7 @@ impl Browser {
             Some(process) => process.memory_bytes().await,
             None => 0,
         };
-        let open = self.0.config.concurrency.max(1).saturating_sub(self.0.permits.available_permits());
-        self.0.counters.snapshot(open as u64, memory_bytes)
+        self.0.counters.snapshot(self.0.permits.in_use() as u64, memory_bytes)
     }
 
     /// Returns the health of the browser, without starting a process.
@@ -381,7 +380,7 @@ impl Browser {
         &self,
         context: Option<BrowserContext>,
         slot: PageSlotGuard,
-        permit: Option<OwnedSemaphorePermit>,
+        permit: Option<FairPermit>,
     ) {
         let browser = self.clone();
         self.0.background_tasks.spawn(async move {

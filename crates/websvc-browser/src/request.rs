@@ -16,6 +16,8 @@ use crate::state::Session;
 pub struct RenderRequest {
     /// The URL, with the scheme `http` or `https`.
     pub url: Url,
+    /// The team that the page is for. Free slots go to the teams with the fewest pages.
+    pub team: Arc<str>,
     /// Headers for requests to the origin of `url`, and to no other. `User-Agent` and `Accept-Language` apply to all
     /// requests and scripts of the page. Cookies belong in `cookies`.
     pub headers: HeaderMap,
@@ -64,6 +66,7 @@ impl RenderRequest {
     pub fn new(url: Url, deadline: Instant) -> Self {
         Self {
             url,
+            team: Arc::default(),
             headers: HeaderMap::new(),
             cookies: Vec::new(),
             device: Device::Desktop,

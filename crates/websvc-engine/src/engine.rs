@@ -267,7 +267,7 @@ impl Engine {
             check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)?;
         let checkers = UrlCheckers::of_page(plan, &self.config.threat);
         let scope = self.scope(team)?;
-        let scraper = checkers.scraper(self.scraper()).in_scope(scope);
+        let scraper = checkers.scraper(self.scraper()).for_team(team, scope);
         let profile = self.open_profile(team, Some(plan)).await?;
         let scrape_plan = plan.for_scraper(self.completion_model().is_some());
         let mut page = scraper.scrape_with(url, &scrape_plan, profile.as_ref(), deadline).await;
@@ -395,7 +395,7 @@ impl Engine {
             if let Err(error) = stages.run(Stage::ThreatFilter, filter).await {
                 return Err(error.with_scans(checkers.finish(&mut warnings), pricing.threat_scan));
             }
-            let scraper = checkers.scraper(&self.config.scraper).in_scope(scope);
+            let scraper = checkers.scraper(&self.config.scraper).for_team(team, scope);
             let context = GatherContext {
                 engine: &self.config,
                 scraper: &scraper,

@@ -1,54 +1,22 @@
 //! The downloads that run at the same time: one of each team, and a few of all.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
+use websvc_transport::{FairPermit, FairQueue, FairSemaphore};
 
 /// The slots of downloads.
 #[derive(Debug)]
-pub(crate) struct Slots {
-    all: Arc<Semaphore>,
-    /// A slot of each team with a download or a request that waits for it.
-    teams: Mutex<HashMap<String, Weak<Semaphore>>>,
-}
-
-/// The right to one download. It ends on drop.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    _team: OwnedSemaphorePermit,
-    _all: OwnedSemaphorePermit,
-}
+pub(crate) struct Slots(FairSemaphore);
 
 impl Slots {
     pub(crate) fn new(max_downloads: usize) -> Self {
-        Self { all: Arc::new(Semaphore::new(max_downloads)), teams: Mutex::default() }
+        Self(FairSemaphore::new(FairQueue::new(max_downloads).with_max_per_key(1)))
     }
 
     /// Waits for a slot; returns `None` if there is none until the deadline.
-    pub(crate) async fn acquire(&self, team: &str, deadline: Instant) -> Option<Slot> {
-        let team = self.team(team);
-        let waiting = async {
-            // The team's first, so that a team that waits for itself takes nothing from others.
-            let team = team.acquire_owned().await.ok()?;
-            let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-            Some(Slot { _team: team, _all: all })
-        };
-        timeout_at(deadline.into(), waiting).await.ok()?
-    }
-
-    fn team(&self, team: &str) -> Arc<Semaphore> {
-        let mut teams = self.teams.lock();
-        if let Some(slot) = teams.get(team).and_then(Weak::upgrade) {
-            return slot;
-        }
-        teams.retain(|_, slot| slot.strong_count() > 0);
-        let slot = Arc::new(Semaphore::new(1));
-        teams.insert(team.to_owned(), Arc::downgrade(&slot));
-        slot
+    pub(crate) async fn acquire(&self, team: &str, deadline: Instant) -> Option<FairPermit> {
+        timeout_at(deadline.into(), self.0.acquire(team)).await.ok()
     }
 }
 
@@ -71,6 +39,5 @@ mod tests {
         let third = slots.acquire("a", later()).await.unwrap();
         drop((second, third));
         assert!(slots.acquire("c", later()).await.is_some());
-        assert_eq!(slots.teams.lock().len(), 1, "slots without downloads are removed");
     }
 }

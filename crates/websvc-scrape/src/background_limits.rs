@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use websvc_transport::{FairPermit, FairQueue, FairSemaphore};
 
-use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
 /// The maximum number of concurrent background pages in each pool; at least 1 each.
@@ -27,12 +26,12 @@ impl Default for BackgroundLimits {
     }
 }
 
-/// The permits for background work in each pool.
+/// The permits for background work in each pool, divided among the teams.
 #[derive(Debug)]
 pub(crate) struct BackgroundPermits {
-    parsing: Arc<Semaphore>,
-    documents: Arc<Semaphore>,
-    rendering: Arc<Semaphore>,
+    parsing: FairSemaphore,
+    documents: FairSemaphore,
+    rendering: FairSemaphore,
 }
 
 /// A pool with a limit for background work.
@@ -45,23 +44,20 @@ pub(crate) enum BackgroundPool {
 
 impl BackgroundPermits {
     pub(crate) fn new(config: BackgroundLimits) -> Self {
-        let pool = |permits: usize| Arc::new(Semaphore::new(permits.max(1)));
+        let pool = |permits: usize| FairSemaphore::new(FairQueue::new(permits.max(1)));
         let BackgroundLimits { parsing, documents, rendering } = config;
         Self { parsing: pool(parsing), documents: pool(documents), rendering: pool(rendering) }
     }
 
-    /// Waits for a background permit. It is acquired before the permit of the pool itself, so that background tasks
-    /// beyond the limit do not queue there.
-    ///
-    /// # Errors
-    /// [`ScrapeError::Stopping`] if the service is stopping.
-    pub(crate) async fn acquire(&self, pool: BackgroundPool) -> Result<OwnedSemaphorePermit, ScrapeError> {
+    /// Waits for a background permit of a team. It is acquired before the permit of the pool itself, so that background
+    /// tasks beyond the limit do not queue there.
+    pub(crate) async fn acquire(&self, pool: BackgroundPool, team: &str) -> FairPermit {
         let permits = match pool {
             BackgroundPool::Parsing => &self.parsing,
             BackgroundPool::Documents => &self.documents,
             BackgroundPool::Rendering => &self.rendering,
         };
-        Arc::clone(permits).acquire_owned().await.map_err(|_closed| ScrapeError::Stopping)
+        permits.acquire(team).await
     }
 }
 
@@ -74,13 +70,10 @@ impl Scraper {
     }
 
     /// Waits for a background permit, if this scraper does background work.
-    pub(crate) async fn acquire(
-        &self,
-        pool: BackgroundPool,
-    ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
+    pub(crate) async fn acquire(&self, pool: BackgroundPool) -> Option<FairPermit> {
         match &self.background {
-            Some(background) => background.acquire(pool).await.map(Some),
-            None => Ok(None),
+            Some(background) => Some(background.acquire(pool, &self.team).await),
+            None => None,
         }
     }
 }

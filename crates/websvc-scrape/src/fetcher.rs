@@ -1,16 +1,17 @@
 //! The fetcher: turns a request into a page as received, with proxy tiers, refreshes and detection of challenges.
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
 use http::{HeaderMap, StatusCode};
-use tokio::sync::Semaphore;
 use url::Url;
 use websvc_transport::{Client, CookieJar, FetchError, FetchPhase, FetchRequest, Proxy};
 use websvc_types::{ErrorCode, Proxy as ProxyChoice, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
+use crate::fetch_slots::FetchSlots;
 use crate::proxies::{Proxies, ProxyConfig, ProxyTier};
 use crate::raw::RawPage;
 use crate::refresh;
@@ -43,17 +44,38 @@ pub(crate) struct ProxyTiers {
     pub(crate) fallback: Option<ProxyTier>,
 }
 
-/// Fetches pages within a concurrency limit.
+/// The client, the slots and the proxies of all fetches.
 #[derive(Debug)]
 pub(crate) struct Fetcher {
     client: Client,
-    permits: Semaphore,
+    slots: FetchSlots,
     proxies: Proxies,
+}
+
+/// Fetches pages for a team, within the concurrency limit of all teams.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TeamFetcher<'a> {
+    fetcher: &'a Fetcher,
+    team: &'a str,
+}
+
+impl Deref for TeamFetcher<'_> {
+    type Target = Fetcher;
+
+    fn deref(&self) -> &Fetcher {
+        self.fetcher
+    }
 }
 
 impl Fetcher {
     pub(crate) fn new(client: Client, concurrency: usize, proxies: ProxyConfig) -> Self {
-        Self { client, permits: Semaphore::new(concurrency), proxies: Proxies::new(proxies) }
+        let slots = FetchSlots::new(concurrency, client.connections_per_host());
+        Self { client, slots, proxies: Proxies::new(proxies) }
+    }
+
+    /// Returns the fetcher for the requests of a team.
+    pub(crate) fn for_team<'a>(&'a self, team: &'a str) -> TeamFetcher<'a> {
+        TeamFetcher { fetcher: self, team }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -64,13 +86,36 @@ impl Fetcher {
         self.proxies.config()
     }
 
+    /// Returns the tiers that `route` allows; without enhanced proxies, only the basic one.
+    pub(crate) fn tiers(&self, route: ProxyRoute) -> ProxyTiers {
+        let has_enhanced = self.proxies.config().has_enhanced();
+        let (first, fallback) = match route.choice {
+            ProxyChoice::Enhanced if has_enhanced => (ProxyTier::Enhanced, None),
+            ProxyChoice::Auto if has_enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
+            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (ProxyTier::Basic, None),
+        };
+        ProxyTiers { first, fallback }
+    }
+
+    /// Returns the best proxy of a tier for a host; `None` if the tier has none, so that the connection is direct.
+    pub(crate) fn pick_proxy(&self, tier: ProxyTier, country: &str, url: &Url) -> Option<Proxy> {
+        self.proxies.ranked(tier, country, url.host_str().unwrap_or_default()).into_iter().next()
+    }
+}
+
+impl<'a> TeamFetcher<'a> {
+    /// Returns the team.
+    pub(crate) fn team(self) -> &'a str {
+        self.team
+    }
+
     /// Fetches a page by the proxy tiers that `route` allows, and follows its refreshes. With `auto` the enhanced tier
     /// is tried if the host rejected the basic one.
     ///
     /// # Errors
     /// [`ScrapeError::Blocked`] if the host served a challenge instead of the page; else the errors of the client.
     pub(crate) async fn page(
-        &self,
+        self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
@@ -83,7 +128,7 @@ impl Fetcher {
     /// # Errors
     /// [`ScrapeError`] with the errors of the client.
     pub(crate) async fn file(
-        &self,
+        self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
@@ -92,7 +137,7 @@ impl Fetcher {
     }
 
     async fn fetch_via_tiers(
-        &self,
+        self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
@@ -111,28 +156,12 @@ impl Fetcher {
         }
     }
 
-    /// Returns the tiers that `route` allows; without enhanced proxies, only the basic one.
-    pub(crate) fn tiers(&self, route: ProxyRoute) -> ProxyTiers {
-        let has_enhanced = self.proxies.config().has_enhanced();
-        let (first, fallback) = match route.choice {
-            ProxyChoice::Enhanced if has_enhanced => (ProxyTier::Enhanced, None),
-            ProxyChoice::Auto if has_enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
-            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (ProxyTier::Basic, None),
-        };
-        ProxyTiers { first, fallback }
-    }
-
-    /// Returns the best proxy of a tier for a host; `None` if the tier has none, so that the connection is direct.
-    pub(crate) fn pick_proxy(&self, tier: ProxyTier, country: &str, url: &Url) -> Option<Proxy> {
-        self.proxies.ranked(tier, country, url.host_str().unwrap_or_default()).into_iter().next()
-    }
-
     /// Fetches a file with default options by the basic tier; refreshes and challenges are ignored.
     ///
     /// # Errors
     /// [`ScrapeError`] with the errors of the client.
     pub(crate) async fn fetch_plain_file(
-        &self,
+        self,
         request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
@@ -140,7 +169,7 @@ impl Fetcher {
     }
 
     async fn fetch_via_tier(
-        &self,
+        self,
         request: FetchRequest,
         tier: ProxyTier,
         country: &str,
@@ -160,7 +189,7 @@ impl Fetcher {
     /// Fetches through the first proxy of the tier that works, or directly if the tier has none. The fetch itself is
     /// boxed, because it is awaited in several places and the future of each would contain it.
     async fn fetch_via_proxies(
-        &self,
+        self,
         request: FetchRequest,
         tier: ProxyTier,
         country: &str,
@@ -187,7 +216,7 @@ impl Fetcher {
         }
     }
 
-    fn record_proxy_result(&self, proxy: &Proxy, host: &str, fetched: &Result<RawPage, ScrapeError>) {
+    fn record_proxy_result(self, proxy: &Proxy, host: &str, fetched: &Result<RawPage, ScrapeError>) {
         self.proxies.record_success(proxy);
         if is_rejected(&fetched.as_ref()) {
             self.proxies.record_rejection(proxy, host);
@@ -197,7 +226,7 @@ impl Fetcher {
     /// Fetches a page and follows its refreshes, except those to a forbidden address: the page stays as it is, with a
     /// warning.
     async fn follow(
-        &self,
+        self,
         request: FetchRequest,
         deadline: Instant,
         refresh_policy: RefreshPolicy,
@@ -239,13 +268,10 @@ impl Fetcher {
     }
 
     /// Sends one request, with its redirects, within the concurrency limit.
-    async fn send(&self, mut request: FetchRequest, deadline: Instant) -> Result<SentPage, ScrapeError> {
-        let acquired = tokio::time::timeout_at(deadline.into(), self.permits.acquire()).await;
-        let _permit = match acquired {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_closed)) => return Err(ScrapeError::Stopping),
-            Err(_elapsed) => return Err(ScrapeError::Timeout),
-        };
+    async fn send(self, mut request: FetchRequest, deadline: Instant) -> Result<SentPage, ScrapeError> {
+        let acquiring = self.slots.acquire(&request.url, self.team);
+        let acquired = tokio::time::timeout_at(deadline.into(), acquiring).await;
+        let _slot = acquired.map_err(|_elapsed| ScrapeError::Timeout)?;
         request.timeout = remaining(deadline)?;
         let source_url = request.url.clone();
         let mut fetched = self.client.fetch(request).await.map_err(ScrapeError::Fetch)?;

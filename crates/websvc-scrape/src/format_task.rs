@@ -78,7 +78,7 @@ impl Scraper {
             None if kind == DocumentKind::Pdf => return Ok(None),
             None => ReadOptions::default(),
         };
-        let _permit = self.acquire(BackgroundPool::Documents).await?;
+        let _permit = self.acquire(BackgroundPool::Documents).await;
         let reading = self.inner.documents.read(kind, page.body.clone(), &options, deadline);
         let parsed = self.stages().run(Stage::Document, reading).await;
         Ok(Some(ConvertedDocument::new(kind, parsed.map_err(ScrapeError::Document)?)))

@@ -17,6 +17,7 @@ pub mod date;
 mod document_pages;
 mod documents;
 mod error;
+mod fetch_slots;
 mod fetcher;
 mod file_download;
 mod files;

@@ -66,14 +66,14 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<FileResponse, ScrapeError> {
         let context = FetchContext {
-            fetcher: &self.inner.fetcher,
+            fetcher: self.fetcher(),
             max_bytes,
             rule: self.rule(),
             boundary: None,
             stages: self.stages(),
         };
         let request = into_prefix_request(context.request(url, plan, deadline)?, max_bytes);
-        let page = self.inner.fetcher.file(request, ProxyRoute::of(plan), deadline).await?;
+        let page = self.fetcher().file(request, ProxyRoute::of(plan), deadline).await?;
         Ok(take_prefix(page, max_bytes))
     }
 
@@ -83,7 +83,7 @@ impl Scraper {
         request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.inner.fetcher.fetch_plain_file(request, deadline).await
+        self.fetcher().fetch_plain_file(request, deadline).await
     }
 }
 

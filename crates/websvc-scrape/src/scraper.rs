@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use url::Url;
 use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
 use websvc_threat::UrlChecker;
-use websvc_transport::{BoxFuture, Client, ShutdownError, run_blocking};
+use websvc_transport::{BoxFuture, Client, FairPermit, ShutdownError, run_blocking};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
@@ -23,7 +23,7 @@ use crate::config::ScrapeConfig;
 use crate::crawl_page::{CrawlPage, to_crawl_page};
 use crate::documents::{DocumentReader, ReadOptions};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, ProxyRoute, remaining};
+use crate::fetcher::{Fetcher, ProxyRoute, TeamFetcher, remaining};
 use crate::freshness::Freshness;
 use crate::google_export::{export_url, exported};
 use crate::image_size;
@@ -51,6 +51,8 @@ pub struct Scraper {
     pub(crate) background: Option<Arc<BackgroundPermits>>,
     /// The scope of the cached pages that are read and stored.
     pub(crate) scope: PageScope,
+    /// The team whose requests share its part of the slots.
+    pub(crate) team: Arc<str>,
 }
 
 #[derive(Debug)]
@@ -98,6 +100,7 @@ impl Scraper {
             redirect_rule: None,
             background: None,
             scope: PageScope::Shared,
+            team: Arc::default(),
         }
     }
 
@@ -114,8 +117,8 @@ impl Scraper {
 
     /// Returns a scraper for a request of a team, with the scope of the cached pages that it reads and stores.
     #[must_use]
-    pub fn in_scope(self, scope: PageScope) -> Self {
-        Self { scope, ..self }
+    pub fn for_team(self, team: &str, scope: PageScope) -> Self {
+        Self { team: team.into(), scope, ..self }
     }
 
     /// Returns the document reader.
@@ -208,7 +211,7 @@ impl Scraper {
             }
             RenderMode::RenderUncached if plan.profile().is_some() => {
                 let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
-                let permit = self.acquire(BackgroundPool::Rendering).await?;
+                let permit = self.acquire(BackgroundPool::Rendering).await;
                 let page =
                     self.inner.renderer.page(url, plan, profile, &self.fetch_context(), deadline).await?;
                 drop(permit);
@@ -325,7 +328,7 @@ impl Scraper {
             }
             RenderMode::IfShell => self.fetch_or_render(url, slot, plan, deadline).await?,
             RenderMode::Render | RenderMode::RenderUncached => {
-                let _permit = self.acquire(BackgroundPool::Rendering).await?;
+                let _permit = self.acquire(BackgroundPool::Rendering).await;
                 self.inner.renderer.page(url, plan, None, &self.fetch_context(), deadline).await?
             }
         };
@@ -349,7 +352,7 @@ impl Scraper {
         if !renderer.needs_rendering(&page) {
             return Ok(page);
         }
-        let _permit = self.acquire(BackgroundPool::Rendering).await?;
+        let _permit = self.acquire(BackgroundPool::Rendering).await;
         let privacy = page.privacy();
         let rendered = Box::pin(renderer.render_shell(page, plan, &self.fetch_context(), deadline)).await?;
         Ok(rendered.with_privacy(privacy))
@@ -371,7 +374,7 @@ impl Scraper {
             None => None,
         };
         let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
-        let fetching = self.inner.fetcher.page(request, ProxyRoute::of(plan), deadline);
+        let fetching = self.fetcher().page(request, ProxyRoute::of(plan), deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),
@@ -379,10 +382,15 @@ impl Scraper {
         })
     }
 
+    /// Returns the fetcher for the requests of the team.
+    pub(crate) fn fetcher(&self) -> TeamFetcher<'_> {
+        self.inner.fetcher.for_team(&self.team)
+    }
+
     /// Returns the context for fetches and for rendering.
     fn fetch_context(&self) -> FetchContext<'_> {
         FetchContext {
-            fetcher: &self.inner.fetcher,
+            fetcher: self.fetcher(),
             max_bytes: self.inner.config.max_body_bytes,
             rule: self.rule(),
             boundary: self.boundary(),
@@ -437,7 +445,7 @@ impl Scraper {
         };
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
         let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
-        let fetching = self.inner.fetcher.fetch_plain_file(request, deadline);
+        let fetching = self.fetcher().fetch_plain_file(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         let RevalidatedPage { page, not_modified } = self.merge_response(url, cached, fetched);
         let page = match key {
@@ -456,7 +464,7 @@ impl Scraper {
         &self,
         task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        let background_permit = self.acquire(BackgroundPool::Parsing).await?;
+        let background_permit = self.acquire(BackgroundPool::Parsing).await;
         self.run_blocking(&self.inner.cpu_permits, background_permit, task).await
     }
 
@@ -472,7 +480,7 @@ impl Scraper {
     async fn run_blocking<T: Send + 'static>(
         &self,
         permits: &Arc<Semaphore>,
-        background_permit: Option<OwnedSemaphorePermit>,
+        background_permit: Option<FairPermit>,
         task: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
         let permit = Arc::clone(permits).acquire_owned().await;

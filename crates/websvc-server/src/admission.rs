@@ -10,7 +10,6 @@ mod rejections;
 mod shared;
 mod slots;
 mod state;
-mod wait_queue;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use websvc_jobs::Jobs;
 use websvc_store::{Caller, KeyId, Store, Team};
+use websvc_transport::QueueTicket;
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
 
@@ -32,7 +32,6 @@ use self::shared::SharedLimits;
 use self::state::{
     AdmissionDecision, AdmissionRequest, AdmissionState, ConcurrencyShare, Quota, RejectReason,
 };
-use self::wait_queue::QueueTicket;
 use crate::blocking::run_blocking;
 use crate::response::ApiError;
 
@@ -297,7 +296,7 @@ impl Admission {
         arrived: Instant,
     ) -> Result<ComputePermit, ApiError> {
         let team = caller.map(|caller| &caller.team);
-        let (QueueTicket { number, admitted }, max_wait) =
+        let (QueueTicket { number, admitted, .. }, max_wait) =
             self.state.lock().request_compute(team_name(team), timeout, Instant::now());
         let permit = ComputePermit { state: Arc::clone(&self.state), team: team.cloned(), number };
         if let Some(admitted) = admitted {

@@ -278,6 +278,12 @@ impl EmbeddedServer {
         format!("{}://{}", self.server.scheme(), self.server.local_addr())
     }
 
+    /// Returns the service.
+    #[cfg(test)]
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
+    }
+
     /// Creates a key of a team, and the team if it does not exist. Only the hash of the key is stored.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod internal_request;
+mod receive;
 mod state;
 mod websocket;
 
@@ -21,10 +22,11 @@ use websvc_runs::{Runs, RunsConfig};
 use websvc_session::{Sessions, SessionsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
-use websvc_transport::{Body, BodyTimeout, BoxFuture, ServerBody};
+use websvc_transport::{Body, BoxFuture, ServerBody};
 use websvc_types::ErrorCode;
 
 use self::dispatch::perform;
+use self::receive::{Arrived, receive};
 use crate::admission::{AdmissionLimits, Admitted};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authenticate::{Authentication, authenticate};
@@ -37,7 +39,7 @@ use crate::handler::{JobOperation, mark_deprecated};
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
-use crate::route::{self, AccessLevel, Operation, RequestBody, Route};
+use crate::route::{self, AccessLevel, Operation, Route};
 pub(crate) use internal_request::{InternalCaller, InternalRequest};
 pub(crate) use state::{RequestContext, ServiceState};
 
@@ -346,25 +348,25 @@ impl Service {
         &self,
         operation: Operation,
         mut context: RequestContext<'_>,
-        mut request: Request<ServerBody>,
+        request: Request<ServerBody>,
     ) -> Handled {
-        let caller = match self.authenticate_for(operation, &context, &request).await {
+        context.caller = match self.authenticate_for(operation, &context, &request).await {
             Ok(caller) => caller,
             Err(error) => return error.into(),
         };
         if request.extensions().get::<Forwarded>().is_some() {
             // The replica that the client has reached admitted the request, and counts it until it has the response.
-            context.caller = caller;
             return receive_and_perform(operation, context, request).await.into();
         }
-        if let Err(error) = receive_body(operation, &mut request).await {
-            return error.into();
-        }
-        let admission = self.state.admission.admit(caller.as_ref());
+        let Arrived { input, slot } = match receive(operation, &context, request).await {
+            Ok(arrived) => arrived,
+            Err(error) => return error.into(),
+        };
+        let admission = self.state.admission.admit(context.caller.as_ref());
         let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
-        context.caller = caller;
+        drop(slot);
         let result = match permit {
-            Ok(_permit) => perform(operation, context, request).await,
+            Ok(_permit) => perform(operation, context, input).await,
             Err(error) => Err(error),
         };
         let mut handled = Handled::from(result);
@@ -424,24 +426,11 @@ impl Service {
 async fn receive_and_perform(
     operation: Operation,
     context: RequestContext<'_>,
-    mut request: Request<ServerBody>,
+    request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    receive_body(operation, &mut request).await?;
-    perform(operation, context, request).await
-}
-
-/// Receives the body of a request, if its operation has one.
-///
-/// # Errors
-/// 413 for a body that is larger than the operation reads, 408 for one that does not arrive in time, 400 for one that ends
-/// early.
-async fn receive_body(operation: Operation, request: &mut Request<ServerBody>) -> Result<(), ApiError> {
-    match operation.body() {
-        RequestBody::Whole { max_bytes } => {
-            Ok(request.body_mut().receive(max_bytes, BodyTimeout::default()).await?)
-        }
-        RequestBody::None | RequestBody::Form => Ok(()),
-    }
+    let Arrived { input, slot } = receive(operation, &context, request).await?;
+    drop(slot);
+    perform(operation, context, input).await
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! A spooled file has no name: the system removes it when the process ends, in whatever way.
 
 mod open;
-mod team_permits;
 mod upload_ref;
 
 use std::fs::File;
@@ -17,11 +16,11 @@ use tokio::io::AsyncWriteExt;
 use websvc_engine::EngineError;
 use websvc_scrape::ScrapeError;
 use websvc_store::Store;
+use websvc_transport::{FairPermit, FairQueue, FairSemaphore};
 use websvc_types::ErrorCode;
 
 use self::open::OpenUploads;
 pub(crate) use self::open::{TakenUpload, UploadedFile};
-use self::team_permits::{TeamPermit, TeamPermits, TryAcquireError};
 use self::upload_ref::RefSigner;
 pub(crate) use self::upload_ref::{UploadRef, UploadRefError};
 use crate::blocking::run_blocking;
@@ -41,8 +40,8 @@ const SMALL_FILE_BYTES: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Uploads {
     directory: Arc<PathBuf>,
-    uploads: TeamPermits,
-    loaded: TeamPermits,
+    uploads: FairSemaphore,
+    loaded: FairSemaphore,
     open: OpenUploads,
     signer: OnceLock<RefSigner>,
 }
@@ -50,13 +49,13 @@ pub(crate) struct Uploads {
 /// The right to upload a file.
 #[derive(Debug)]
 pub(crate) struct UploadPermit {
-    _permit: TeamPermit,
+    _permit: FairPermit,
 }
 
 /// A large file in memory and the permit for it. The permit is released when the last reader drops the bytes.
 struct LoadedUpload {
     bytes: Vec<u8>,
-    _permit: TeamPermit,
+    _permit: FairPermit,
 }
 
 impl AsRef<[u8]> for LoadedUpload {
@@ -80,8 +79,8 @@ impl Uploads {
     pub(crate) fn new(directory: PathBuf) -> Self {
         Self {
             directory: Arc::new(directory),
-            uploads: TeamPermits::new(MAX_UPLOADS),
-            loaded: TeamPermits::new(MAX_LOADED),
+            uploads: half_per_team(MAX_UPLOADS),
+            loaded: half_per_team(MAX_LOADED),
             open: OpenUploads::new(),
             signer: OnceLock::new(),
         }
@@ -128,13 +127,21 @@ impl Uploads {
     /// # Errors
     /// 429 if too many uploads are in progress.
     pub(crate) fn acquire(&self, team: &str) -> Result<UploadPermit, ApiError> {
-        let limit = match self.uploads.try_acquire(team) {
-            Ok(permit) => return Ok(UploadPermit { _permit: permit }),
-            Err(TryAcquireError::Team) => format!("{} concurrent uploads per team", self.uploads.per_team()),
-            Err(TryAcquireError::Total) => format!("{MAX_UPLOADS} concurrent uploads"),
+        if let Some(permit) = self.uploads.try_acquire(team) {
+            return Ok(UploadPermit { _permit: permit });
+        }
+        let limit = match self.uploads.in_use() < MAX_UPLOADS {
+            true => format!("{} concurrent uploads per team", MAX_UPLOADS / 2),
+            false => format!("{MAX_UPLOADS} concurrent uploads"),
         };
         let text = format!("Rate limit exceeded: limit of {limit} reached, retry after 1s");
         Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(1))
+    }
+
+    /// Returns the number of uploads in progress.
+    #[cfg(test)]
+    pub(crate) fn in_use(&self) -> usize {
+        self.uploads.in_use()
     }
 
     /// Returns an empty file.
@@ -187,8 +194,8 @@ impl UploadSpool {
         let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be read");
         disk.flush().await.map_err(failed)?;
         let mut disk = disk.into_std().await;
-        let permit = uploads.loaded.acquire(team, deadline).await;
-        let permit = permit.ok_or_else(|| ApiError::from(EngineError::Page(ScrapeError::Timeout)))?;
+        let permit = tokio::time::timeout_at(deadline.into(), uploads.loaded.acquire(team)).await;
+        let permit = permit.map_err(|_elapsed| ApiError::from(EngineError::Page(ScrapeError::Timeout)))?;
         let (rest, bytes) = (self.memory, self.bytes);
         let loading = run_blocking(move || {
             let mut content = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
@@ -199,6 +206,11 @@ impl UploadSpool {
         });
         loading.await?.map_err(failed)
     }
+}
+
+/// Returns permits of which one team gets at most half, so that it cannot block the others.
+fn half_per_team(permits: usize) -> FairSemaphore {
+    FairSemaphore::new(FairQueue::new(permits).with_max_per_key(permits / 2))
 }
 
 /// Creates a file without a name.

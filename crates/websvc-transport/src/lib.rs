@@ -9,6 +9,7 @@
 //!   codings. Its [`AddressGuard`] checks every address after name resolution, before the client connects to it,
 //!   directly or through a [`Proxy`].
 //! - A [`CircuitBreaker`] and [`retry_after`] are for callers that send many requests to one server.
+//! - A [`FairSemaphore`] divides a limited number of permits among teams.
 
 #![deny(missing_docs)]
 
@@ -17,6 +18,7 @@ mod body;
 mod circuit_breaker;
 mod client;
 mod error;
+mod fair;
 mod future;
 mod guard;
 mod retry_after;
@@ -35,6 +37,7 @@ pub use client::{
     UrlPolicy, has_credentials, is_forbidden_header, text_without_credentials, without_credentials,
 };
 pub use error::{BodyError, ClientBuildError, FetchError, FetchPhase, REFUSED_ADDRESS, ServerError};
+pub use fair::{FairPermit, FairQueue, FairSemaphore, QueueTicket};
 pub use future::BoxFuture;
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
-use tokio::sync::{Mutex, Semaphore, oneshot};
+use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinHandle;
-use websvc_transport::Client;
+use websvc_transport::{Client, FairSemaphore};
 
 use crate::background_tasks::BackgroundTasks;
 use crate::backoff::Backoff;
@@ -21,8 +21,8 @@ use crate::watchdog::Watchdog;
 pub(super) struct Shared {
     pub(super) config: BrowserConfig,
     pub(super) client: Client,
-    /// One permit for each open page, granted in order of arrival.
-    pub(super) permits: Arc<Semaphore>,
+    /// One permit for each open page, divided among the teams.
+    pub(super) permits: FairSemaphore,
     pub(super) current: Mutex<CurrentProcess>,
     pub(super) background_tasks: BackgroundTasks,
     pub(super) watchdog: Arc<Watchdog>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
-use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest};
+use websvc_browser::{Browser, BrowserConfig, BrowserError, BrowserStatus, RenderRequest};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::support::{chromium_wrapper_script, config, request, request_within, setup, setup_with};
@@ -189,6 +189,40 @@ async fn request_waits_for_a_permit_until_its_deadline() {
     assert!(setup.render("http://a.test/").await.html.contains("a page of some words"));
     slow.await.unwrap().unwrap();
     setup.browser.stop().await;
+}
+
+#[tokio::test]
+async fn free_page_is_for_the_team_with_the_fewest_pages() {
+    let Some(config) = config() else { return };
+    let setup = setup_with(web(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
+    setup.render("http://a.test/").await;
+    setup.wait_all_closed().await;
+    let render = |team: &str, url: &str| {
+        let (browser, request) = (setup.browser.clone(), RenderRequest { team: team.into(), ..request(url) });
+        tokio::spawn(async move { browser.render(&request).await.map(|_| ()) })
+    };
+    let first = render("many", "http://a.test/slow");
+    setup.web.wait_for_request("http://a.test/slow").await;
+    let mut waiting = JoinSet::new();
+    for _ in 0..4 {
+        waiting.spawn(render("many", "http://a.test/never"));
+    }
+    waiting_for_permits(&setup.browser, 4).await;
+    let few = render("few", "http://a.test/");
+    waiting_for_permits(&setup.browser, 5).await;
+    setup.web.clear_requests();
+    first.await.unwrap().unwrap();
+    few.await.unwrap().unwrap();
+    let order: Vec<String> = setup.web.requests().into_iter().map(|request| request.url).collect();
+    assert_eq!(order.first().map(String::as_str), Some("http://a.test/"), "{order:?}");
+    setup.browser.stop().await;
+}
+
+/// Waits until this many pages wait for a permit.
+async fn waiting_for_permits(browser: &Browser, pages: u64) {
+    while browser.metrics().await.waiting != pages {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ impl Engine {
             };
             let checkers = UrlCheckers::of_page(plan.page(), self.threat());
             let checker = checkers.pages().cloned();
-            let scraper = checkers.scraper(self.scraper()).in_scope(scope);
+            let scraper = checkers.scraper(self.scraper()).for_team(team, scope);
             let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout());
             let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
             let server = self.index_server().filter(|_| plan.index());

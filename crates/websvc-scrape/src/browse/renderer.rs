@@ -17,7 +17,7 @@ use super::render_mode::{RenderMode, wants_branding, wants_screenshot};
 use super::render_request::render_request;
 use super::to_raw_page::{RawRenderedPage, to_raw_page};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, ProxyRoute, ProxyTiers, is_rejected, remaining};
+use crate::fetcher::{ProxyRoute, ProxyTiers, TeamFetcher, is_rejected, remaining};
 use crate::file_download::fetch_download;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyTier;
@@ -38,7 +38,7 @@ pub(crate) struct PageRenderer {
 
 /// The context of the fetches of one request, also of files that the browser does not render.
 pub(crate) struct FetchContext<'a> {
-    pub(crate) fetcher: &'a Fetcher,
+    pub(crate) fetcher: TeamFetcher<'a>,
     /// The maximum size of a file.
     pub(crate) max_bytes: u64,
     /// The rule for redirect targets.
@@ -232,6 +232,7 @@ impl PageRenderer {
         let mut request =
             render_request(url, plan, proxy, deadline.checked_sub(FORMATTING_RESERVE).unwrap_or(deadline))?;
         request.session = session.cloned();
+        request.team = context.fetcher.team().into();
         request.navigation_rule.clone_from(&context.rule);
         let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
         if let Some(boundary) = &context.boundary {

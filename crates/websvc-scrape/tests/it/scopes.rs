@@ -26,7 +26,7 @@ fn team(fixture: &Fixture, name: &str) -> PageScope {
 
 async fn get(fixture: &Fixture, scope: PageScope, options: Value) -> Result<Page, ScrapeError> {
     let deadline = Instant::now() + Duration::from_secs(20);
-    let scraper = fixture.scraper.clone().in_scope(scope);
+    let scraper = fixture.scraper.clone().for_team("team", scope);
     scraper.scrape(&URL.parse().unwrap(), &plan(options), deadline).await
 }
 
@@ -103,7 +103,7 @@ async fn map_reads_and_stores_the_copies_of_its_team() {
     let fixture = fixture().await;
     let red = team(&fixture, "red");
     let request_count = async |scope: PageScope| {
-        let scraper = fixture.scraper.clone().in_scope(scope);
+        let scraper = fixture.scraper.clone().for_team("team", scope);
         let deadline = Instant::now() + Duration::from_secs(20);
         scraper.scrape_for_map(&URL.parse().unwrap(), &plan(json!({})), deadline).await.unwrap();
         fixture.web.count(URL)

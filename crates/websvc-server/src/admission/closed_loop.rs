@@ -169,7 +169,8 @@ impl Simulation {
     }
 
     fn request_compute(&mut self, client: usize, request: u64) {
-        let (QueueTicket { number, admitted }, max_wait) = self.state.request_compute("", TIMEOUT, self.now);
+        let (QueueTicket { number, admitted, .. }, max_wait) =
+            self.state.request_compute("", TIMEOUT, self.now);
         let step = match admitted {
             None => {
                 self.schedule(self.service_time, client, Event::Computed);

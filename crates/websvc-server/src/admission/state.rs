@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use websvc_store::{KeyId, TakenTokens};
+use websvc_transport::{FairQueue, QueueTicket};
 
 use super::AdmissionLimits;
 use super::overload::Overload;
 use super::rate::{RateLimitStatus, bucket_size};
 use super::shared::AccountName;
-use super::wait_queue::{FairWaitQueue, QueueTicket};
 use crate::token_bucket::TokenBucket;
 use slots::AccountSlots;
 
@@ -26,6 +26,9 @@ pub(super) use slots::{ConcurrencyShare, SlotAccount};
 
 /// The interval between two removals of idle accounts.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The part of the permits that are added for teams with few requests in flight, if one team has all others.
+const RESERVE_PART: usize = 8;
 
 /// The number of entries for which a map of accounts keeps its memory.
 const MIN_CAPACITY: usize = 64;
@@ -173,8 +176,8 @@ pub(super) struct AdmissionState {
     limits: AdmissionLimits,
     teams: HashMap<String, Account>,
     keys: HashMap<KeyId, Account>,
-    requests: FairWaitQueue,
-    searches: FairWaitQueue,
+    requests: FairQueue,
+    searches: FairQueue,
     overload: Overload,
     next_sweep: Instant,
     /// The accounts with requests that wait for the next round of slots.
@@ -191,8 +194,9 @@ impl AdmissionState {
             limits,
             teams: HashMap::new(),
             keys: HashMap::new(),
-            requests: FairWaitQueue::new(limits.total_concurrency),
-            searches: FairWaitQueue::new(limits.search_concurrency),
+            requests: FairQueue::new(limits.total_concurrency)
+                .with_reserve(limits.total_concurrency / RESERVE_PART),
+            searches: FairQueue::new(limits.search_concurrency),
             overload: Overload::new(limits.overload_target, limits.overload_interval, now),
             next_sweep: now + SWEEP_INTERVAL,
             slot_queue: Vec::new(),
@@ -207,9 +211,9 @@ impl AdmissionState {
 
     pub(super) fn metrics(&self, now: Instant) -> AdmissionMetrics {
         AdmissionMetrics {
-            in_flight: self.requests.permits(),
+            in_flight: self.requests.in_use(),
             queued: self.requests.queued(),
-            searches_running: self.searches.permits(),
+            searches_running: self.searches.in_use(),
             searches_queued: self.searches.queued(),
             is_overloaded: self.overload.is_active(now),
             tracked_accounts: self.teams.len() + self.keys.len(),
@@ -224,7 +228,7 @@ impl AdmissionState {
 
     /// Returns the teams with queued requests, and their numbers.
     pub(super) fn queued_by_team(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.requests.queued_by_team()
+        self.requests.queued_by_key()
     }
 
     /// Admits, queues or rejects a request, and returns the tightest rate limit that applies to it. A request that is
@@ -246,7 +250,7 @@ impl AdmissionState {
             return (rate, AdmissionDecision::Rejected(reason));
         }
         let rate = self.take(request, now);
-        let QueueTicket { number, admitted } = self.requests.join(request.team);
+        let QueueTicket { number, admitted, .. } = self.requests.join(request.team);
         let Some(admitted) = admitted else {
             self.counters.admitted += 1;
             return (rate, AdmissionDecision::Admitted { number });
@@ -417,7 +421,7 @@ impl AdmissionState {
     /// requests, its last one is evicted instead, so that teams with few requests are not rejected because of teams with
     /// many.
     fn is_full_for(&mut self, team: &str) -> bool {
-        !self.requests.has_free_permit()
+        !self.requests.has_permit_for(team)
             && self.requests.queued() >= self.limits.queue_len
             && !self.requests.evict_for(team)
     }

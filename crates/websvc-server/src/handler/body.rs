@@ -36,7 +36,7 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 }
 
 /// Returns whether the declared media type of a body is JSON.
-pub(super) fn declares_json(request: &Request<ServerBody>) -> bool {
+pub(crate) fn declares_json(request: &Request<ServerBody>) -> bool {
     let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     declared.is_some_and(is_json)
 }

@@ -30,7 +30,7 @@ mod webhook;
 pub(crate) use activity::team_activity;
 pub(crate) use agent::{AgentCall, AgentOperation, agent, respond_to_agent};
 pub(crate) use artifact::artifact;
-pub(crate) use body::{parse as parse_body, read as read_body};
+pub(crate) use body::{declares_json, parse as parse_body, read as read_body};
 pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
 pub(crate) use crawl::start_crawl;
 pub(crate) use docs::docs;
@@ -47,7 +47,7 @@ pub(crate) use monitor::{
     MonitorEmailOperation, MonitorOperation, MonitorRequest, monitor, monitor_email,
     preview as monitor_preview, respond_to_monitor, schedules as monitor_schedules,
 };
-pub(crate) use parse::{parse, parse_formats, upload, upload_url};
+pub(crate) use parse::{ParseForm, parse, parse_formats, parse_upload, receive_form, upload, upload_url};
 pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
 pub(crate) use search::{forced_retention, respond_to_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};

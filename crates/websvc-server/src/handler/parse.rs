@@ -16,7 +16,7 @@ use websvc_validate::{Checked, FilePlan, read_parse_options, read_parse_upload};
 
 use super::scrape::ScrapeWork;
 use super::search::{body_policy, policy};
-use super::{body, browser};
+use super::browser;
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_page;
 use crate::charge;
@@ -24,15 +24,16 @@ use crate::forwarding::Forwarded;
 use crate::multipart::{Multipart, Part};
 use crate::response::{ApiError, HttpResponse, json, with_type};
 use crate::service::RequestContext;
-use crate::uploads::{TakenUpload, UploadSpool, UploadedFile};
+use crate::uploads::{TakenUpload, UploadPermit, UploadSpool, UploadedFile};
 use upload::UploadPlace;
 pub(crate) use upload::{upload, upload_url};
 
 /// The maximum number of parts. Two are used; some clients send a few more.
 const MAX_PARTS: usize = 16;
 
-/// The parts of a request to parse a file.
-struct ParseForm {
+/// The parts of a request to parse a file, and the right to upload it.
+pub(crate) struct ParseForm {
+    permit: UploadPermit,
     file: Part,
     content: UploadSpool,
     options: Bytes,
@@ -53,21 +54,26 @@ struct ReceivedFile<P> {
     permit: P,
 }
 
-/// Handles a request to parse an uploaded file.
-pub(crate) async fn parse(
-    context: RequestContext<'_>,
+/// Receives the parts of a request to parse a file.
+///
+/// # Errors
+/// 429 if too many files are being uploaded, 402 without credits, and those of a form: 400, 408, 413, 415.
+pub(crate) async fn receive_form(
+    context: &RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    if body::declares_json(&request) {
-        return parse_upload(context, request).await;
-    }
-    let engine = &context.state.engine;
-    let policy = body_policy(&policy(&context)?);
+) -> Result<ParseForm, ApiError> {
     let permit = context.state.uploads.acquire(context.team_name())?;
     // Without credits for the cheapest file, the upload is rejected early. The maximum price of this file is known, and
     // held, when its options have arrived.
-    drop(charge::hold(&context, engine.min_file_credits()).await?);
-    let ParseForm { file, content, options, warnings: form_warnings } = receive(&context, request).await?;
+    drop(charge::hold(context, context.state.engine.min_file_credits()).await?);
+    receive(context, request, permit).await
+}
+
+/// Handles a request to parse an uploaded file.
+pub(crate) async fn parse(context: RequestContext<'_>, form: ParseForm) -> Result<HttpResponse, ApiError> {
+    let engine = &context.state.engine;
+    let policy = body_policy(&policy(&context)?);
+    let ParseForm { permit, file, content, options, warnings: form_warnings } = form;
     let decoding =
         context.state.admission.decode_body(options, move |options| read_parse_options(options, &policy));
     let Checked { plan, mut warnings } = engine.stages().run(Stage::Decode, decoding).await?;
@@ -78,7 +84,7 @@ pub(crate) async fn parse(
 }
 
 /// Handles a request to parse a file that was sent to an upload URL.
-async fn parse_upload(
+pub(crate) async fn parse_upload(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -86,7 +92,7 @@ async fn parse_upload(
     let policy = body_policy(&policy(&context)?);
     let is_forwarded = request.extensions().get::<Forwarded>().is_some();
     let origin = browser::origin(&context, &request);
-    let body = super::read_body(request).await?;
+    let body = super::read_body(request)?;
     let decoded = body.clone();
     let decoding = state.admission.decode_body(decoded, move |body| read_parse_upload(body, &policy));
     let Checked { plan: (upload_ref, plan), warnings } =
@@ -149,7 +155,11 @@ pub(crate) fn parse_formats(context: &RequestContext<'_>) -> HttpResponse {
 }
 
 /// Receives the parts of a request; a large file is spooled to the disk.
-async fn receive(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<ParseForm, ApiError> {
+async fn receive(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+    permit: UploadPermit,
+) -> Result<ParseForm, ApiError> {
     let max_bytes = UPLOAD_MAX_BYTES + UPLOAD_OPTIONS_MAX_BYTES as u64 + 64 * 1024;
     let mut body = Multipart::from_request(request, max_bytes)?;
     let (mut file, mut options, mut warnings) = (None, None, Vec::new());
@@ -157,7 +167,7 @@ async fn receive(context: &RequestContext<'_>, request: Request<ServerBody>) -> 
         let Some(part) = body.next_part().await? else {
             let Some((file, content)) = file else { return Err(invalid("file", "file is required")) };
             let options = options.unwrap_or_else(|| Bytes::from_static(b"{}"));
-            return Ok(ParseForm { file, content, options, warnings });
+            return Ok(ParseForm { permit, file, content, options, warnings });
         };
         match part.name.as_str() {
             "file" if file.is_some() => return Err(invalid("file", "file may be given once")),

@@ -64,7 +64,7 @@ async fn set_threat_protection(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let state = context.state;
-    let decoding = state.admission.decode_body(body::read(request).await?, read_team_threat);
+    let decoding = state.admission.decode_body(body::read(request)?, read_team_threat);
     let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
     let (threat, threat_override, values) = plan;
     let threat = match threat {
@@ -130,7 +130,7 @@ async fn set_siem(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let Checked { plan: enabled, warnings: _ } = read_siem(&body::read(request).await?)?;
+    let Checked { plan: enabled, warnings: _ } = read_siem(&body::read(request)?)?;
     let change = TeamChange { audit: Some(enabled), ..TeamChange::default() };
     let team = context.team_name().to_owned();
     on_store(context, move |store| store.set_team(&team, &change)).await?;

@@ -8,7 +8,7 @@ use websvc_types::limits::{
 use super::Operation;
 use crate::handler::{
     AgentOperation, BrowserOperation, ExtractOperation, JobOperation, MonitorEmailOperation,
-    MonitorOperation, WebhookOperation,
+    MonitorOperation, TeamOperation, WebhookOperation,
 };
 use crate::{adapter, dashboard};
 
@@ -19,8 +19,10 @@ pub(crate) enum RequestBody {
     None,
     /// At most this many bytes, which are received before the request is admitted.
     Whole { max_bytes: usize },
-    /// A form with a file, which the handler receives in parts.
+    /// A form with a file, which the handler receives in parts, or JSON that names a file sent before.
     Form,
+    /// A file, which the handler receives in parts.
+    File,
 }
 
 /// A token or a key.
@@ -40,6 +42,9 @@ impl Operation {
             // Feedback may quote sources and results.
             Self::SearchFeedback | Self::Feedback => OPTIONS,
             Self::Parse => RequestBody::Form,
+            Self::UploadUrl => SHORT,
+            Self::Upload => RequestBody::File,
+            Self::Team(operation) => team(operation),
             Self::Job(kind, operation) => job(kind, operation),
             Self::Monitor(operation) => monitor(operation),
             Self::MonitorEmail(operation) => email(operation),
@@ -79,6 +84,14 @@ fn job(kind: JobKind, operation: JobOperation) -> RequestBody {
         (JobOperation::Status | JobOperation::Cancel | JobOperation::Errors | JobOperation::Active, _) => {
             RequestBody::None
         }
+    }
+}
+
+fn team(operation: TeamOperation) -> RequestBody {
+    match operation {
+        TeamOperation::SetThreatProtection => OPTIONS,
+        TeamOperation::SetSiem => SHORT,
+        TeamOperation::ThreatProtection | TeamOperation::Siem => RequestBody::None,
     }
 }
 

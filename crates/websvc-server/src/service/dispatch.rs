@@ -1,9 +1,9 @@
 //! The handler of each operation.
 
-use http::Request;
-use websvc_transport::{BoxFuture, ServerBody};
+use websvc_transport::BoxFuture;
 
 use super::RequestContext;
+use super::receive::RequestInput;
 use crate::adapter;
 use crate::dashboard;
 use crate::handler;
@@ -18,23 +18,28 @@ pub(super) type BoxHandlerFuture<'a, T = HttpResponse> = BoxFuture<'a, Result<T,
 pub(super) fn perform(
     operation: Operation,
     context: RequestContext<'_>,
-    request: Request<ServerBody>,
+    input: RequestInput,
 ) -> BoxHandlerFuture<'_> {
-    Box::pin(dispatch(operation, context, request))
+    Box::pin(dispatch(operation, context, input))
 }
 
 async fn dispatch(
     operation: Operation,
     context: RequestContext<'_>,
-    request: Request<ServerBody>,
+    input: RequestInput,
 ) -> Result<HttpResponse, ApiError> {
+    let request = match input {
+        RequestInput::Request(request) => request,
+        RequestInput::Form(form) => return handler::parse(context, form).await,
+    };
     match operation {
         Operation::Search => handler::search(context, request).await,
         Operation::Map => handler::map(context, request).await,
         Operation::MapV1 => handler::map_v1(context, request).await,
         Operation::Scrape => handler::scrape(context, request).await,
         Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()).await,
-        Operation::Parse => handler::parse(context, request).await,
+        // With a form, it is handled above.
+        Operation::Parse => handler::parse_upload(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::UploadUrl => handler::upload_url(context, request).await,
         Operation::Upload => handler::upload(context, request).await,

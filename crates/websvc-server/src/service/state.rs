@@ -17,6 +17,7 @@ use websvc_stage::{RequestSpan, TraceCounters};
 use websvc_store::{ApiVersion, Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
 
+use super::receive::BodySlots;
 use super::{Service, ServiceConfig};
 use crate::admission::{Admission, AdmissionLimits};
 use crate::audit_trail::AuditTrail;
@@ -60,6 +61,7 @@ pub(crate) struct ServiceState {
     /// The sessions of the dashboard.
     pub(crate) sessions: Sessions,
     pub(crate) sign_in_limiter: SignInLimiter,
+    pub(super) body_slots: BodySlots,
     pub(crate) uploads: Uploads,
     pub(crate) scrape_results: ScrapeResultStore,
     pub(crate) crawl_progress: CrawlProgressStore,
@@ -113,6 +115,7 @@ impl ServiceState {
             audit,
             sessions: Sessions::new(&store),
             sign_in_limiter: SignInLimiter::default(),
+            body_slots: BodySlots::default(),
             uploads: Uploads::new(uploads_dir),
             scrape_results: ScrapeResultStore::new(&store),
             crawl_progress: CrawlProgressStore::default(),

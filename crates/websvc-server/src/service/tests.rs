@@ -3,18 +3,24 @@
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, StatusCode};
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc_store::{KeyRights, KeyScope, Store};
+use websvc_testkit::until;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse, ServerConfig};
 
+use super::Service;
+use crate::admission::AdmissionLimits;
 use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
-use crate::route::{AccessLevel, Operation, ROUTES, Route};
+use crate::route::{AccessLevel, Operation, ROUTES, RequestBody, Route};
 
 /// A running service and a client for it.
 struct TestServer {
     directory: TempDir,
     address: String,
+    service: Service,
     client: Client,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
@@ -26,20 +32,25 @@ impl TestServer {
     }
 
     async fn listen_on(listen: &str) -> Self {
+        Self::start_with(listen, AdmissionLimits::default()).await
+    }
+
+    async fn start_with(listen: &str, limits: AdmissionLimits) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let config = EmbeddedServerConfig {
             server: ServerConfig::new(listen),
+            limits,
             ..EmbeddedServerConfig::new(directory.path())
         };
-        let service = EmbeddedServer::bind(config).await.unwrap();
-        let address = service.url();
+        let server = EmbeddedServer::bind(config).await.unwrap();
+        let (address, service) = (server.url(), server.service().clone());
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(async move {
             let stopped = async move { stopped.await.unwrap_or_default() };
-            service.run(stopped).await.unwrap();
+            server.run(stopped).await.unwrap();
         });
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { directory, address, client, stop, running }
+        Self { directory, address, service, client, stop, running }
     }
 
     /// Creates a key as another process would, and returns its secret and its id.
@@ -50,16 +61,36 @@ impl TestServer {
     }
 
     async fn request(&self, route: &Route, authorization: Option<&str>) -> FetchResponse {
+        let body = (route.method == Method::POST).then(|| "{}".to_owned());
+        self.request_with(route, authorization, body).await
+    }
+
+    async fn request_with(
+        &self,
+        route: &Route,
+        authorization: Option<&str>,
+        body: Option<String>,
+    ) -> FetchResponse {
         let path = route.path.replace("{file}", "a.png");
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = route.method.clone();
         if let Some(value) = authorization {
             request.headers.insert(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
         }
-        if route.method == Method::POST {
-            request.body = Some("{}".into());
-        }
+        request.body = body.map(Into::into);
         self.client.fetch(request).await.unwrap()
+    }
+
+    /// Begins a request whose body does not arrive completely.
+    async fn begin(&self, path: &str, authorization: &str, media_type: &str) -> TcpStream {
+        let address = self.address.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: {authorization}\r\n\
+             content-type: {media_type}\r\ncontent-length: 100\r\n\r\n{{"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
     }
 
     async fn shut_down(self) {
@@ -146,4 +177,48 @@ async fn metrics_require_a_key_unless_the_address_is_loopback() {
         assert_eq!(with_key.status, StatusCode::OK, "{listen}");
         server.shut_down().await;
     }
+}
+
+#[tokio::test]
+async fn body_larger_than_its_operation_reads_gets_413_that_names_the_limit() {
+    let server = TestServer::start().await;
+    let (key, _) = server.create_key(&KeyRights::default());
+    let authorization = format!("Bearer {key}");
+    let mut checked = 0;
+    for route in routes(AccessLevel::Public).chain(routes(AccessLevel::Key)) {
+        let RequestBody::Whole { max_bytes: max_bytes @ ..=65_536 } = route.operation.body() else {
+            continue;
+        };
+        let body = "0".repeat(max_bytes + 1);
+        let response = server.request_with(route, Some(&authorization), Some(body)).await;
+        assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{route:?}");
+        let text = String::from_utf8_lossy(&response.body);
+        assert!(text.contains(&format!("larger than {max_bytes} bytes")), "{route:?}: {text}");
+        let response = server.request_with(route, Some(&authorization), Some("0".repeat(max_bytes))).await;
+        assert_ne!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{route:?}");
+        checked += 1;
+    }
+    assert!(checked >= 5, "{checked}");
+    server.shut_down().await;
+}
+
+#[tokio::test]
+async fn request_whose_body_arrives_slowly_holds_no_permit() {
+    let limits = AdmissionLimits { total_concurrency: 1, queue_len: 0, ..AdmissionLimits::default() };
+    let server = TestServer::start_with("127.0.0.1:0", limits).await;
+    let (key, _) = server.create_key(&KeyRights::default());
+    let authorization = format!("Bearer {key}");
+    let mut slow = Vec::new();
+    for _ in 0..3 {
+        slow.push(server.begin("/v2/search", &authorization, "application/json").await);
+        slow.push(server.begin("/v2/parse", &authorization, "multipart/form-data; boundary=b").await);
+    }
+    let state = server.service.state();
+    until("the bodies are arriving", || (state.body_slots.in_use(), state.uploads.in_use()) == (3, 3)).await;
+    assert_eq!(state.admission.metrics().in_flight, 0);
+    let route = ROUTES.iter().find(|route| route.path == "/v2/team/queue-status").unwrap();
+    assert_eq!(server.request(route, Some(&authorization)).await.status, StatusCode::OK);
+    drop(slow);
+    until("the slots are free", || (state.body_slots.in_use(), state.uploads.in_use()) == (0, 0)).await;
+    server.shut_down().await;
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
+use websvc_transport::{FairPermit, FairQueue, FairSemaphore};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{UPLOAD_URL_LIFETIME_S, UPLOAD_URLS_MAX};
 
 use super::UploadSpool;
-use super::team_permits::{TeamPermit, TeamPermits, TryAcquireError};
 use crate::response::ApiError;
 
 /// The maximum number of open uploads. On the disk they use at most this many times 50 MB.
@@ -26,7 +26,7 @@ const RETRY_AFTER_S: u64 = 60;
 #[derive(Debug)]
 pub(crate) struct OpenUploads {
     uploads: Arc<Mutex<HashMap<Uuid, OpenUpload>>>,
-    permits: TeamPermits,
+    permits: FairSemaphore,
     lifetime: Duration,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct UploadedFile {
 struct OpenUpload {
     file: UploadedFile,
     state: UploadState,
-    permit: TeamPermit,
+    permit: FairPermit,
     _expiry: ExpiryTimer,
 }
 
@@ -76,18 +76,13 @@ pub(crate) struct UploadSlot<'a> {
 pub(crate) struct TakenUpload {
     pub(crate) file: UploadedFile,
     pub(crate) content: UploadSpool,
-    pub(crate) permit: OpenPermit,
-}
-
-/// The share of a team in the open uploads.
-#[derive(Debug)]
-pub(crate) struct OpenPermit {
-    _permit: TeamPermit,
+    /// The share of the team in the open uploads.
+    pub(crate) permit: FairPermit,
 }
 
 impl OpenUploads {
     pub(super) fn new() -> Self {
-        let permits = TeamPermits::with_team_limit(MAX_OPEN, UPLOAD_URLS_MAX);
+        let permits = FairSemaphore::new(FairQueue::new(MAX_OPEN).with_max_per_key(UPLOAD_URLS_MAX));
         Self { uploads: Arc::default(), permits, lifetime: Duration::from_secs(UPLOAD_URL_LIFETIME_S) }
     }
 
@@ -96,16 +91,16 @@ impl OpenUploads {
     /// # Errors
     /// 429 if there are too many open uploads.
     pub(crate) fn open(&self, team: &str, file: UploadedFile) -> Result<Uuid, ApiError> {
-        let permit = self.permits.try_acquire(team).map_err(|error| {
-            let (code, text) = match error {
-                TryAcquireError::Team => (
+        let permit = self.permits.try_acquire(team).ok_or_else(|| {
+            let (code, text) = match self.permits.in_use() < MAX_OPEN {
+                true => (
                     ErrorCode::ParseUploadLimit,
                     format!(
                         "Too many uploads: {UPLOAD_URLS_MAX} upload URLs of the team are open; convert their files, \
                          or wait until the URLs expire"
                     ),
                 ),
-                TryAcquireError::Total => (
+                false => (
                     ErrorCode::RateLimited,
                     format!(
                         "Rate limit exceeded: limit of {MAX_OPEN} open upload URLs reached, retry after \
@@ -154,7 +149,7 @@ impl OpenUploads {
         uploads.get(&id).filter(|upload| matches!(upload.state, UploadState::Stored(_)))?;
         let OpenUpload { file, state, permit, _expiry } = uploads.remove(&id)?;
         let UploadState::Stored(content) = state else { return None };
-        Some(TakenUpload { file, content, permit: OpenPermit { _permit: permit } })
+        Some(TakenUpload { file, content, permit })
     }
 }
 

@@ -77,6 +77,12 @@ impl Client {
         Box::pin(async move { fetch::fetch(&self.0, request).await })
     }
 
+    /// Returns the maximum number of concurrent requests to one host.
+    #[must_use]
+    pub fn connections_per_host(&self) -> usize {
+        self.0.pool.connections_per_host()
+    }
+
     /// Returns whether a URL names an address that the guard refuses, as `http://127.0.0.1/` and `http://localhost/`
     /// do. The addresses of other names are known only after resolution. The guard checks them when the client
     /// connects.

@@ -46,6 +46,10 @@ impl Pool {
         Self { hosts: Mutex::default(), connections_per_host, idle_per_host, idle_timeout }
     }
 
+    pub(super) fn connections_per_host(&self) -> usize {
+        self.connections_per_host
+    }
+
     /// Waits until fewer requests than the limit are in flight to the endpoint.
     pub(super) async fn acquire_host_permit(&self, endpoint: &Endpoint) -> HostPermit {
         let permits = {

@@ -72,17 +72,17 @@ impl ServerBody {
         self.incoming.as_ref().and_then(|incoming| incoming.size_hint().exact())
     }
 
-    /// Receives the whole body, which [`into_received`](Self::into_received) then returns.
+    /// Receives the whole body, which [`into_received`](Self::into_received) then returns. Returns its length.
     ///
     /// # Errors
     /// [`BodyError::TooLarge`] when the body is larger than `limit` bytes: before anything is read if its declared
     /// length is. [`BodyError::TimedOut`] when the client is too slow. [`BodyError::Broken`] when the body ends early.
-    pub async fn receive(&mut self, limit: usize, timeout: BodyTimeout) -> Result<(), BodyError> {
+    pub async fn receive(&mut self, limit: usize, timeout: BodyTimeout) -> Result<usize, BodyError> {
         if self.announced_length().is_some_and(|length| length > limit as u64) {
             return Err(BodyError::TooLarge { limit });
         }
         self.received = with_timeout(timeout.total, self.collect(limit, timeout.idle)).await??;
-        Ok(())
+        Ok(self.received.len())
     }
 
     /// Returns the body that was received; empty if none was.

@@ -52,7 +52,7 @@ pub(crate) async fn upload_url(
         ApiError::new(ErrorCode::BadRequest, text)
     })?;
     let policy = policy(&context)?;
-    let body = crate::handler::read_body(request).await?;
+    let body = crate::handler::read_body(request)?;
     let decoding = state.admission.decode_body(body, move |body| read_upload_url(body, &policy));
     let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
     let UploadUrlRequest { filename, content_type, declared_size_bytes: _ } = plan;
