@@ -5,6 +5,8 @@
 //! group of its own kind, no negation is the direct child of a negation, groups nest at most
 //! [`MAX_DEPTH`](crate::MAX_DEPTH) levels, and every text can be typed where it occurs.
 
+use crate::lexer::{ends_word, is_dash};
+
 /// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language.
 ///
 /// ```
@@ -31,7 +33,7 @@ pub enum Node {
     /// The child must not match. Written with `-`.
     Not(Box<Node>),
     /// A plain word as typed, without white space, double quotes and parentheses. It is never `OR` or `|`, and starts
-    /// with `-` only if a second `-` follows.
+    /// with `-` only if a second `-` follows. A negative number starts with the minus sign U+2212.
     Word(String),
     /// A quoted text that must occur literally; never empty, without double quotes, its words separated by single
     /// spaces.
@@ -133,6 +135,37 @@ impl Query {
         self.root.is_none()
     }
 
+    /// Returns the query with its phrases as plain words; `None` if it has no phrases, or has other operators too, in
+    /// which case its author means all of them literally.
+    #[must_use]
+    pub fn without_quotes(&self) -> Option<Query> {
+        let root = self.root.as_ref()?;
+        let parts = if let Node::And(children) = root { children } else { std::slice::from_ref(root) };
+        let (mut words, mut has_phrase) = (Vec::new(), false);
+        for part in parts {
+            match part {
+                Node::Word(text) => words.push(text.clone()),
+                Node::Phrase(text) => {
+                    has_phrase = true;
+                    words.extend(plain_words(text));
+                }
+                Node::And(_) | Node::Or(_) | Node::Not(_) | Node::Operator(_) => return None,
+            }
+        }
+        let mut words: Vec<Node> = words.into_iter().map(Node::Word).collect();
+        let root = if words.len() > 1 { Some(Node::And(words)) } else { words.pop() };
+        root.filter(|_| has_phrase).map(|root| Query { root: Some(root) })
+    }
+
+    /// Returns the phrases that every result must contain: those outside of groups and negations.
+    pub fn phrases(&self) -> impl Iterator<Item = &str> {
+        let parts = match &self.root {
+            Some(Node::And(children)) => children.as_slice(),
+            root => root.as_slice(),
+        };
+        parts.iter().filter_map(|part| if let Node::Phrase(text) = part { Some(text.as_str()) } else { None })
+    }
+
     /// Returns the words and phrases that a result should contain, in the order of the query, for highlighting and for
     /// sources without operators. Negated parts are skipped. The arguments of `intitle:` and `allintitle:` are
     /// included.
@@ -179,9 +212,44 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// Returns the words of a phrase, without characters that would be operators outside of quotes.
+fn plain_words(phrase: &str) -> impl Iterator<Item = String> {
+    let words = phrase.split(|c| ends_word(c) || matches!(c, ':' | '\u{ff1a}' | '|'));
+    let words = words.map(|word| word.trim_start_matches(is_dash)).filter(|word| !word.is_empty());
+    words.map(|word| if word == "OR" { "or".to_owned() } else { word.to_owned() })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::parse;
+
+    #[test]
+    fn query_without_quotes_has_the_words_of_its_phrases_in_normal_form() {
+        for (text, expected) in [
+            ("how \"to tie\" a knot", Some("how to tie a knot")),
+            ("\"site:x -y OR (z) a|b | --\"", Some("site x y or z a b")),
+            ("\"-\" a", Some("a")),
+            ("\"-\"", None),
+            ("a b", None),
+            ("\"a b\" site:x.org", None),
+            ("\"a b\" OR c", None),
+            ("\"a b\" -c", None),
+        ] {
+            let relaxed = parse(text).query.without_quotes();
+            assert_eq!(relaxed.as_ref().map(ToString::to_string).as_deref(), expected, "{text}");
+            if let Some(relaxed) = relaxed {
+                assert_eq!(parse(&relaxed.to_string()).query, relaxed, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn phrases_are_those_that_every_result_must_contain() {
+        let phrases = |text: &str| parse(text).query.phrases().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(phrases("\"a b\" c -\"d e\" \"f\" (g OR \"h\")"), ["a b", "f"]);
+        assert_eq!(phrases("\"a b\""), ["a b"]);
+        assert!(phrases("a").is_empty() && phrases("").is_empty());
+    }
 
     #[test]
     fn and_returns_a_query_in_normal_form() {

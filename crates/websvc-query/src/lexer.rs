@@ -7,7 +7,13 @@ use crate::tokens::{Token, Tokens};
 
 /// Splits `text` into tokens, in linear time. Also returns warnings about operators with invalid arguments.
 pub(crate) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<String>) {
-    let mut lexer = Lexer { text, unpaired_quote: unpaired_quote(text), tokens: Tokens::new(text.len()) };
+    let mut lexer = Lexer {
+        text,
+        unpaired_quote: unpaired_quote(text),
+        is_capitals: is_capitals(text),
+        has_exclusion: None,
+        tokens: Tokens::new(text.len()),
+    };
     let mut position = 0;
     while let Some(c) = text[position..].chars().next() {
         position = lexer.step(position, c);
@@ -82,10 +88,65 @@ fn unpaired_quote(text: &str) -> Option<usize> {
     unpaired
 }
 
+/// Returns whether a text is written in capitals only, so that its `OR` is a word: it has a capital outside of `OR`, no
+/// small letter, and no other operator.
+fn is_capitals(text: &str) -> bool {
+    let mut has_capital = false;
+    for word in text.split(is_space).filter(|word| *word != "OR") {
+        let is_operator = word
+            .split_once([':', '\u{ff1a}'])
+            .is_some_and(|(name, _)| OperatorName::from_text(name).is_some());
+        let is_syntax = |c| is_quote(c) || is_open(c) || is_close(c) || c.is_lowercase();
+        if is_operator || word == "|" || word.contains(is_syntax) || is_signed(word) {
+            return false;
+        }
+        has_capital |= word.contains(char::is_uppercase);
+    }
+    has_capital
+}
+
+/// Returns whether a word starts with a dash and has more characters.
+pub(crate) fn is_signed(word: &str) -> bool {
+    word.strip_prefix(is_dash).is_some_and(|rest| !rest.is_empty())
+}
+
+/// Returns whether a text excludes a word, phrase, group or operator with a dash. Numbers with a dash do not count.
+fn has_exclusion(text: &str) -> bool {
+    let (mut before, mut is_quoted) = (' ', false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        is_quoted ^= is_quote(c);
+        let is_start = !is_quoted && (is_space(before) || is_open(before)) && is_dash(c);
+        let excludes =
+            |next: &char| !(is_space(*next) || is_dash(*next) || is_close(*next) || next.is_numeric());
+        if is_start && chars.peek().is_some_and(excludes) {
+            return true;
+        }
+        before = c;
+    }
+    false
+}
+
+/// Returns the length of the number at the start of `text`, the rest of a word after a dash: digits with punctuation in
+/// between and a unit. `7zip` and `3d` are names.
+fn number_length(text: &str) -> Option<usize> {
+    const UNITS: [&str; 6] = ["C", "F", "V", "mV", "dB", "dBm"];
+    let word = &text[..word_length(text)];
+    let is_inner = |c: char| c.is_numeric() || matches!(c, '.' | ',' | ':' | '/' | '-');
+    let unit = word.trim_start_matches(is_inner);
+    let is_number = word.starts_with(char::is_numeric)
+        && (!unit.starts_with(char::is_alphabetic) || UNITS.contains(&unit));
+    is_number.then_some(word.len())
+}
+
 struct Lexer<'a> {
     text: &'a str,
     /// Byte position of the quote without a partner, which is ignored.
     unpaired_quote: Option<usize>,
+    /// True if the text is in capitals only, so that `OR` is a word.
+    is_capitals: bool,
+    /// True if the text excludes something other than a number, once it is known.
+    has_exclusion: Option<bool>,
     tokens: Tokens<'a>,
 }
 
@@ -104,7 +165,7 @@ impl<'a> Lexer<'a> {
         } else if is_close(c) {
             self.tokens.close();
         } else if is_dash(c) && self.negates(next) {
-            self.tokens.minus();
+            return self.negation(start, next);
         } else {
             return self.word(start);
         }
@@ -128,6 +189,21 @@ impl<'a> Lexer<'a> {
             && following.is_some_and(|c| !is_space(c) && !is_dash(c) && !is_close(c))
     }
 
+    /// Reads a dash that negates what follows at byte `next`. A number with a dash is negative, unless the query excludes
+    /// something else too: `-80 °C`.
+    fn negation(&mut self, start: usize, next: usize) -> usize {
+        let (before, rest) = (self.text[..start].chars().next_back(), &self.text[next..]);
+        if before.is_none_or(|before| is_space(before) || is_open(before))
+            && let Some(length) = number_length(rest)
+            && !*self.has_exclusion.get_or_insert_with(|| has_exclusion(self.text))
+        {
+            self.tokens.negative_number(&rest[..length]);
+            return next + length;
+        }
+        self.tokens.minus();
+        next
+    }
+
     /// Reads a word, which may be an operator or `OR`.
     fn word(&mut self, start: usize) -> usize {
         let rest = &self.text[start..];
@@ -136,6 +212,8 @@ impl<'a> Lexer<'a> {
             && let Some(operator) = OperatorName::from_text(name)
         {
             self.tokens.operator(operator, &word[..name.len()], word, argument);
+        } else if word == "OR" && self.is_capitals {
+            self.tokens.or_as_word();
         } else if word == "OR" || word == "|" {
             self.tokens.or();
         } else if !matches!(word, "-" | "\u{ff0d}") {

@@ -92,6 +92,7 @@ impl Parser<'_> {
                 node => Node::Not(Box::new(node)),
             },
             Token::Word(text) => Node::Word(text.to_owned()),
+            Token::NegativeNumber(text) => Node::Word(negative(text)),
             Token::Phrase(text) => Node::Phrase(normalize_phrase(text)),
             Token::Operator(operator) => Node::Operator(self.with_following_terms(operator)),
             // `Tokens` has neither of them at the start of an operand.
@@ -102,10 +103,13 @@ impl Parser<'_> {
     /// Adds the following words and phrases to an `allinurl:` or `allintitle:` operator.
     fn with_following_terms(&mut self, mut operator: Operator) -> Operator {
         if let Operator::AllInUrl(terms) | Operator::AllInTitle(terms) = &mut operator {
-            let is_term = |token: &Token<'_>| matches!(token, Token::Word(_) | Token::Phrase(_));
+            let is_term = |token: &Token<'_>| {
+                matches!(token, Token::Word(_) | Token::NegativeNumber(_) | Token::Phrase(_))
+            };
             while let Some(token) = self.tokens.next_if(is_term) {
                 match token {
                     Token::Word(text) => terms.push(Term::Word(text.to_owned())),
+                    Token::NegativeNumber(text) => terms.push(Term::Word(negative(text))),
                     Token::Phrase(text) => terms.push(Term::Phrase(normalize_phrase(text))),
                     Token::Open | Token::Close | Token::Or | Token::Minus | Token::Operator(_) => {}
                 }
@@ -113,6 +117,11 @@ impl Parser<'_> {
         }
         operator
     }
+}
+
+/// Returns a negative number with the minus sign U+2212, which no dialect reads as an exclusion.
+fn negative(number: &str) -> String {
+    format!("\u{2212}{number}")
 }
 
 /// Joins `parts` to a node in normal form: a single part is not wrapped.

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::{Node, Operator, Query, Site, Size, Term};
-use crate::lexer::{ends_word, is_dash};
+use crate::lexer::{ends_word, is_dash, is_signed};
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -13,61 +13,103 @@ impl Display for Query {
 
 impl Display for Node {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match self {
-            Self::And(children) => {
+        // In a text of capitals, `OR` would be a word.
+        let mut has_capital = false;
+        let is_capitals = only_capitals(self, &mut has_capital) && has_capital;
+        Printer { or: if is_capitals { " | " } else { " OR " } }.node(self, f)
+    }
+}
+
+/// Returns whether a tree consists of words without small letters, and is printed without other operators than `OR`.
+fn only_capitals(node: &Node, has_capital: &mut bool) -> bool {
+    match node {
+        Node::And(children) => children.iter().all(|child| only_capitals(child, has_capital)),
+        Node::Or(children) => {
+            children.iter().all(|child| matches!(child, Node::Word(_)) && only_capitals(child, has_capital))
+        }
+        Node::Word(text) => {
+            *has_capital |= text.contains(char::is_uppercase);
+            !text.contains(char::is_lowercase) && !is_signed(text)
+        }
+        Node::Not(_) | Node::Phrase(_) | Node::Operator(_) => false,
+    }
+}
+
+/// Writes the nodes of one tree.
+#[derive(Clone, Copy)]
+struct Printer {
+    /// The operator between alternatives.
+    or: &'static str,
+}
+
+impl Printer {
+    fn node(self, node: &Node, f: &mut Formatter<'_>) -> Result {
+        match node {
+            Node::And(children) => {
                 for (index, child) in children.iter().enumerate() {
                     let separator = if index == 0 { "" } else { " " };
                     f.write_str(separator)?;
-                    write_child(child, children.get(index + 1), f)?;
+                    self.child(child, children.get(index + 1), f)?;
                 }
                 Ok(())
             }
-            Self::Or(children) => write_alternatives(children, None, f),
-            Self::Not(child) => write_negated(child, None, f),
-            Self::Word(text) => f.write_str(text),
-            Self::Phrase(text) => write!(f, "\"{text}\""),
-            Self::Operator(operator) => operator.fmt(f),
+            Node::Or(children) => self.alternatives(children, None, f),
+            Node::Not(child) => self.negated(child, None, f),
+            Node::Word(text) => f.write_str(text),
+            Node::Phrase(text) => write!(f, "\"{text}\""),
+            Node::Operator(operator) => operator.fmt(f),
         }
     }
-}
 
-/// Writes a child of [`Node::And`]. An `allinurl:` or `allintitle:` operator is put in parentheses if the `next`
-/// sibling would otherwise become one of its terms.
-fn write_child(node: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
-    match node {
-        Node::Or(children) => write_alternatives(children, next, f),
-        Node::Not(child) => write_negated(child, next, f),
-        Node::Operator(Operator::AllInUrl(_) | Operator::AllInTitle(_))
-            if next.is_some_and(starts_as_term) =>
-        {
-            write!(f, "({node})")
-        }
-        Node::And(_) | Node::Word(_) | Node::Phrase(_) | Node::Operator(_) => node.fmt(f),
+    fn group(self, node: &Node, f: &mut Formatter<'_>) -> Result {
+        f.write_str("(")?;
+        self.node(node, f)?;
+        f.write_str(")")
     }
-}
 
-fn write_alternatives(children: &[Node], next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
-    for (index, child) in children.iter().enumerate() {
-        if index > 0 {
-            f.write_str(" OR ")?;
+    /// Writes a child of [`Node::And`]. An `allinurl:` or `allintitle:` operator is put in parentheses if the `next`
+    /// sibling would otherwise become one of its terms.
+    fn child(self, node: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
+        match node {
+            Node::Or(children) => self.alternatives(children, next, f),
+            Node::Not(child) => self.negated(child, next, f),
+            Node::Operator(Operator::AllInUrl(_) | Operator::AllInTitle(_))
+                if next.is_some_and(starts_as_term) =>
+            {
+                self.group(node, f)
+            }
+            Node::And(_) | Node::Word(_) | Node::Phrase(_) | Node::Operator(_) => self.node(node, f),
         }
-        let next = if index + 1 == children.len() { next } else { None };
+    }
+
+    fn alternatives(self, children: &[Node], next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
+        for (index, child) in children.iter().enumerate() {
+            if index > 0 {
+                f.write_str(self.or)?;
+            }
+            let next = if index + 1 == children.len() { next } else { None };
+            match child {
+                Node::And(_) => self.group(child, f)?,
+                _ => self.child(child, next, f)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn negated(self, child: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
         match child {
-            Node::And(_) => write!(f, "({child})")?,
-            _ => write_child(child, next, f)?,
-        }
-    }
-    Ok(())
-}
-
-fn write_negated(child: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
-    match child {
-        Node::And(_) | Node::Or(_) => write!(f, "-({child})"),
-        // Two adjacent dashes would be the start of a word.
-        Node::Word(text) if text.starts_with(is_dash) => write!(f, "-({text})"),
-        _ => {
-            f.write_str("-")?;
-            write_child(child, next, f)
+            Node::And(_) | Node::Or(_) => {
+                f.write_str("-")?;
+                self.group(child, f)
+            }
+            // Two adjacent dashes would be the start of a word, and a dash before a number that of a negative number.
+            Node::Word(text) if text.starts_with(|c: char| is_dash(c) || c.is_numeric()) => {
+                write!(f, "-({text})")
+            }
+            _ => {
+                f.write_str("-")?;
+                self.child(child, next, f)
+            }
         }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Token<'a> {
     /// A `-` that negates the operand directly after it.
     Minus,
     Word(&'a str),
+    /// A number after a minus sign.
+    NegativeNumber(&'a str),
     /// The text between two quotes, not yet normalized, never blank.
     Phrase(&'a str),
     Operator(Operator),
@@ -106,10 +108,30 @@ impl<'a> Tokens<'a> {
             Some(Token::Or) => {}
             _ if after_or => {}
             None | Some(Token::Open | Token::Minus) => self.tokens.push(OR_AS_WORD),
-            Some(Token::Close | Token::Word(_) | Token::Phrase(_) | Token::Operator(_)) => {
-                self.tokens.push(Token::Or);
-            }
+            Some(
+                Token::Close
+                | Token::Word(_)
+                | Token::NegativeNumber(_)
+                | Token::Phrase(_)
+                | Token::Operator(_),
+            ) => self.tokens.push(Token::Or),
         }
+    }
+
+    /// Adds an `OR` that is a word.
+    pub(crate) fn or_as_word(&mut self) {
+        self.end_pending();
+        self.tokens.push(OR_AS_WORD);
+    }
+
+    /// Adds a number that follows a dash.
+    pub(crate) fn negative_number(&mut self, number: &'a str) {
+        self.end_pending();
+        self.warnings.push(format!(
+            "\"-{0}\" was searched as a negative number; to exclude the number, write -\"{0}\"",
+            truncated(number)
+        ));
+        self.tokens.push(Token::NegativeNumber(number));
     }
 
     pub(crate) fn word(&mut self, word: &'a str) {

@@ -139,6 +139,55 @@ fn or_without_operands_is_a_word() {
 }
 
 #[test]
+fn or_in_a_text_of_capitals_is_a_word() {
+    check("TO BE OR NOT TO BE", "(and TO BE or NOT TO BE)", 0);
+    check("READ OR OR WRITE 2024", "(and READ or or WRITE 2024)", 0);
+    check("ÜBER OR UNTER", "(and ÜBER or UNTER)", 0);
+    check("NASA | ESA", "(or NASA ESA)", 0);
+    check("NASA OR ESA missions", "(and (or NASA ESA) missions)", 0);
+    check("2024 OR 2025", "(or 2024 2025)", 0);
+    check("東京 OR 大阪", "(or 東京 大阪)", 0);
+    for (text, expected) in [
+        ("(A OR B)", "(or A B)"),
+        ("A OR \"B C\"", "(or A \"B C\")"),
+        ("A OR -B", "(or A (not B))"),
+        ("A OR B | C", "(or A B C)"),
+        ("SITE:A.ORG OR SITE:B.ORG", "(or (site a.org None None) (site b.org None None))"),
+    ] {
+        check(text, expected, 0);
+    }
+    assert_eq!(parse("A | B").query.to_string(), "A | B");
+    assert_eq!(parse("a | B").query.to_string(), "a OR B");
+}
+
+#[test]
+fn dash_before_a_number_is_a_minus_sign() {
+    check("-80 °C", "(and −80 °C)", 1);
+    check("freezer at -80°C", "(and freezer at −80°C)", 1);
+    check("(-3.5 V) -2 -40% -20dB", "(and −3.5 V −2 −40% −20dB)", 4);
+    check("allintitle:a -80", "(allintitle a −80)", 1);
+    check("\u{ff0d}80", "−80", 1);
+    check("−80 °C", "(and −80 °C)", 0);
+    assert_eq!(
+        parse("x -2024").warnings,
+        ["\"-2024\" was searched as a negative number; to exclude the number, write -\"2024\""]
+    );
+}
+
+#[test]
+fn number_is_excluded_if_the_query_says_so() {
+    check("x -\"80\"", "(and x (not \"80\"))", 0);
+    check("x -(80)", "(and x (not 80))", 0);
+    check("tea -milk -2024", "(and tea (not milk) (not 2024))", 0);
+    check("tea -2024 -site:a.org", "(and tea (not 2024) (not (site a.org None None)))", 0);
+    check("movie -3d -7zip -4K", "(and movie (not 3d) (not 7zip) (not 4K))", 0);
+    check("\"a -b\" -80", "(and \"a -b\" −80)", 1);
+    check("10-80 a-5", "(and 10-80 a-5)", 0);
+    check("a - 80 --80", "(and a 80 --80)", 0);
+    assert_eq!(parse("x -(80)").query.to_string(), "x -(80)");
+}
+
+#[test]
 fn nested_groups_are_flattened() {
     check("(a)", "a", 0);
     check("((a b) c)", "(and a b c)", 0);

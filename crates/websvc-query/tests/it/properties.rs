@@ -15,7 +15,7 @@ fn grammar_text() -> impl Strategy<Value = String> {
             "(", ")", "-", "--", "\"", "\"\"", " ", " ", " ", "OR", " OR ", "|", "a b", "\"a b\"", "()", "-(",
             "allintitle:", "allinurl:", "intitle:", "inurl:", "site:", "site:a.org/x", "filetype:pdf", "ext:",
             "imagesize:1x2", "imagesize:", "larger:q", "related:x.org", "\u{201c}", ":", "/", "*", ".", "\u{130}",
-            "\u{ff08}", "\u{ff09}", "\u{ff1a}", "\u{ff0d}", "\u{ad}", "\u{200b}", "\0",
+            "A", " B ", " -8", "-8x", "-9\u{b0}", "\u{2212}1", "\u{ff08}", "\u{ff09}", "\u{ff1a}", "\u{ff0d}", "\u{ad}", "\u{200b}", "\0",
         ]).prop_map(str::to_owned),
     ];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())

@@ -67,11 +67,15 @@ fn word() -> impl Strategy<Value = String> {
         "it's",
         "\u{645}\u{6cc}\u{200c}\u{62e}",
         "\u{ab}a\u{bb}",
+        "\u{2212}80",
+        "7zip",
+        "SITE:?",
+        "A-B",
         "*",
         "||",
     ];
-    // A colon follows only a digit, so that no word is an operator.
-    prop_oneof![3 => "[a-z0-9é東+.]{1,5}(-[a-z]{1,2}|[0-9]:[a-z])?", 1 => prop::sample::select(unusual).prop_map(str::to_owned)]
+    // Words in capitals, because `OR` is a word among them. A colon follows only a digit, so that no word is an operator.
+    prop_oneof![3 => "[a-z0-9é東+.]{1,5}(-[a-z]{1,2}|[0-9]:[a-z])?", 3 => "[A-C0-9東]{1,3}", 1 => prop::sample::select(unusual).prop_map(str::to_owned)]
 }
 
 fn phrase() -> impl Strategy<Value = String> {
