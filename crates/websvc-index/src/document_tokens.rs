@@ -1,6 +1,6 @@
 //! Conversion of texts into tokens of the text fields.
 
-use crate::analysis::{FormCache, Forms, Kind, Language, each_word, fold};
+use crate::analysis::{FormCache, Forms, Kind, Language, Word, each_word, fold};
 use crate::packed_tokens::PackedTokens;
 use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
@@ -36,7 +36,7 @@ impl<'a> DocumentTokenizer<'a> {
         let mut marked = String::new();
         each_word(text, |word| {
             if self.position < TITLE_WORDS {
-                self.word(word.lower, word.kind, weight);
+                self.word(word, weight);
                 let language = self.language_of(word.kind);
                 let forms = self.forms.get(language, word.lower);
                 self.titles.push(&forms.folded, self.position, 1);
@@ -57,7 +57,7 @@ impl<'a> DocumentTokenizer<'a> {
     pub(crate) fn section(&mut self, text: &str, weight: usize) -> u32 {
         let start = self.position;
         each_word(text, |word| {
-            self.word(word.lower, word.kind, weight);
+            self.word(word, weight);
             self.position += 1;
         });
         self.position - start
@@ -71,8 +71,8 @@ impl<'a> DocumentTokenizer<'a> {
         self.exact.truncate(len);
     }
 
-    /// Adds one word at the current position.
-    fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
+    /// Adds one word at the current position. Its mark has the same position.
+    fn word(&mut self, Word { lower, kind, mark }: Word<'_>, weight: usize) {
         let language = self.language_of(kind);
         let Forms { folded, stem, is_stop_word, .. } = self.forms.get(language, lower);
         self.exact.push(folded, self.position, 1);
@@ -82,6 +82,9 @@ impl<'a> DocumentTokenizer<'a> {
         self.terms.push(stem, self.position, weight);
         if language.is_some_and(Language::has_accents) && stem != folded {
             self.terms.push(folded, self.position, weight);
+        }
+        if let Some(mark) = mark {
+            self.terms.push(mark, self.position, weight);
         }
     }
 

@@ -14,12 +14,16 @@ use crate::address::{path_term, port_term, site_term};
 use crate::document_terms::synonymous_extensions;
 use crate::exclusion_query::ExclusionQuery;
 use crate::related::related;
+use crate::run::is_run;
 use crate::schema::{EXPLICIT, Fields, NEWS};
 use crate::search::{DomainFilter, Safe, SearchOptions, Vertical};
 use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::{Compound, CompoundJoin, QueryWord, Vocabulary, literal_words};
 
 type Boxed = Box<dyn IndexQuery>;
+
+/// Maximum runs of a query that are searched as such, because each reads the positions of its words.
+const MAX_RUNS: usize = 8;
 
 /// A compiled query.
 #[derive(Default)]
@@ -36,6 +40,10 @@ pub(crate) struct Compiled {
     pub(crate) words: Vec<QueryWord>,
     /// Pairs of neighboring words, written as one word. They may not occur in the index.
     pub(crate) compounds: Vec<Compound>,
+    /// The runs: texts such as `1.2.3`, whose words belong together in this order, as positions in `words`.
+    pub(crate) runs: Vec<(String, Vec<usize>)>,
+    /// The marks of the words, such as `.net`. Pages with them are preferred.
+    pub(crate) marks: Vec<String>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -80,16 +88,24 @@ impl Compiler<'_> {
         let mut previous: Option<QueryWord> = None;
         for text in query.words() {
             let words = self.vocabulary.words(text, self.searcher, self.fields)?;
-            for (index, word) in words.into_iter().enumerate() {
+            let is_run = is_run(text, &words) && out.runs.len() < MAX_RUNS;
+            let mut run = Vec::new();
+            for (index, mut word) in words.into_iter().enumerate() {
                 let is_tight = index > 0 && !text.contains(char::is_whitespace);
                 let join = if is_tight { CompoundJoin::Tight } else { CompoundJoin::Loose };
                 let previous = previous.replace(word.clone());
                 let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, join));
                 out.compounds.extend(compound);
-                match out.words.iter_mut().find(|existing| existing.exact == word.exact) {
-                    Some(existing) => existing.count += 1,
+                out.marks.extend(word.mark.take());
+                let known = out.words.iter().position(|existing| existing.exact == word.exact);
+                run.push(known.unwrap_or(out.words.len()));
+                match known {
+                    Some(known) => out.words[known].count += 1,
                     None => out.words.push(word),
                 }
+            }
+            if is_run {
+                out.runs.push((text.to_owned(), run));
             }
         }
         Ok(out)

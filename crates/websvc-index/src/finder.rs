@@ -13,6 +13,18 @@ use crate::search::SearchOptions;
 /// Minimum documents of a frequent word, all positions of which take long to read.
 const FREQUENT_WORD_DOCUMENTS: u64 = 2_000;
 
+/// Number of candidates above the number of hits that are ranked for them.
+const SPARE_CANDIDATES: usize = 20;
+
+/// The candidates that were found.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Documents with the best scores, best first.
+    pub(crate) candidates: Vec<Candidate>,
+    /// True if a greater depth finds more.
+    pub(crate) has_more: bool,
+}
+
 /// A finder of candidates for a compiled query.
 pub(crate) struct CandidateFinder<'a> {
     pub(crate) searcher: &'a Searcher,
@@ -22,46 +34,75 @@ pub(crate) struct CandidateFinder<'a> {
 }
 
 impl CandidateFinder<'_> {
-    /// Returns about `wanted` documents with the best BM25 scores.
-    pub(crate) fn find_candidates(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+    /// Returns about `depth` documents with the best BM25 scores. Weaker matches are left out while the better ones
+    /// suffice. The limit of the search has no effect, so that it does not change the order of the hits.
+    pub(crate) fn find_candidates(&self, depth: usize) -> tantivy::Result<Found> {
+        let enough = depth.saturating_sub(SPARE_CANDIDATES);
         if self.statistics.words.is_empty() {
-            return self.find_without_words(wanted);
+            return self.find_without_words(depth, enough);
         }
         if self.has_frequent_phrases() {
-            return self.find_phrases(wanted);
+            return Ok(complete(self.find_phrases(depth)?, depth));
         }
+        let by_date = self.options.sort == Sort::Date;
+        let is_keyword_query = self.statistics.is_keyword_query();
         let mut found = Vec::new();
-        let can_require_all = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
-        if can_require_all && (self.statistics.is_keyword_query() || self.options.sort == Sort::Date) {
-            found = self.run(Occur::Must, wanted)?;
-            if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
-                return Ok(found);
+        if !self.statistics.runs.is_empty() && !by_date {
+            found = self.find_runs(depth)?;
+            if is_keyword_query && found.len() >= enough {
+                return Ok(Found { candidates: found, has_more: true });
             }
         }
-        append_new(&mut found, self.run(Occur::Should, wanted)?);
-        Ok(found)
+        let can_require_all = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
+        if can_require_all && (is_keyword_query || by_date) {
+            append_new(&mut found, self.run(Occur::Must, depth)?);
+            if by_date && !found.is_empty() {
+                return Ok(complete(found, depth));
+            }
+            if found.len() >= enough {
+                return Ok(Found { candidates: found, has_more: true });
+            }
+        }
+        let some_words = self.run(Occur::Should, depth)?;
+        let has_more = some_words.len() >= depth;
+        append_new(&mut found, some_words);
+        Ok(Found { candidates: found, has_more })
     }
 
     /// Finds documents by filters alone or, if all words are stop words, by the exact words.
-    fn find_without_words(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+    fn find_without_words(&self, depth: usize, enough: usize) -> tantivy::Result<Found> {
         if self.compiled.plain_words == 0 {
-            return self.collect(Vec::new(), wanted);
+            return Ok(complete(self.collect(Vec::new(), depth)?, depth));
         }
         if !self.compiled.words.iter().all(|word| word.forms.is_empty()) || self.compiled.words.is_empty() {
             // None of the words occurs in the index.
-            return Ok(Vec::new());
+            return Ok(Found::default());
         }
         let text = self.compiled.words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
         let mut found = match self.statistics.phrase_query(&text) {
-            Some(phrase) => self.collect(vec![(Occur::Must, phrase)], wanted)?,
+            Some(phrase) => self.collect(vec![(Occur::Must, phrase)], depth)?,
             None => Vec::new(),
         };
-        if found.len() < self.options.limit {
-            let exact = self.statistics.exact_queries(&text);
-            let clauses = exact.into_iter().map(|term| (Occur::Must, term)).collect();
-            append_new(&mut found, self.collect(clauses, wanted)?);
+        if found.len() >= enough {
+            return Ok(Found { candidates: found, has_more: true });
         }
-        Ok(found)
+        let exact = self.statistics.exact_queries(&text);
+        let clauses = exact.into_iter().map(|term| (Occur::Must, term)).collect();
+        let all_words = self.collect(clauses, depth)?;
+        let has_more = all_words.len() >= depth;
+        append_new(&mut found, all_words);
+        Ok(Found { candidates: found, has_more })
+    }
+
+    /// Finds documents in which one of the runs of the query occurs as typed, such as `1.2.3`. The parts of a run may be
+    /// frequent, so that the documents with the best scores need not have the run.
+    fn find_runs(&self, depth: usize) -> tantivy::Result<Vec<Candidate>> {
+        let runs = self.statistics.runs.iter().map(|run| run.query.box_clone()).collect();
+        let any_run = ConstScoreQuery::new(Box::new(BooleanQuery::union(runs)), 0.0);
+        let words = self.statistics.words.iter().flat_map(ScoredWord::terms);
+        let mut clauses: Vec<(Occur, Box<dyn IndexQuery>)> = vec![(Occur::Must, Box::new(any_run))];
+        clauses.extend(words.map(|word| (Occur::Should, word)));
+        self.collect(vec![(Occur::Must, Box::new(BooleanQuery::new(clauses)))], depth)
     }
 
     /// Returns true if the query has only phrases of words so frequent that checking the phrases last is faster.
@@ -153,6 +194,12 @@ impl CandidateFinder<'_> {
         let found = self.searcher.search_with_statistics_provider(query, &top, self.statistics)?;
         Ok(found.into_iter().map(|(score, address)| Candidate::new(address, score)).collect())
     }
+}
+
+/// Returns the candidates of a query without weaker matches after them.
+fn complete(candidates: Vec<Candidate>, depth: usize) -> Found {
+    let has_more = candidates.len() >= depth;
+    Found { candidates, has_more }
 }
 
 /// Appends the candidates of `more` that are not in `found`. The candidates in `found` have better scores.

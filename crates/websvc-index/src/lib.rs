@@ -54,6 +54,7 @@ mod packed_tokens;
 mod rank;
 mod related;
 mod remove_site;
+mod run;
 mod schema;
 mod search;
 mod select;

@@ -13,6 +13,7 @@ use tantivy::{DocAddress, DocSet, Searcher, Term};
 
 use crate::filter::Compiled;
 use crate::freshness;
+use crate::run::Run;
 use crate::schema::{BODY_START, Fields};
 use crate::search::MAX_KEYWORDS;
 use crate::sub_index::SubIndexSearcher;
@@ -74,7 +75,10 @@ impl ScoredWord {
 /// is no more specific than the common one.
 pub(crate) struct QueryStatistics {
     pub(crate) words: Vec<ScoredWord>,
+    pub(crate) runs: Vec<Run>,
     pub(crate) documents: u64,
+    /// Number of words, where a run counts as one and a mark as none.
+    keywords: usize,
     exact: Field,
     tokens: u64,
     terms: Field,
@@ -115,11 +119,18 @@ impl QueryStatistics {
                 scored.push(word);
             }
         }
+        let marks = add_marks(searcher, fields, compiled, &mut scored)?;
         add_compounds(searcher, fields, compiled, &indexes, &mut scored)?;
+        let runs = compiled.runs.iter().filter_map(|run| Run::new(compiled, fields.exact, run, &indexes));
+        let runs: Vec<Run> = runs.collect();
+        let joined: usize = runs.iter().map(|run| run.words().count() - 1).sum();
+        let keywords = typed(&scored).len().saturating_sub(marks + joined);
         Ok(Self {
             words: scored,
+            runs,
             exact: fields.exact,
             documents,
+            keywords,
             tokens,
             terms: fields.terms,
             searcher: searcher.clone(),
@@ -128,7 +139,7 @@ impl QueryStatistics {
 
     /// Returns true if the query is short enough to be a keyword query.
     pub(crate) fn is_keyword_query(&self) -> bool {
-        typed(&self.words).len() <= MAX_KEYWORDS
+        self.keywords <= MAX_KEYWORDS
     }
 
     /// Returns the maximum BM25 score of the query.
@@ -175,6 +186,27 @@ impl QueryStatistics {
         let terms: Vec<_> = words.iter().map(|word| Term::from_field_text(self.exact, word)).collect();
         (terms.len() > 1).then(|| -> Box<dyn IndexQuery> { Box::new(PhraseQuery::new(terms)) })
     }
+}
+
+/// Appends the marks of the query that occur in the index to the scored words, and returns their number. In an index
+/// that was written before marks existed, none occur.
+fn add_marks(
+    searcher: &Searcher,
+    fields: &Fields,
+    compiled: &Compiled,
+    scored: &mut Vec<ScoredWord>,
+) -> tantivy::Result<usize> {
+    let documents = searcher.total_num_docs()?;
+    let words = scored.len();
+    for mark in &compiled.marks {
+        let term = Term::from_field_text(fields.terms, mark);
+        let doc_freq = searcher.doc_freq(&term)?.min(documents);
+        if doc_freq > 0 && !scored[words..].iter().any(|other| other.terms.contains(&term)) {
+            let idf = inverse_document_frequency(doc_freq, documents);
+            scored.push(ScoredWord { terms: vec![term], doc_freq, idf, count: 1, boost: 1.0, covers: 0 });
+        }
+    }
+    Ok(scored.len() - words)
 }
 
 /// Appends the compounds of the query that occur in the index to the scored words.
@@ -337,27 +369,38 @@ pub(crate) const SATURATION: f32 = 2.2;
 const TITLE_SHARE: f32 = 0.2;
 /// Maximum bonus of words close to each other, as a share of the maximum BM25 score.
 const PROXIMITY_SHARE: f32 = 0.2;
+/// Bonus of a run that occurs as typed, as a share of the maximum BM25 score of its words.
+const RUN_SHARE: f32 = 0.5;
 
 /// Maximum distance of two words for the proximity bonus.
 const MAX_DISTANCE: u32 = 6;
 
-/// Adds the bonuses for title, proximity and complete matches to the scores, and sorts the candidates best first.
-pub(crate) fn rank(
-    words: &[ScoredWord],
-    positions: &[(u32, u16)],
-    is_keyword_query: bool,
-    candidates: &mut [Candidate],
-) {
-    let total_idf: f32 = typed(words).iter().map(|word| word.idf).sum();
-    for candidate in candidates.iter_mut() {
+/// Adds the bonuses for title, proximity, runs and complete matches to the scores, and sorts the candidates best first.
+pub(crate) fn rank(statistics: &QueryStatistics, positions: &[(u32, u16)], candidates: &mut [Candidate]) {
+    // More than the maximum score of a document without one of the words.
+    const COMPLETE_SHARE: f32 = 1.0 + TITLE_SHARE + PROXIMITY_SHARE + RUN_SHARE + freshness::SHARE;
+    let QueryStatistics { words, runs, .. } = statistics;
+    let is_keyword_query = statistics.is_keyword_query();
+    let complete_bonus = COMPLETE_SHARE * statistics.max_score();
+    let mut has_all_runs = vec![false; candidates.len()];
+    for (candidate, has_all_runs) in candidates.iter_mut().zip(&mut has_all_runs) {
         let positions = &positions[candidate.positions.clone()];
         let (title, has_all_words) = title_and_coverage(words, positions);
-        candidate.score += SATURATION * (TITLE_SHARE * title + PROXIMITY_SHARE * proximity(words, positions));
+        let found = || runs.iter().filter(|run| run.occurs(positions));
+        let in_runs: f32 = found().flat_map(Run::words).map(|word| words[word].idf).sum();
+        let in_runs = RUN_SHARE * in_runs.min(statistics.total_idf());
+        let shares = TITLE_SHARE * title + PROXIMITY_SHARE * proximity(words, positions) + in_runs;
+        candidate.score += SATURATION * shares;
         candidate.is_close = has_all_words || !is_keyword_query;
+        *has_all_runs = !runs.is_empty() && found().count() == runs.len();
         if is_keyword_query && has_all_words {
-            // More than the maximum score of a document without one of the words.
-            let max_share = 1.0 + TITLE_SHARE + PROXIMITY_SHARE + freshness::SHARE;
-            candidate.score += SATURATION * total_idf * max_share;
+            candidate.score += complete_bonus;
+        }
+    }
+    if is_keyword_query && has_all_runs.contains(&true) {
+        for (candidate, has_all_runs) in candidates.iter_mut().zip(has_all_runs) {
+            candidate.is_close &= has_all_runs;
+            candidate.score += if candidate.is_close { complete_bonus } else { 0.0 };
         }
     }
     best_first(candidates);

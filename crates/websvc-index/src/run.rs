@@ -57,12 +57,15 @@ impl Run {
 }
 
 /// Returns whether the words of a text without spaces belong together in this order: versions, addresses, dates, product
-/// numbers and names with dots. Words of letters with hyphens do not: they are also written apart or as one word.
+/// numbers and names with dots. Words of letters with hyphens or slashes do not, because they are also written apart or
+/// as one word, and neither do abbreviations (`e.g.`).
 pub(crate) fn is_run(text: &str, words: &[QueryWord]) -> bool {
+    let inner = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_name = inner.contains(['.', '_', ':', '@']) && words.iter().any(|word| word.exact.len() > 1);
     words.len() > 1
         && words.iter().all(|word| word.spaced)
         && !text.contains(char::is_whitespace)
-        && text.contains(|c: char| c.is_numeric() || matches!(c, '.' | '_' | '/' | ':' | '@'))
+        && (is_name || inner.contains(char::is_numeric))
 }
 
 #[cfg(test)]
@@ -88,7 +91,10 @@ mod tests {
         check("WH-1000XM5", &["wh", "1000xm5"], true);
         check("Node.js", &["node", "js"], true);
         check("max_length", &["max", "length"], true);
-        check("well-known", &["well", "known"], false);
+        check("(10.0.7.1),", &["10", "0", "7", "1"], true);
+        check("well-known.", &["well", "known"], false);
+        check("and/or", &["and", "or"], false);
+        check("(e.g.,", &["e", "g"], false);
         check("2024", &["2024"], false);
         check("3 11", &["3", "11"], false);
     }

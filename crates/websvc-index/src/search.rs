@@ -4,8 +4,12 @@
 //! are too few, for the best documents with some of the words. Both are simple enough for tantivy to skip most
 //! postings. Ranking then reads the word positions of a few dozen candidates. Snippets are chosen by the same
 //! positions, so no text is tokenized for them.
+//!
+//! The limit of a search must not change the order of its hits. Candidates are therefore ranked to a fixed depth
+//! ([`FIRST_DEPTH`]). Only if that gives too few hits, more candidates are ranked, and follow after the hits so far.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use jiff::Timestamp;
 use tantivy::query::{Query as IndexQuery, TermQuery};
@@ -18,13 +22,13 @@ use crate::country;
 use crate::display_doc::{DisplayDoc, DisplayDocHeader};
 use crate::feedback::RelevanceFeedback;
 use crate::filter::{Compiled, Compiler};
-use crate::finder::{CandidateFinder, append_new};
+use crate::finder::{CandidateFinder, Found, append_new};
 use crate::freshness::{SegmentDates, boost_fresh};
 use crate::rank::{
     Candidate, QueryStatistics, SATURATION, ScoredWord, best_first, mark_close_candidates, rank,
     read_positions,
 };
-use crate::select::{Selection, SelectionRules, has_other_hosts, select};
+use crate::select::{Selection, SelectionRules};
 use crate::snippet;
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::suggest::did_you_mean;
@@ -159,15 +163,19 @@ pub struct HitImage {
 /// queries are sentences, in which many words are dispensable.
 pub(crate) const MAX_KEYWORDS: usize = 4;
 
-/// Number of candidates above the limit of hits that are ranked.
-const SPARE_CANDIDATES: usize = 20;
+/// Number of candidates that every search ranks, enough for ten hits.
+const FIRST_DEPTH: usize = 30;
+
+/// Factor of the number of candidates that are ranked next, if those so far gave too few hits.
+const DEPTH_FACTOR: usize = 4;
+
+/// Minimum number of candidates that are ranked before a search for pages ends with too few hits, because others were
+/// copies. A larger limit allows [`DEPTH_FACTOR`] candidates for each hit.
+const MAX_DEPTH: usize = FIRST_DEPTH * DEPTH_FACTOR * DEPTH_FACTOR;
 
 /// Bonus of a page of the searcher's country, as a share of the maximum BM25 score. It is too small to pass pages that
 /// are clearly more relevant.
 const COUNTRY_SHARE: f32 = 0.05;
-
-/// Factor of the number of candidates in the second pass, when copies of pages left too few hits.
-const SECOND_PASS_FACTOR: usize = 8;
 
 /// Maximum candidates of an image search, which may have many candidates for the same image.
 const MAX_CANDIDATES: usize = 5_000;
@@ -229,24 +237,33 @@ impl IndexSearcher<'_> {
         options: &SearchOptions,
     ) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
         let finder = CandidateFinder { searcher: &self.images.searcher, compiled, statistics, options };
-        let mut wanted = options.limit + SPARE_CANDIDATES;
+        let (mut images, mut seen, mut positions) = (Vec::new(), Vec::new(), WordPositions::new());
+        let mut depth = FIRST_DEPTH;
         loop {
-            let mut candidates = finder.find_candidates(wanted)?;
-            let has_more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
-            let positions = sort_candidates(self.images, statistics, options, &mut candidates)?;
-            let candidates = self.distinct_images(candidates, options.limit)?;
-            if candidates.len() >= options.limit || !has_more {
-                return Ok((candidates, positions));
+            let Found { mut candidates, has_more } = finder.find_candidates(depth)?;
+            sort_candidates(self.images, statistics, options, &mut candidates, &mut positions)?;
+            self.add_distinct_images(candidates, options.limit, &mut seen, &mut images)?;
+            if images.len() >= options.limit || !has_more || depth >= MAX_CANDIDATES {
+                return Ok((images, positions));
             }
-            wanted *= 4;
+            depth *= DEPTH_FACTOR;
         }
     }
 
-    /// Returns the best candidate of each image whose page is committed, at most `limit`.
-    fn distinct_images(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
+    /// Adds the best candidate of each new image whose page is committed, until there are `limit`. `seen` has the
+    /// fingerprints of the images.
+    fn add_distinct_images(
+        &self,
+        candidates: Vec<Candidate>,
+        limit: usize,
+        seen: &mut Vec<Option<u64>>,
+        images: &mut Vec<Candidate>,
+    ) -> tantivy::Result<()> {
         let SubIndexSearcher { fields, searcher, .. } = self.images;
-        let (mut distinct, mut seen) = (Vec::new(), Vec::new());
         for mut candidate in candidates {
+            if images.len() >= limit {
+                break;
+            }
             let address = candidate.address;
             let columns = searcher.segment_reader(address.segment_ord).fast_fields();
             let fingerprint = columns.u64("fingerprint")?.first(address.doc_id);
@@ -257,13 +274,10 @@ impl IndexSearcher<'_> {
             let Some(doc) = DisplayDoc::decode(&bytes) else { continue };
             if find(&self.pages.searcher, fields, doc.header.url)?.is_some() {
                 seen.push(fingerprint);
-                distinct.push(candidate);
-            }
-            if distinct.len() >= limit {
-                break;
+                images.push(candidate);
             }
         }
-        Ok(distinct)
+        Ok(())
     }
 }
 
@@ -275,42 +289,48 @@ fn select_pages(
     options: &SearchOptions,
     rules: SelectionRules,
 ) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
-    let mut wanted = options.limit + SPARE_CANDIDATES;
-    let mut candidates = Vec::new();
-    let mut is_second_pass = false;
+    let limit = options.limit;
+    let (mut selection, mut positions) = (Selection::new(view, rules), WordPositions::new());
+    let mut depth = FIRST_DEPTH;
     loop {
         let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
-        append_new(&mut candidates, finder.find_candidates(wanted)?);
-        let positions = sort_candidates(view, statistics, options, &mut candidates)?;
-        let Selection { selected, crowding_hosts } = select(&mut candidates, view, rules, options.limit)?;
-        let too_few = selected.len() < options.limit;
-        let exhausted = candidates.len() < wanted;
-        if is_second_pass || exhausted || !(too_few || has_other_hosts(view, &crowding_hosts)?) {
-            return Ok((selected, positions));
+        let Found { candidates: mut found, has_more } = finder.find_candidates(depth)?;
+        let mut candidates = found.clone();
+        sort_candidates(view, statistics, options, &mut candidates, &mut positions)?;
+        selection.add(&mut candidates, limit)?;
+        let crowding_hosts = selection.crowding_hosts()?.to_vec();
+        if depth == FIRST_DEPTH && found.len() >= depth && !crowding_hosts.is_empty() {
+            // The hosts that dominate the first hits are left out, and all candidates are ranked again.
+            let excluded = compiled.excluded.len();
+            compiled.excluded.extend(crowding_hosts.iter().map(|host| documents_of(view, host)));
+            let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
+            append_new(&mut found, finder.find_candidates(depth)?.candidates);
+            compiled.excluded.truncate(excluded);
+            (selection, positions) = (Selection::new(view, rules), WordPositions::new());
+            sort_candidates(view, statistics, options, &mut found, &mut positions)?;
+            selection.add(&mut found, limit)?;
         }
-        // The second pass excludes the hosts that dominate the first hits, and finds more candidates if many were
-        // copies.
-        is_second_pass = true;
-        if too_few {
-            wanted *= SECOND_PASS_FACTOR;
+        if selection.len() >= limit || !has_more || depth >= MAX_DEPTH.max(DEPTH_FACTOR * limit) {
+            return Ok((selection.into_hits(limit), positions));
         }
-        compiled.excluded.extend(crowding_hosts.iter().map(|host| documents_of(view, host)));
+        depth *= DEPTH_FACTOR;
     }
 }
 
-/// Sorts candidates in the requested order, and returns their word positions.
+/// Sorts candidates in the requested order, and appends their word positions to those of earlier candidates.
 fn sort_candidates(
     view: &SubIndexSearcher,
     statistics: &QueryStatistics,
     options: &SearchOptions,
     candidates: &mut [Candidate],
-) -> tantivy::Result<WordPositions> {
+    all_positions: &mut WordPositions,
+) -> tantivy::Result<()> {
     let SubIndexSearcher { fields, searcher, generation } = view;
     let positions = read_positions(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
+            rank(statistics, &positions, candidates);
             let is_keyword_query = statistics.is_keyword_query();
-            rank(&statistics.words, &positions, is_keyword_query, candidates);
             if !is_keyword_query {
                 RelevanceFeedback { view, statistics, positions: &positions }.rescore(candidates)?;
             }
@@ -326,7 +346,13 @@ fn sort_candidates(
         }
         Sort::Date => sort_by_date(&generation.dates, candidates),
     }
-    Ok(positions)
+    let offset = all_positions.len();
+    for candidate in candidates {
+        let Range { start, end } = candidate.positions;
+        candidate.positions = start + offset..end + offset;
+    }
+    all_positions.extend(positions);
+    Ok(())
 }
 
 /// Returns the documents of a host and its subdomains.

@@ -67,75 +67,119 @@ fn selects_hosts(node: &Node) -> bool {
     }
 }
 
-/// Selected hits.
-pub(crate) struct Selection {
-    /// The hits, best first.
-    pub(crate) selected: Vec<Candidate>,
+/// The hits that were selected so far. Candidates are added in parts; those of a later part never come before hits of an
+/// earlier one.
+pub(crate) struct Selection<'a> {
+    view: &'a SubIndexSearcher,
+    rules: SelectionRules,
+    /// The selected candidates, and their properties. `first` and `rest` are indexes into both, in the order of the hits.
+    accepted: Vec<Candidate>,
+    pages: Vec<PageFingerprint>,
+    first: Vec<usize>,
+    rest: Vec<usize>,
+    /// Number of accepted candidates of earlier parts.
+    settled: usize,
+    /// True if all candidates so far are close to the best one.
+    all_close: bool,
     /// The hosts with more candidates than [`MAX_PER_HOST`], if there were too few candidates of other hosts.
-    pub(crate) crowding_hosts: Vec<String>,
+    crowding_hosts: Vec<String>,
 }
 
-/// Selects at most `limit` hits from candidates that are sorted best first.
-pub(crate) fn select(
-    candidates: &mut [Candidate],
-    view: &SubIndexSearcher,
-    rules: SelectionRules,
-    limit: usize,
-) -> tantivy::Result<Selection> {
-    let mut pages: Vec<PageFingerprint> = Vec::with_capacity(candidates.len().min(2 * limit));
-    // The candidates of `pages`. `first` and `rest` are indexes into both, in the order of the hits.
-    let mut accepted: Vec<Candidate> = Vec::with_capacity(pages.capacity());
-    let (mut first, mut rest, mut crowding_hosts) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut all_close, mut rules) = (true, rules);
-    for candidate in candidates {
-        let is_full =
-            first.len() + rest.len() >= limit && (first.len() >= limit.min(DIVERSE_HITS) || !rules.diverse);
-        if is_full && pages.iter().all(|page| page.query_bytes == 0) {
-            break;
+impl<'a> Selection<'a> {
+    pub(crate) fn new(view: &'a SubIndexSearcher, rules: SelectionRules) -> Self {
+        Self {
+            view,
+            rules,
+            accepted: Vec::new(),
+            pages: Vec::new(),
+            first: Vec::new(),
+            rest: Vec::new(),
+            settled: 0,
+            all_close: true,
+            crowding_hosts: Vec::new(),
         }
-        let Some(page) = PageFingerprint::of(candidate.display_doc(view)?) else {
-            continue;
-        };
-        if pages.is_empty() && rules.diverse && !has_other_hosts(view, std::slice::from_ref(&page.host))? {
-            // All documents are of one host, so that more candidates would not add hosts.
-            rules.diverse = false;
-        }
-        if let Some(copy) = pages.iter().position(|accepted| accepted.is_copy(&page, rules)) {
-            if page.has_shorter_query_than(&pages[copy]) {
-                accepted[copy] = candidate.clone();
-                pages[copy] = PageFingerprint { is_first: pages[copy].is_first, ..page };
+    }
+
+    /// Returns the number of hits.
+    pub(crate) fn len(&self) -> usize {
+        self.accepted.len()
+    }
+
+    /// Returns the crowding hosts if the index has documents of other hosts.
+    pub(crate) fn crowding_hosts(&self) -> tantivy::Result<&[String]> {
+        let has_others = has_other_hosts(self.view, &self.crowding_hosts)?;
+        Ok(if has_others { &self.crowding_hosts } else { &[] })
+    }
+
+    /// Returns the first `limit` hits, best first.
+    pub(crate) fn into_hits(self, limit: usize) -> Vec<Candidate> {
+        self.first.into_iter().take(limit).map(|index| self.accepted[index].clone()).collect()
+    }
+
+    /// Adds candidates that are sorted best first, until there are at least `limit` hits. The first hits are the same for
+    /// every limit.
+    pub(crate) fn add(&mut self, candidates: &mut [Candidate], limit: usize) -> tantivy::Result<()> {
+        for candidate in candidates {
+            let is_full = self.len() >= limit && (self.first.len() >= DIVERSE_HITS || !self.rules.diverse);
+            if is_full && self.pages[self.settled..].iter().all(|page| page.query_bytes == 0) {
+                break;
             }
-            continue;
+            let is_known = self.accepted.iter().any(|accepted| accepted.address == candidate.address);
+            if !is_known && let Some(page) = PageFingerprint::of(candidate.display_doc(self.view)?) {
+                self.add_page(candidate, page, is_full)?;
+            }
+        }
+        if self.first.len() >= DIVERSE_HITS {
+            self.crowding_hosts.clear();
+        }
+        self.first.append(&mut self.rest);
+        self.settled = self.accepted.len();
+        Ok(())
+    }
+
+    fn add_page(
+        &mut self,
+        candidate: &Candidate,
+        page: PageFingerprint,
+        is_full: bool,
+    ) -> tantivy::Result<()> {
+        if self.pages.is_empty()
+            && self.rules.diverse
+            && !has_other_hosts(self.view, std::slice::from_ref(&page.host))?
+        {
+            // All documents are of one host, so that more candidates would not add hosts.
+            self.rules.diverse = false;
+        }
+        if let Some(copy) = self.pages.iter().position(|accepted| accepted.is_copy(&page, self.rules)) {
+            if copy >= self.settled && page.has_shorter_query_than(&self.pages[copy]) {
+                self.accepted[copy] = candidate.clone();
+                self.pages[copy] = PageFingerprint { is_first: self.pages[copy].is_first, ..page };
+            }
+            return Ok(());
         }
         if is_full {
-            continue;
+            return Ok(());
         }
-        if all_close && !candidate.is_close {
+        if self.all_close && !candidate.is_close {
             // Diversity must not move a clearly worse candidate before a better one.
-            all_close = false;
-            first.append(&mut rest);
+            self.all_close = false;
+            self.first.append(&mut self.rest);
         }
         let same_host =
-            pages.iter().filter(|accepted| accepted.is_first && accepted.host == page.host).count();
-        let is_first = first.len() < DIVERSE_HITS && !(rules.diverse && same_host >= MAX_PER_HOST);
+            self.pages.iter().filter(|accepted| accepted.is_first && accepted.host == page.host).count();
+        let is_first = self.first.len() < DIVERSE_HITS && !(self.rules.diverse && same_host >= MAX_PER_HOST);
         if is_first {
-            first.push(pages.len());
+            self.first.push(self.pages.len());
         } else {
-            if first.len() < DIVERSE_HITS && !crowding_hosts.contains(&page.host) {
-                crowding_hosts.push(page.host.clone());
+            if self.first.len() < DIVERSE_HITS && !self.crowding_hosts.contains(&page.host) {
+                self.crowding_hosts.push(page.host.clone());
             }
-            rest.push(pages.len());
+            self.rest.push(self.pages.len());
         }
-        accepted.push(candidate.clone());
-        pages.push(PageFingerprint { is_first, ..page });
+        self.accepted.push(candidate.clone());
+        self.pages.push(PageFingerprint { is_first, ..page });
+        Ok(())
     }
-    if first.len() >= limit.min(DIVERSE_HITS) {
-        crowding_hosts.clear();
-    }
-    first.append(&mut rest);
-    first.truncate(limit);
-    let selected = first.into_iter().map(|index: usize| accepted[index].clone()).collect();
-    Ok(Selection { selected, crowding_hosts })
 }
 
 /// The properties of a page by which copies are recognized.
@@ -246,7 +290,7 @@ fn resemblance(a: &[u64], b: &[u64]) -> f64 {
 }
 
 /// Returns true if the index has documents of other hosts than `hosts`. Returns false if `hosts` is empty.
-pub(crate) fn has_other_hosts(view: &SubIndexSearcher, hosts: &[String]) -> tantivy::Result<bool> {
+fn has_other_hosts(view: &SubIndexSearcher, hosts: &[String]) -> tantivy::Result<bool> {
     let mut documents = 0;
     for host in hosts {
         documents += view.searcher.doc_freq(&Term::from_field_text(view.fields.site, host))?;

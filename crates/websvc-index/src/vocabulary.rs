@@ -36,6 +36,8 @@ pub(crate) struct QueryWord {
     pub(crate) count: u16,
     /// True if the word is of a script with spaces, so that pages may write it and its neighbor as one word.
     pub(crate) spaced: bool,
+    /// The mark of the word as typed (see [`crate::analysis::Word::mark`]); `None` for a stop word.
+    pub(crate) mark: Option<String>,
 }
 
 /// Two neighboring words of a query written as one: some pages have `antiinflammatory` and `healthcare` in place of
@@ -104,7 +106,8 @@ impl Vocabulary {
                 if word.kind == Kind::Single {
                     singles.push(words.len());
                 }
-                words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters });
+                let mark = word.mark.filter(|_| !forms.is_empty()).map(str::to_owned);
+                words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters, mark });
             }
         });
         for index in singles {

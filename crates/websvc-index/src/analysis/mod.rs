@@ -9,4 +9,4 @@ mod stopwords;
 pub(crate) use fold::{fold, folded};
 pub(crate) use forms::{FormCache, Forms};
 pub(crate) use language::{Language, detect};
-pub(crate) use segment::{Kind, each_word, head};
+pub(crate) use segment::{Kind, Word, each_word, head};

@@ -19,6 +19,8 @@ pub(crate) struct Word<'a> {
     /// The unit in lower case, with accents.
     pub(crate) lower: &'a str,
     pub(crate) kind: Kind,
+    /// The spelling that distinguishes the word from others with the same letters: `.net`, `-80`, `#1`, `@tea`, `Go`.
+    pub(crate) mark: Option<&'a str>,
 }
 
 /// Maximum bytes of a unit. Longer units are noise such as encoded data; they have a position but an empty text.
@@ -35,13 +37,13 @@ pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
 
 /// Calls `f` with every unit of `text` in order.
 pub(crate) fn each_word(text: &str, mut f: impl FnMut(Word<'_>)) {
-    let mut lower = String::new();
+    let (mut lower, mut mark) = (String::new(), String::new());
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         if is_unspaced(c) {
             at = unspaced_run(text, at, &mut f);
         } else if narrow(c).is_alphanumeric() {
-            at = spaced_word(text, at, &mut lower, &mut f);
+            at = spaced_word(text, at, (&mut lower, &mut mark), &mut f);
         } else {
             at += c.len_utf8();
         }
@@ -77,17 +79,24 @@ fn unspaced_run(text: &str, start: usize, f: &mut impl FnMut(Word<'_>)) -> usize
     for c in text[start..].chars().take_while(|&c| is_unspaced(c)) {
         let end = at + c.len_utf8();
         if count > 0 {
-            f(Word { lower: &text[previous..end], kind: Kind::Pair });
+            f(Word { lower: &text[previous..end], kind: Kind::Pair, mark: None });
         }
         previous = at;
         at = end;
         count += 1;
     }
-    f(Word { lower: &text[previous..at], kind: if count == 1 { Kind::Single } else { Kind::Last } });
+    let kind = if count == 1 { Kind::Single } else { Kind::Last };
+    f(Word { lower: &text[previous..at], kind, mark: None });
     at
 }
 
-fn spaced_word(text: &str, start: usize, lower: &mut String, f: &mut impl FnMut(Word<'_>)) -> usize {
+/// Reads the word at `start` with two buffers, for its lower case and its mark. Returns the position after it.
+fn spaced_word(
+    text: &str,
+    start: usize,
+    (lower, mark): (&mut String, &mut String),
+    f: &mut impl FnMut(Word<'_>),
+) -> usize {
     lower.clear();
     let mut apostrophe = None;
     let mut at = start;
@@ -114,14 +123,46 @@ fn spaced_word(text: &str, start: usize, lower: &mut String, f: &mut impl FnMut(
         lower.push_str(suffix);
         at += suffix.len();
     }
-    emit(lower, apostrophe, f);
+    let mark = if apostrophe.is_none() { mark_of(text, start..at, lower, mark) } else { None };
+    emit(lower, mark, apostrophe, f);
     at
 }
 
+/// Returns the mark of a word. A sign counts only at the start of a text between spaces: `asp.net` and `a-80` have none.
+fn mark_of<'a>(
+    text: &'a str,
+    word: std::ops::Range<usize>,
+    lower: &str,
+    buffer: &'a mut String,
+) -> Option<&'a str> {
+    let (before, spelled) = (&text[..word.start], &text[word]);
+    // Of most words, only the byte before them is looked at: a space.
+    let sign = match before.as_bytes().last() {
+        Some(b'.') if lower.starts_with(char::is_alphabetic) => '.',
+        Some(b'-') if lower.starts_with(char::is_numeric) => '-',
+        Some(0x92) if before.ends_with('\u{2212}') && lower.starts_with(char::is_numeric) => '-',
+        Some(b'#') => '#',
+        Some(b'@') => '@',
+        _ => {
+            let is_short_name = matches!(spelled.as_bytes(), [first, second] if first.is_ascii_uppercase() && second.is_ascii_lowercase());
+            return is_short_name.then_some(spelled);
+        }
+    };
+    let previous = before.chars().rev().nth(1);
+    let is_start = previous.is_none_or(|c| c.is_whitespace() || "([{\"'“„«".contains(c));
+    if !is_start || lower.len() >= MAX_BYTES {
+        return None;
+    }
+    buffer.clear();
+    buffer.push(sign);
+    buffer.push_str(lower);
+    Some(buffer)
+}
+
 /// Emits a word, split at its apostrophe: `l'amour` is `amour`, `python's` is `python`, `don't` is `dont`.
-fn emit(lower: &str, apostrophe: Option<usize>, f: &mut impl FnMut(Word<'_>)) {
+fn emit(lower: &str, mark: Option<&str>, apostrophe: Option<usize>, f: &mut impl FnMut(Word<'_>)) {
     let mut word = |text: &str| {
-        f(Word { lower: if text.len() > MAX_BYTES { "" } else { text }, kind: Kind::Letters });
+        f(Word { lower: if text.len() > MAX_BYTES { "" } else { text }, kind: Kind::Letters, mark });
     };
     let Some((left, right)) = apostrophe.map(|at| lower.split_at(at)) else {
         return word(lower);
@@ -166,6 +207,16 @@ mod tests {
         check("Ｆｕｌｌ Width", &["full", "width"]);
         check("", &[]);
         check(&"x".repeat(200), &[""]);
+    }
+
+    #[test]
+    fn sign_at_the_start_and_short_names_are_marks() {
+        let mut marks = Vec::new();
+        each_word(
+            "the .NET of ASP.NET (.env) at -80 or \u{2212}20 \u{b0}C, a-5 --9 #1 x#2 @tea a@b.c ... Go GO go Is's .5",
+            |word| marks.extend(word.mark.map(str::to_owned)),
+        );
+        assert_eq!(marks, [".net", ".env", "-80", "-20", "#1", "@tea", "Go"]);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 mod anchors;
 mod combinations;
 mod crash;
+mod depth;
 mod filters;
 mod images;
 mod languages;
 mod news;
+mod notations;
 mod operators;
 mod ranking;
 mod related;
