@@ -1,11 +1,14 @@
 //! The channel of a program to its browser: that of a client, and the downloads of the program, which become artifacts.
 //!
-//! Two commands of the library of programs end here: the browser must not get them from a client.
+//! Some commands of programs end here: the browser must not get them from a client.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -32,6 +35,12 @@ const _: () = assert!(websvc_artifacts::FILE_NAME_MAX_CHARS == INTERACT_DOWNLOAD
 const STORE: &str = "Websvc.storeDownload";
 /// Cancels a download. Only the program that has it can do this.
 const CANCEL: &str = "Browser.cancelDownload";
+/// Returns a part of the file of a download. The sandbox of an interpreter asks for it, and keeps the file.
+const READ: &str = "Websvc.readDownload";
+/// The maximum size of such a part. As base64, a message of it is much smaller than those that a sandbox accepts.
+const PART_BYTES: usize = 4 * 1024 * 1024;
+/// The maximum size of a command that ends here. Longer ones go to the browser, whose filter refuses them.
+const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
 /// The store of the artifacts of a program, and the base of their URLs; `None` if its request may not store any.
 pub(crate) type ProgramFiles = Option<(TeamArtifacts, String)>;
@@ -43,6 +52,9 @@ pub(crate) struct ProgramChannel {
     /// The stored downloads, by their IDs in the protocol.
     stored: HashMap<String, StoredDownload>,
     storing: JoinSet<StoreTask>,
+    /// The file that a sandbox reads, and the download that it belongs to.
+    opened: Option<(String, Bytes)>,
+    opening: JoinSet<OpenTask>,
     /// One file at a time is in memory.
     reading: Arc<Semaphore>,
     responses: VecDeque<String>,
@@ -63,6 +75,12 @@ struct StoreTask {
     outcome: Result<StoredDownload, String>,
 }
 
+/// The content of a download, for the command that has asked for its first part.
+struct OpenTask {
+    command: Command,
+    content: Result<Bytes, String>,
+}
+
 /// A command of a program that the browser does not get.
 #[derive(Debug, PartialEq, Eq)]
 struct Command {
@@ -72,24 +90,30 @@ struct Command {
     download: String,
     /// The name of the artifact; that of the download if it is `None`.
     name: Option<String>,
+    /// The first byte of the part of the file.
+    offset: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandKind {
     Store,
     Cancel,
+    Read,
 }
 
 impl Command {
     /// Reads a message of a program; `None` if the browser handles it.
     fn parse(message: &str) -> Option<Self> {
-        if !message.contains(STORE) && !message.contains(CANCEL) {
+        if message.len() > MAX_COMMAND_BYTES
+            || ![STORE, CANCEL, READ].iter().any(|name| message.contains(name))
+        {
             return None;
         }
         let message: Value = serde_json::from_str(message).ok()?;
         let kind = match message["method"].as_str()? {
             STORE => CommandKind::Store,
             CANCEL => CommandKind::Cancel,
+            READ => CommandKind::Read,
             _ => return None,
         };
         let text = |name: &str| message["params"][name].as_str().map(str::to_owned);
@@ -98,6 +122,7 @@ impl Command {
             kind,
             download: text("guid").unwrap_or_default(),
             name: text("name"),
+            offset: message["params"]["offset"].as_u64().and_then(|at| at.try_into().ok()).unwrap_or(0),
         })
     }
 }
@@ -109,6 +134,8 @@ impl ProgramChannel {
             files,
             stored: HashMap::new(),
             storing: JoinSet::new(),
+            opened: None,
+            opening: JoinSet::new(),
             reading: Arc::new(Semaphore::new(1)),
             responses: VecDeque::new(),
         }
@@ -125,6 +152,7 @@ impl ProgramChannel {
                 self.responses.push_back(json!({"id": command.id, "result": {}}).to_string());
             }
             CommandKind::Store => self.store(command),
+            CommandKind::Read => self.read(command),
         }
         Ok(())
     }
@@ -155,6 +183,45 @@ impl ProgramChannel {
             };
             StoreTask { command, outcome }
         });
+    }
+
+    /// Answers with a part of a file. The file is opened with its first part, and is gone after its last one.
+    fn read(&mut self, command: Command) {
+        if let Some((download, content)) = self.opened.take_if(|(download, _)| *download == command.download)
+        {
+            let part = content.get(command.offset..).unwrap_or_default();
+            let part = &part[..part.len().min(PART_BYTES)];
+            let is_last = command.offset + part.len() >= content.len();
+            let result = json!({"data": STANDARD.encode(part), "isLast": is_last});
+            self.responses.push_back(json!({"id": command.id, "result": result}).to_string());
+            if !is_last {
+                self.opened = Some((download, content));
+            }
+            return;
+        }
+        if !self.opening.is_empty() {
+            return self.refuse(command.id, "another download is being opened");
+        }
+        let receiving = self.connection.receive_download(command.download.clone());
+        self.opening.spawn(async move {
+            let content = async { receiving.await?.read().await };
+            OpenTask { command, content: content.await.map_err(|error: DownloadError| error.to_string()) }
+        });
+    }
+
+    fn open(&mut self, OpenTask { command, content }: OpenTask) {
+        match content {
+            Ok(content) => {
+                self.opened = Some((command.download.clone(), content));
+                self.read(command);
+            }
+            Err(reason) => self.refuse(command.id, &reason),
+        }
+    }
+
+    fn refuse(&mut self, id: u64, reason: &str) {
+        let response = json!({"id": id, "error": {"code": -32000, "message": reason}});
+        self.responses.push_back(response.to_string());
     }
 
     fn finish(&mut self, task: StoreTask) {
@@ -217,6 +284,12 @@ impl CdpChannel for ProgramChannel {
                             tracing::error!(error = &error as &dyn std::error::Error, "storing a download panicked");
                         }
                     },
+                    Some(opened) = self.opening.join_next() => match opened {
+                        Ok(task) => self.open(task),
+                        Err(error) => {
+                            tracing::error!(error = &error as &dyn std::error::Error, "opening a download panicked");
+                        }
+                    },
                     message = self.connection.receive() => return message,
                 }
             }
@@ -231,7 +304,8 @@ mod tests {
     #[test]
     fn only_commands_about_downloads_are_not_for_the_browser() {
         let command = |kind, name: Option<&str>| {
-            Some(Command { id: 7, kind, download: "g".to_owned(), name: name.map(str::to_owned) })
+            let (download, name) = ("g".to_owned(), name.map(str::to_owned));
+            Some(Command { id: 7, kind, download, name, offset: 0 })
         };
         for (message, expected) in [
             (
@@ -240,7 +314,15 @@ mod tests {
             ),
             (json!({"id": 7, "method": STORE, "params": {"guid": "g"}}), command(CommandKind::Store, None)),
             (json!({"id": 7, "method": CANCEL, "params": {"guid": "g"}}), command(CommandKind::Cancel, None)),
+            (
+                json!({"id": 7, "method": READ, "params": {"guid": "g", "offset": 9}}),
+                command(CommandKind::Read, None).map(|command| Command { offset: 9, ..command }),
+            ),
             (json!({"id": 7, "method": "Runtime.evaluate", "params": {"expression": STORE}}), None),
+            (
+                json!({"id": 7, "method": STORE, "params": {"guid": "g", "x": "0".repeat(MAX_COMMAND_BYTES)}}),
+                None,
+            ),
             (json!({"method": STORE, "params": {}}), None),
         ] {
             assert_eq!(Command::parse(&message.to_string()), expected, "{message}");

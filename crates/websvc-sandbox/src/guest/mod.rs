@@ -4,6 +4,7 @@
 //! A hostile program may take over the guest. It gains nothing: both have the same rights, and the service trusts neither.
 
 mod agent_browser;
+mod downloads;
 mod filter;
 mod interpreter;
 mod limits;

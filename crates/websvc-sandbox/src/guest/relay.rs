@@ -17,6 +17,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config};
 
+use super::downloads::{self, Downloads};
 use crate::frame::{Frame, Kind, MAX_FROM_WORKER};
 
 /// The commands after which a connection has no effect any more.
@@ -42,6 +43,7 @@ pub(super) struct Relay {
     of_browser_session: HashSet<String>,
     /// The targets to which the client is attaching through it.
     attaching: Vec<String>,
+    downloads: Downloads,
 }
 
 /// A command of the client.
@@ -69,6 +71,7 @@ impl Relay {
             sessions: HashSet::new(),
             of_browser_session: HashSet::new(),
             attaching: Vec::new(),
+            downloads: Downloads::default(),
         }
     }
 
@@ -104,7 +107,7 @@ impl Relay {
                 },
                 message = self.from_browser.recv() => {
                     let Some(message) = message else { return };
-                    if let Some(text) = self.translate(&message)
+                    if let Some(text) = self.receive(&message).await
                         && client.send(Message::text(text)).await.is_err()
                     {
                         return;
@@ -123,6 +126,9 @@ impl Relay {
             let answer = json!({"id": id, "result": {"sessionId": BROWSER_SESSION}});
             return Some(Forwarded::Answered(answer.to_string()));
         }
+        if message["method"] == downloads::SET_BEHAVIOR {
+            self.downloads.set_directory(&message["params"]);
+        }
         if is_of_browser_session {
             message.as_object_mut()?.remove("sessionId");
             if message["method"] == "Target.attachToTarget" {
@@ -138,6 +144,21 @@ impl Relay {
 
     async fn send(&self, message: &Value) -> Option<()> {
         self.to_service.send(Frame { kind: Kind::Message, content: message.to_string() }).await.ok()
+    }
+
+    /// Handles a message of the browser, and returns it as the client gets it. A client hears of the end of a download when it
+    /// has the file.
+    async fn receive(&mut self, text: &str) -> Option<String> {
+        let text = match self.downloads.receive(text).await {
+            downloads::Received::Other => self.translate(text),
+            downloads::Received::Held => None,
+            downloads::Received::Event(event) => self.translate(&event),
+        };
+        if let Some(params) = self.downloads.next_part(self.last_id + 1) {
+            self.last_id += 1;
+            self.send(&json!({"id": self.last_id, "method": downloads::READ, "params": params})).await?;
+        }
+        text
     }
 
     /// Returns a message of the browser as the client gets it; `None` if it is for a client before.
@@ -189,6 +210,7 @@ impl Relay {
         self.waiting.clear();
         self.attaching.clear();
         self.of_browser_session.clear();
+        self.downloads = Downloads::default();
         let mut commands = Vec::new();
         for session in self.sessions.drain() {
             commands.push(("Target.detachFromTarget", json!({"sessionId": session})));

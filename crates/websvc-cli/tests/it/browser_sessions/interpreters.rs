@@ -40,6 +40,9 @@ async fn start(test: &str) -> Option<SessionTest> {
     let interpreters = Interpreters::find(test)?;
     let world = TestWeb::builder()
         .page("http://click.test/", Page::html(live::PAGE))
+        .page("http://files.test/", Page::html("<a download href='/table.csv'>table</a>"))
+        // More than one part.
+        .page("http://files.test/table.csv", Page::new("text/csv", "a,b,c,d\n".repeat(700_000)))
         .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"))
         .start()
         .await;
@@ -106,6 +109,36 @@ async fn interpreters_share_the_page_of_a_session() {
     }
     let still = execute(&test, &session, "python", "print(len(context.pages))").await;
     assert_eq!(still["result"], "2", "{still}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn downloads_are_files_of_the_sandbox() {
+    let Some(test) = start("downloads_are_files_of_the_sandbox").await else { return };
+    let session = test.create(json!({})).await;
+    let node = "await page.goto('http://files.test/');
+        const fs = require('node:fs');
+        const sizes = [];
+        for (const copy of ['/home/copies/one.csv', '/home/copies/two.csv']) {
+            const [file] = await Promise.all([page.waitForEvent('download'), page.click('a')]);
+            await file.saveAs(copy);
+            sizes.push(fs.statSync(copy).size, fs.readFileSync(await file.path(), 'utf8').slice(-8), file.suggestedFilename());
+            await file.delete();
+        }
+        sizes";
+    let python = "import os
+await page.goto('http://files.test/')
+async with page.expect_download() as event:
+    await page.click('a')
+file = await event.value
+await file.save_as('/home/copies/table.csv')
+print(os.path.getsize('/home/copies/table.csv'), file.suggested_filename, await file.failure())";
+    for (language, code, result) in [
+        ("node", node, r#"[5600000,"a,b,c,d\n","table.csv",5600000,"a,b,c,d\n","table.csv"]"#),
+        ("python", python, "5600000 table.csv None"),
+    ] {
+        let outcome = execute(&test, &session, language, code).await;
+        assert_eq!(outcome["result"].as_str().unwrap_or_default(), result, "{outcome}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
