@@ -1,6 +1,7 @@
 //! The DevTools protocol: JSON messages, over a pair of pipes or over a WebSocket.
 
 mod cdp;
+mod json;
 mod pipes;
 mod socket;
 
@@ -8,7 +9,8 @@ use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 use websvc_transport::Tunnel;
 
-pub(crate) use cdp::{Cdp, CdpError, CdpEvent};
+pub(crate) use cdp::{Cdp, CdpError, CdpEvent, Response};
+pub(crate) use json::Json;
 
 /// A connection and its two tasks, which end with it.
 pub(crate) struct Connection {

@@ -26,6 +26,7 @@ mod executable;
 mod interactive;
 mod launch;
 mod local_chromium;
+mod members;
 mod memory;
 mod metrics;
 mod page;

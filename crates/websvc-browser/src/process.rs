@@ -267,10 +267,10 @@ async fn handshake(cdp: &Cdp, targets: &Arc<TargetRegistry>) -> Result<String, C
     let (browser, targets) = (cdp.clone(), Arc::clone(targets));
     cdp.subscribe("", move |event| {
         let CdpEvent::Event { method, params } = event else { return };
-        match method.as_str() {
-            "Target.attachedToTarget" => targets.on_attached(&browser, &params),
-            "Target.detachedFromTarget" => targets.on_detached(&params),
-            "Target.targetCreated" | "Target.targetInfoChanged" => targets.on_info(&params),
+        match method {
+            "Target.attachedToTarget" => targets.on_attached(&browser, &params.parse()),
+            "Target.detachedFromTarget" => targets.on_detached(&params.parse()),
+            "Target.targetCreated" | "Target.targetInfoChanged" => targets.on_info(&params.parse()),
             _ => {}
         }
     });

@@ -105,10 +105,12 @@ impl TargetRegistry {
         }
     }
 
-    /// Lets a context have one page again, which its creator sets up.
+    /// Lets a context have one new page, which its creator sets up. The earlier ones are gone, which Chromium may not have
+    /// reported yet, or are of no interest any more.
     pub(crate) fn disallow_tabs(&self, context: &str) {
         if let Some(targets) = self.lock().get_mut(context) {
             targets.tabs = None;
+            targets.pages.clear();
         }
     }
 
@@ -259,4 +261,59 @@ impl TargetRegistry {
 /// Returns whether a target shows a document of the server.
 fn is_of_server(target: &Value) -> bool {
     target["url"].as_str().is_some_and(|url| DocumentUrl::of(url) == DocumentUrl::Server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_is_of_the_web_by_its_url_or_by_the_page_that_opened_it() {
+        let registry = TargetRegistry::default();
+        registry.register_context("C");
+        let ignore = Arc::new(|_: &str, _: &str| {});
+        let urls: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&urls);
+        registry.allow_tabs(
+            "C",
+            Tabs {
+                max_pages: 99,
+                on_open: ignore,
+                on_detached: Arc::new(|_| {}),
+                on_url: Arc::new(move |url| seen.lock().push(url.to_owned())),
+            },
+        );
+        let page = |target: &str, url: &str, opener: &str| json!({"targetId": target, "type": "page", "url": url, "openerId": opener, "browserContextId": "C"});
+        for (target, url, opener, is_of_web) in [
+            ("first", "about:blank", "", true),
+            ("window", "", "first", true),
+            ("window of the window", "", "window", true),
+            ("of the browser", "", "", false),
+            ("window of the browser", "", "of the browser", false),
+            ("of another program", "mailto:a@b.test", "first", false),
+        ] {
+            registry.attach_action("S", &page(target, url, opener));
+            assert_eq!(registry.is_web_page("C", target), is_of_web, "{target}");
+        }
+        assert!(!registry.is_web_page("D", "first"), "it is in another context");
+        registry.report_url(&page("of the browser", "http://a.test/", ""));
+        assert!(registry.is_web_page("C", "of the browser"), "its URL is known now");
+        let file = page("file", "file:///etc/passwd", "first");
+        assert!(matches!(registry.attach_action("S", &file), AttachAction::Close));
+        assert!(!registry.is_web_page("C", "file"));
+        registry.report_url(&file);
+        assert_eq!(*urls.lock(), ["http://a.test/", "file:///etc/passwd"]);
+    }
+
+    #[test]
+    fn page_of_a_context_is_replaced_before_the_end_of_the_earlier_ones_is_reported() {
+        let registry = TargetRegistry::default();
+        registry.register_context("C");
+        let page = |target: &str| json!({"targetId": target, "type": "page", "browserContextId": "C"});
+        assert!(matches!(registry.attach_action("S1", &page("first")), AttachAction::Resume));
+        assert!(matches!(registry.attach_action("S2", &page("second")), AttachAction::Close));
+        registry.disallow_tabs("C");
+        assert!(matches!(registry.attach_action("S3", &page("third")), AttachAction::Resume));
+        assert_eq!(registry.pages("C"), [("third".to_owned(), "S3".to_owned())]);
+    }
 }

@@ -9,7 +9,8 @@ use thiserror::Error;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
-use crate::surrogates;
+use super::json::Json;
+use crate::members::Members;
 
 /// The maximum length of a received message. A longer one fails its command over pipes, and ends the connection over a
 /// WebSocket.
@@ -31,13 +32,19 @@ pub(crate) enum CdpError {
 }
 
 /// An event for a listener.
-pub(crate) enum CdpEvent {
-    Event { method: String, params: Value },
+pub(crate) enum CdpEvent<'a> {
+    Event { method: &'a str, params: Json<'a> },
     Lost,
 }
 
+/// The response to a forwarded command.
+pub(crate) struct Response<'a> {
+    pub(crate) result: Option<Json<'a>>,
+    pub(crate) error: Option<Json<'a>>,
+}
+
 /// Called on the task that reads messages: it must not block, and must not use the handle while it holds a lock.
-type Listener = Arc<dyn Fn(CdpEvent) + Send + Sync>;
+type Listener = Arc<dyn Fn(CdpEvent<'_>) + Send + Sync>;
 
 type CdpResult = Result<Value, CdpError>;
 
@@ -73,7 +80,7 @@ enum PendingCall {
 
 /// Called with the response to a forwarded command, or with `None` if the response is too long; never called if the
 /// connection is lost. It runs on the task that reads messages, as listeners do.
-pub(crate) type ForwardedReply = Box<dyn FnOnce(Option<Value>) + Send>;
+pub(crate) type ForwardedReply = Box<dyn FnOnce(Option<Response<'_>>) + Send>;
 
 impl Cdp {
     /// Creates a handle, and the queue of the messages that it sends.
@@ -130,7 +137,7 @@ impl Cdp {
     }
 
     /// Sets the listener of a session. It receives all events of the session, and the loss of the connection.
-    pub(crate) fn subscribe(&self, session: &str, listener: impl Fn(CdpEvent) + Send + Sync + 'static) {
+    pub(crate) fn subscribe(&self, session: &str, listener: impl Fn(CdpEvent<'_>) + Send + Sync + 'static) {
         let old = self.lock().listeners.insert(session.to_owned(), Arc::new(listener));
         // After the lock is released: dropping a listener may use this handle.
         drop(old);
@@ -199,33 +206,35 @@ impl Cdp {
 
     /// Handles a message: dispatches a response to its call and an event to the listener of its session.
     pub(super) fn receive(&self, message: &[u8]) {
-        let parsed = serde_json::from_slice::<Value>(message).or_else(|_| {
-            let mut repaired = message.to_vec();
-            surrogates::replace_lone(&mut repaired);
-            serde_json::from_slice(&repaired)
-        });
-        let Ok(mut message) = parsed else {
+        let parsed = std::str::from_utf8(message).ok().and_then(|text| Members::parse(text).ok());
+        let Some(message) = parsed else {
             tracing::warn!("invalid JSON in CDP message");
             return;
         };
-        if let Some(id) = message["id"].as_u64() {
+        let part = |name| message.get(name).map(Json::new);
+        if let Some(id) = message.read::<u64>("id") {
             let pending = self.lock().pending.remove(&id);
             let (method, response) = match pending {
                 Some(PendingCall::Call { method, response }) => (method, response),
-                Some(PendingCall::Forwarded(reply)) => return reply(Some(message)),
+                Some(PendingCall::Forwarded(reply)) => {
+                    return reply(Some(Response { result: part("result"), error: part("error") }));
+                }
                 None => return,
             };
-            let outcome = match message["error"]["message"].as_str() {
+            let error = part("error").map(Json::parse).unwrap_or_default();
+            let outcome = match error["message"].as_str() {
                 Some(text) => Err(CdpError::Refused { method, message: text.to_owned() }),
-                None => Ok(message["result"].take()),
+                None => Ok(part("result").map(Json::parse).unwrap_or_default()),
             };
             // The caller may have been cancelled.
             let _ = response.send(outcome);
             return;
         }
-        let listener = self.lock().listeners.get(message["sessionId"].as_str().unwrap_or_default()).cloned();
-        if let (Some(listener), Value::String(method)) = (listener, message["method"].take()) {
-            listener(CdpEvent::Event { method, params: message["params"].take() });
+        let session = message.read::<String>("sessionId").unwrap_or_default();
+        let listener = self.lock().listeners.get(&session).cloned();
+        if let (Some(listener), Some(method)) = (listener, message.read::<String>("method")) {
+            let params = part("params").unwrap_or(Json::new("null"));
+            listener(CdpEvent::Event { method: &method, params });
         }
     }
 

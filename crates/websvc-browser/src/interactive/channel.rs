@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::downloads::{AcceptedDownloads, DownloadError, DownloadedFile, Downloads};
 use super::filter::Ownership;
 use super::visibility::{Reporter, Visibility, judge};
-use crate::connection::Cdp;
+use crate::connection::{Cdp, Json};
 use crate::error::BrowserError;
 use crate::page::ClientChange;
 use crate::targets::TargetRegistry;
@@ -299,10 +299,28 @@ impl ChannelState {
 
     /// Queues a message for the client. Ends the channel of a client that does not read.
     fn deliver(&self, message: &Value) {
+        self.deliver_text(message.to_string());
+    }
+
+    /// Queues a message for the client: its members, the session that it is for, and a part of a message of the browser.
+    fn deliver_parts(&self, mut head: Value, session: &str, part: Option<(&str, Json<'_>)>) {
+        add_session(&mut head, session);
+        let head = head.to_string();
+        let Some((name, part)) = part else { return self.deliver_text(head) };
+        let part = part.text();
+        let mut text = String::with_capacity(head.len() + name.len() + part.len() + 4);
+        // Without its closing brace.
+        text.push_str(&head[..head.len() - 1]);
+        for piece in [",\"", name, "\":", &part, "}"] {
+            text.push_str(piece);
+        }
+        self.deliver_text(text);
+    }
+
+    fn deliver_text(&self, text: String) {
         if self.is_forbidden() {
             return self.close();
         }
-        let text = message.to_string();
         let size = text.len();
         let queued = self.queued_bytes.fetch_add(size, Ordering::AcqRel) + size;
         let is_delivered = {

@@ -148,9 +148,9 @@ impl Downloads {
         cdp.subscribe(&session, move |event| {
             let CdpEvent::Event { method, params } = event else { return };
             let Some(downloads) = downloads.upgrade() else { return };
-            match method.as_str() {
-                "Browser.downloadWillBegin" => downloads.on_begin(&params),
-                "Browser.downloadProgress" => downloads.on_progress(&params),
+            match method {
+                "Browser.downloadWillBegin" => downloads.on_begin(&params.parse()),
+                "Browser.downloadProgress" => downloads.on_progress(&params.parse()),
                 _ => {}
             }
         });

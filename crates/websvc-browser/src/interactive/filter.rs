@@ -13,8 +13,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use self::table::{COMMANDS, RULES};
-use super::members::Members;
 use crate::document_url::DocumentUrl;
+use crate::members::Members;
 
 /// The command that shows a client the events of downloads, and has no other effect: clients send it when they connect, and
 /// fail if it is refused.

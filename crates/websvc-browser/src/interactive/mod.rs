@@ -8,7 +8,6 @@ mod channel;
 mod downloads;
 mod driver;
 mod filter;
-mod members;
 #[cfg(test)]
 mod tests;
 mod unblock;

@@ -12,7 +12,7 @@ use super::command::Command;
 use super::events::PageEvents;
 use super::intercept::Interception;
 use super::page_state::CRASHED_EVENT;
-use crate::connection::{Cdp, CdpEvent};
+use crate::connection::{Cdp, CdpEvent, Response};
 
 /// The maximum number of child targets of a page. Hostile pages create more, which stay paused.
 const MAX_CHILDREN: usize = 100;
@@ -164,7 +164,7 @@ impl ChildTargets {
         }
         // The process of a new window of the whole Chromium often crashes if it gets this before it runs.
         let (state, name) = (Arc::downgrade(&self.0), session.to_owned());
-        let reply = Box::new(move |_: Option<Value>| {
+        let reply = Box::new(move |_: Option<Response<'_>>| {
             if let Some(state) = state.upgrade() {
                 let Command { method, params } = focus_command();
                 state.cdp.send_no_reply(&name, method, params);
@@ -183,7 +183,8 @@ impl ChildTargets {
         self.0.cdp.subscribe(session, move |event| {
             let CdpEvent::Event { method, params } = event else { return };
             let Some(state) = state.upgrade() else { return };
-            match method.as_str() {
+            let params = params.parse();
+            match method {
                 "Fetch.requestPaused" => {
                     // Only the main frame of a window is subject to the navigation rule.
                     let tab = if let Kind::Tab(frame) = &kind { frame.as_str() } else { "" };
@@ -203,9 +204,9 @@ impl ChildTargets {
                 }
                 // Dedicated workers send this event when they finish, and share the process of their frame.
                 CRASHED_EVENT if kind != Kind::Worker => state.events.record_child_crash(),
-                _ if method.starts_with("Target.") => Self(state).on_target_event(&name, &method, &params),
+                _ if method.starts_with("Target.") => Self(state).on_target_event(&name, method, &params),
                 _ if kind != Kind::SharedWorker => {
-                    state.events.on_child_network_event(&name, &method, &params);
+                    state.events.on_child_network_event(&name, method, &params);
                 }
                 _ => {}
             }

@@ -51,7 +51,7 @@ impl PageEvents {
         cdp.subscribe(session, move |event| {
             let is_end = match &event {
                 CdpEvent::Lost => true,
-                CdpEvent::Event { method, .. } => END_EVENTS.contains(&method.as_str()),
+                CdpEvent::Event { method, .. } => END_EVENTS.contains(method),
             };
             if is_end {
                 events.lock().is_crashed = true;
@@ -76,24 +76,27 @@ impl PageEvents {
         cdp.subscribe(session, move |event| {
             match event {
                 CdpEvent::Lost => events.lock().is_crashed = true,
-                CdpEvent::Event { method, params } => match method.as_str() {
-                    "Page.javascriptDialogOpening" => events.answer_dialog(&commands, &name, &params),
-                    "Fetch.requestPaused" => {
-                        if let Some(Command { method, params }) = decide(&params) {
-                            commands.send_no_reply(&name, method, params);
+                CdpEvent::Event { method, params } => {
+                    let params = params.parse();
+                    match method {
+                        "Page.javascriptDialogOpening" => events.answer_dialog(&commands, &name, &params),
+                        "Fetch.requestPaused" => {
+                            if let Some(Command { method, params }) = decide(&params) {
+                                commands.send_no_reply(&name, method, params);
+                            }
+                        }
+                        _ if method.starts_with("Target.") => on_target(method, &params),
+                        _ if method.starts_with("Network.") => {
+                            events.lock().on_network_event(&name, method, &params);
+                        }
+                        _ => {
+                            if method == CRASHED_EVENT {
+                                events.record_excess();
+                            }
+                            events.lock().on_page_event(method, &params);
                         }
                     }
-                    _ if method.starts_with("Target.") => on_target(&method, &params),
-                    _ if method.starts_with("Network.") => {
-                        events.lock().on_network_event(&name, &method, &params);
-                    }
-                    _ => {
-                        if method == CRASHED_EVENT {
-                            events.record_excess();
-                        }
-                        events.lock().on_page_event(&method, &params);
-                    }
-                },
+                }
             }
             events.notify();
         });

@@ -238,6 +238,8 @@ async fn state_is_restored_and_captured_even_after_the_page_was_closed() {
     let (mut client, page) = connect(&browser).await;
     assert_eq!(client.evaluate(&page, read).await, "Anna,a=1");
     client.evaluate(&page, "localStorage.setItem('name', 'Bert')").await;
+    // Another tab stays open.
+    client.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
     client.call(None, "Target.closeTarget", json!({"targetId": page.target})).await;
     let state = browser.close().await.unwrap();
 

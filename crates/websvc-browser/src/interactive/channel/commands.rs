@@ -5,12 +5,15 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
-use super::{ChannelState, MAX_IN_FLIGHT, MAX_STREAMS, MAX_WAITING_BYTES, add_session};
+use super::{ChannelState, MAX_IN_FLIGHT, MAX_STREAMS, MAX_WAITING_BYTES};
+use crate::connection::{Json, Response};
 use crate::interactive::filter::{self, Ownership, Verdict, shorten};
-use crate::interactive::members::{Members, MembersError};
 use crate::interactive::visibility::{Reporter, Visibility};
+use crate::members::{Members, MembersError};
 
 const GET_TARGET_INFO: &str = "Target.getTargetInfo";
+/// The connection is lost, which ends the channel, or Chromium reads nothing.
+const NOT_ACCEPTED: &str = "the browser accepts no more commands";
 
 /// A command that the filter has accepted.
 struct Command {
@@ -69,15 +72,16 @@ impl ChannelState {
     fn begin(&self, command: &Command) -> bool {
         let is_counted = self.in_flight.fetch_add(1, Ordering::AcqRel) < MAX_IN_FLIGHT;
         if !is_counted {
-            self.fail(command, &format!("more than {MAX_IN_FLIGHT} commands are not yet answered"));
+            let reason = format!("more than {MAX_IN_FLIGHT} commands are not yet answered");
+            self.fail(command.id, &command.session, &reason);
         }
         is_counted
     }
 
     /// Refuses a command that was counted.
-    fn fail(&self, command: &Command, reason: &str) {
+    fn fail(&self, id: u64, session: &str, reason: &str) {
         self.in_flight.fetch_sub(1, Ordering::AcqRel);
-        self.refuse(command.id, &command.session, -32000, reason);
+        self.refuse(id, session, -32000, reason);
     }
 
     /// Sends a command on if the client sees the target that it names.
@@ -86,32 +90,33 @@ impl ChannelState {
             return;
         }
         let asked = json!({"targetId": target}).to_string();
+        let (id, session) = (command.id, command.session.clone());
         let state = Arc::downgrade(self);
-        let reply = Box::new(move |response: Option<Value>| {
+        let reply = Box::new(move |response: Option<Response<'_>>| {
             let Some(state) = state.upgrade() else { return };
-            let info = response.as_ref().map_or(&Value::Null, |response| &response["result"]["targetInfo"]);
-            match state.judge(info, Reporter::Browser) {
+            let result = response.and_then(|response| response.result).map(Json::parse).unwrap_or_default();
+            match state.judge(&result["targetInfo"], Reporter::Browser) {
                 Visibility::Visible => state.dispatch(command, &params),
                 Visibility::Hidden => {
-                    state.fail(&command, &format!("there is no target {:?}", shorten(&target)));
+                    let reason = format!("there is no target {:?}", shorten(&target));
+                    state.fail(command.id, &command.session, &reason);
                 }
                 Visibility::Forbidden => state.forbid(),
             }
         });
         if !self.browser.cdp.forward(&self.root, GET_TARGET_INFO, &asked, None, reply) {
-            // The connection is lost, which ends the channel, or Chromium reads nothing.
-            self.in_flight.fetch_sub(1, Ordering::AcqRel);
+            self.fail(id, &session, NOT_ACCEPTED);
         }
     }
 
     /// Sends a command that was counted, and answers it when Chromium does.
     fn dispatch(self: &Arc<Self>, command: Command, params: &str) {
+        let Command { id, session, method } = command;
         let size = u32::try_from(params.len()).unwrap_or(u32::MAX);
         let Ok(memory) = Arc::clone(&self.waiting).try_acquire_many_owned(size) else {
             let reason = format!("more than {MAX_WAITING_BYTES} bytes of commands are not yet read");
-            return self.fail(&command, &reason);
+            return self.fail(id, &session, &reason);
         };
-        let Command { id, session, method } = command;
         let target = if session.is_empty() { self.root.clone() } else { session.clone() };
         let closed =
             (method == "IO.close").then(|| Members::parse(params).ok()?.read::<String>("handle")).flatten();
@@ -122,62 +127,70 @@ impl ChannelState {
         }
         // Weak: the connection owns the reply, and the channel owns a handle to the connection.
         let (state, name, asked) = (Arc::downgrade(self), session.clone(), method.clone());
-        let reply = Box::new(move |response: Option<Value>| {
+        let reply = Box::new(move |response: Option<Response<'_>>| {
             let Some(state) = state.upgrade() else { return };
             state.in_flight.fetch_sub(1, Ordering::AcqRel);
-            let Some(mut response) = response else {
-                return state.refuse(id, &name, -32000, &format!("the response to {asked} is too large"));
-            };
-            if let Err(reason) = state.restrict(&name, &asked, &mut response["result"]) {
-                return state.refuse(id, &name, -32000, &reason);
-            }
             if let Some(stream) = &closed {
                 // If it could not be closed, it does not exist.
                 state.lock().streams.remove(stream);
             }
-            let mut answer = json!({"id": id});
-            for part in ["result", "error"] {
-                if !response[part].is_null() {
-                    answer[part] = response[part].take();
-                }
+            let Some(Response { result, error }) = response else {
+                return state.refuse(id, &name, -32000, &format!("the response to {asked} is too large"));
+            };
+            let head = json!({"id": id});
+            let Some(result) = result else {
+                return state.deliver_parts(head, &name, error.map(|error| ("error", error)));
+            };
+            match state.restrict(&name, &asked, result) {
+                Ok(Some(restricted)) => state.answer(id, &name, &restricted),
+                Ok(None) => state.deliver_parts(head, &name, Some(("result", result))),
+                Err(reason) => state.refuse(id, &name, -32000, &reason),
             }
-            add_session(&mut answer, &name);
-            state.deliver(&answer);
         });
         if !self.browser.cdp.forward(&target, &method, params, Some(memory), reply) {
-            self.in_flight.fetch_sub(1, Ordering::AcqRel);
-            self.refuse(id, &session, -32000, "the browser accepts no more commands");
+            self.fail(id, &session, NOT_ACCEPTED);
         }
     }
 
-    /// Removes from a result what does not belong to the session, and remembers the stream that it opens. Fails with the
-    /// reason if the client has too many; then the stream is closed.
-    fn restrict(&self, session: &str, method: &str, result: &mut Value) -> Result<(), String> {
-        if method == "Target.getTargets"
-            && let Some(Value::Array(targets)) = result.get_mut("targetInfos")
-        {
-            targets.retain(|target| match self.judge(target, Reporter::Browser) {
-                Visibility::Visible => true,
-                Visibility::Hidden => false,
-                Visibility::Forbidden => {
-                    self.forbid();
-                    false
+    /// Returns a result without what does not belong to the session; `None` if it has to be as it is. Remembers the stream
+    /// that it opens. Fails with the reason if the client has too many; then the stream is closed.
+    fn restrict(&self, session: &str, method: &str, result: Json<'_>) -> Result<Option<Value>, String> {
+        match method {
+            "Target.getTargets" => {
+                let mut result = result.parse();
+                if let Some(Value::Array(targets)) = result.get_mut("targetInfos") {
+                    targets.retain(|target| self.is_visible(target));
                 }
-            });
+                return Ok(Some(result));
+            }
+            GET_TARGET_INFO => {
+                // The target that was named is visible, but may show another document now.
+                self.is_visible(&result.parse()["targetInfo"]);
+            }
+            _ => {}
         }
-        if method == GET_TARGET_INFO
-            && self.judge(&result["targetInfo"], Reporter::Browser) == Visibility::Forbidden
-        {
+        let text = result.text();
+        if !text.contains("\"stream\"") {
+            return Ok(None);
+        }
+        let Some(stream) = Members::parse(&text).ok().and_then(|result| result.read::<String>("stream"))
+        else {
+            return Ok(None);
+        };
+        if self.lock().add_stream(&stream) {
+            return Ok(None);
+        }
+        let target = if session.is_empty() { &self.root } else { session };
+        self.browser.cdp.send_no_reply(target, "IO.close", json!({"handle": stream}));
+        Err(format!("more than {MAX_STREAMS} streams are open: close them with IO.close"))
+    }
+
+    /// Returns whether the client sees a target. One that shows a document of the server ends the session.
+    fn is_visible(&self, target: &Value) -> bool {
+        let visibility = self.judge(target, Reporter::Browser);
+        if visibility == Visibility::Forbidden {
             self.forbid();
         }
-        if let Some(Value::String(stream)) = result.get("stream") {
-            let is_added = self.lock().add_stream(stream);
-            if !is_added {
-                let target = if session.is_empty() { &self.root } else { session };
-                self.browser.cdp.send_no_reply(target, "IO.close", json!({"handle": stream}));
-                return Err(format!("more than {MAX_STREAMS} streams are open: close them with IO.close"));
-            }
-        }
-        Ok(())
+        visibility == Visibility::Visible
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ChannelState, MAX_SESSIONS, add_session};
-use crate::connection::CdpEvent;
+use super::{ChannelState, MAX_SESSIONS};
+use crate::connection::{CdpEvent, Json};
 use crate::interactive::visibility::{Reporter, Visibility};
 
 impl ChannelState {
@@ -21,22 +21,48 @@ impl ChannelState {
         });
     }
 
-    fn on_event(self: &Arc<Self>, session: &str, mut method: String, params: Value) {
+    fn on_event(self: &Arc<Self>, session: &str, method: &str, params: Json<'_>) {
+        let method = if method.starts_with("Target.") {
+            // Of no other event, the content is needed.
+            match self.on_target_event(session, method, &params.parse()) {
+                Some(method) => method,
+                None => return,
+            }
+        } else {
+            method
+        };
+        let session = if session == self.root { "" } else { session };
+        self.deliver_parts(json!({"method": method}), session, Some(("params", params)));
+    }
+
+    /// Handles an event about a target. Returns its name for the client; `None` if the client does not get it.
+    fn on_target_event<'a>(
+        self: &Arc<Self>,
+        session: &str,
+        method: &'a str,
+        params: &Value,
+    ) -> Option<&'a str> {
         let target = |name: &str| params[name].as_str().unwrap_or_default();
-        match method.as_str() {
+        match method {
             "Target.attachedToTarget" => {
                 let attached = target("sessionId");
                 let reporter = if session == self.root { Reporter::Browser } else { Reporter::Container };
                 match self.judge(&params["targetInfo"], reporter) {
                     Visibility::Visible if self.add_session(attached, session) => {}
-                    Visibility::Visible | Visibility::Hidden => return self.leave(session, attached),
-                    Visibility::Forbidden => return self.forbid(),
+                    Visibility::Visible | Visibility::Hidden => {
+                        self.leave(session, attached);
+                        return None;
+                    }
+                    Visibility::Forbidden => {
+                        self.forbid();
+                        return None;
+                    }
                 }
             }
             "Target.detachedFromTarget" => {
                 let removed = self.lock().remove_session(target("sessionId"));
                 if removed.is_empty() {
-                    return;
+                    return None;
                 }
                 for session in &removed {
                     self.browser.cdp.unsubscribe(session);
@@ -46,22 +72,22 @@ impl ChannelState {
                 let info = &params["targetInfo"];
                 match self.judge(info, Reporter::Browser) {
                     Visibility::Visible => {}
-                    Visibility::Hidden => return,
-                    Visibility::Forbidden => return self.forbid(),
+                    Visibility::Hidden => return None,
+                    Visibility::Forbidden => {
+                        self.forbid();
+                        return None;
+                    }
                 }
                 let id = info["targetId"].as_str().unwrap_or_default();
                 // The client does not know a target that was hidden until now.
                 let is_new = self.lock().announced.insert(id.to_owned());
-                method = if is_new { "Target.targetCreated" } else { "Target.targetInfoChanged" }.to_owned();
+                return Some(if is_new { "Target.targetCreated" } else { "Target.targetInfoChanged" });
             }
-            "Target.targetCrashed" if !self.lock().announced.contains(target("targetId")) => return,
-            "Target.targetDestroyed" if !self.lock().announced.remove(target("targetId")) => return,
+            "Target.targetCrashed" if !self.lock().announced.contains(target("targetId")) => return None,
+            "Target.targetDestroyed" if !self.lock().announced.remove(target("targetId")) => return None,
             _ => {}
         }
-        let mut message = json!({"method": method});
-        message["params"] = params;
-        add_session(&mut message, if session == self.root { "" } else { session });
-        self.deliver(&message);
+        Some(method)
     }
 
     /// Adds a protocol session of the client; returns false if there are too many.

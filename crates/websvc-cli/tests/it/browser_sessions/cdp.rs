@@ -1,9 +1,11 @@
 //! The WebSocket of the DevTools protocol.
 
 use std::path::Path;
+use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
@@ -13,6 +15,9 @@ use super::{SessionTest, path, path_of};
 use crate::browser::path_or_skip;
 use crate::harness::Service;
 use crate::websocket::request_upgrade;
+
+/// The time in which everything happens that a client waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client that sends no headers of its own, like Playwright.
 pub(crate) struct CdpClient {
@@ -52,13 +57,21 @@ impl CdpClient {
     }
 
     async fn message(&mut self) -> Value {
-        loop {
-            match self.socket.next().await.unwrap().unwrap() {
-                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Ping(_) | Message::Pong(_) => {}
-                other => panic!("{other:?}"),
+        serde_json::from_str(&self.text().await).unwrap()
+    }
+
+    /// Returns the text of the next message.
+    async fn text(&mut self) -> String {
+        let message = async {
+            loop {
+                match self.socket.next().await.unwrap().unwrap() {
+                    Message::Text(text) => return text.to_string(),
+                    Message::Ping(_) | Message::Pong(_) => {}
+                    other => panic!("{other:?}"),
+                }
             }
-        }
+        };
+        timeout(PATIENCE, message).await.expect("a message of the service")
     }
 
     /// Returns the next event with this name since the last command.
@@ -109,11 +122,14 @@ impl CdpClient {
 
     /// Waits until the service closes the connection.
     pub(crate) async fn closed(mut self) {
-        while let Some(Ok(message)) = self.socket.next().await {
-            if matches!(message, Message::Close(_)) {
-                return;
+        let closed = async {
+            while let Some(Ok(message)) = self.socket.next().await {
+                if matches!(message, Message::Close(_)) {
+                    return;
+                }
             }
-        }
+        };
+        timeout(PATIENCE, closed).await.expect("the service closes the connection");
     }
 }
 
@@ -196,4 +212,89 @@ async fn wrong_token_is_refused() {
     assert_eq!(test.service.get(&view).await.status, 404);
     let unknown = "/v2/browser/0193528c-0000-7000-8000-000000000000/live?token=1";
     assert_eq!(test.service.get(unknown).await.status, 404);
+}
+
+/// Returns a memory value of a service in bytes.
+fn memory(service: &Service, name: &str) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn message_takes_a_small_multiple_of_its_size() {
+    let Some(test) = SessionTest::start("message_takes_a_small_multiple_of_its_size").await else { return };
+    let session = test.create(json!({})).await;
+    let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
+    let page = client.attach().await;
+    // Each of these small objects takes a hundred times its size as a tree.
+    let values = |count: usize| vec![r#"{"":0}"#; count].join(",");
+    let (many, fewer) = (values(2_000_000), values(500_000));
+    for (method, params) in [
+        ("Page.unknown", format!(r#"{{"x":[{many}]}}"#)),
+        ("Page.navigate", format!(r#"{{"url":[{many}]}}"#)),
+        ("Target.createTarget", format!(r#"{{"url":"about:blank","x":[{many}]}}"#)),
+        ("Input.dispatchDragEvent", format!(r#"{{"data":{{"items":[{many}],"files":[1]}}}}"#)),
+        // These get to Chromium, which ignores the parameter that it does not know. The last one is a large answer.
+        ("Runtime.evaluate", format!(r#"{{"expression":"1","x":[{fewer}]}}"#)),
+        (
+            "Runtime.evaluate",
+            r#"{"expression":"Array.from({length: 1000000}, () => ({'': 0}))","returnByValue":true}"#
+                .to_owned(),
+        ),
+    ] {
+        let idle = {
+            std::fs::write(format!("/proc/{}/clear_refs", test.service.id()), "5").unwrap();
+            memory(&test.service, "VmRSS")
+        };
+        client.last_id += 1;
+        let command = format!(
+            r#"{{"id":{},"sessionId":"{page}","params":{params},"method":"{method}"}}"#,
+            client.last_id
+        );
+        let sent = command.len();
+        client.socket.send(Message::text(command)).await.unwrap();
+        let answer = client.text().await;
+        assert!(
+            answer.starts_with(&format!(r#"{{"id":{}"#, client.last_id)) || answer.contains("error"),
+            "{answer:.300}"
+        );
+        let size = sent + answer.len();
+        let added = memory(&test.service, "VmHWM").saturating_sub(idle);
+        println!("{method}: {} MB for {} MB", added / 1_000_000, size / 1_000_000);
+        assert!(added < 16 * size, "{method}: {added} bytes for a message of {size}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_sees_targets_of_the_web_only() {
+    let Some(test) = SessionTest::start("client_sees_targets_of_the_web_only").await else { return };
+    let session = test.create(json!({})).await;
+    let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
+    let page = client.attach().await;
+    client.call(Some(&page), "Page.navigate", json!({"url": "http://tea.test/"})).await;
+    let all = json!([{}]);
+    client.call(None, "Target.setDiscoverTargets", json!({"discover": true, "filter": all})).await;
+    let discovered = std::mem::take(&mut client.events);
+    let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": all});
+    client.call(None, "Target.setAutoAttach", attach).await;
+    let attached = std::mem::take(&mut client.events);
+    let listed = client.call(None, "Target.getTargets", json!({"filter": all})).await;
+    let listed = listed["result"]["targetInfos"].as_array().unwrap();
+    let reported = discovered.iter().chain(&attached).map(|event| &event["params"]["targetInfo"]);
+    let infos: Vec<&Value> = listed.iter().chain(reported).filter(|info| info.is_object()).collect();
+    assert!(infos.iter().any(|info| info["type"] == "page"), "{infos:?}");
+    for info in infos {
+        let (kind, url) = (info["type"].as_str().unwrap(), info["url"].as_str().unwrap());
+        assert!(matches!(kind, "page" | "tab"), "{info}");
+        // A tab may have no document yet.
+        assert!(matches!(url, "http://tea.test/" | "about:blank" | ""), "{info}");
+    }
+    for method in
+        ["Target.attachToTarget", "Target.closeTarget", "Target.activateTarget", "Target.getTargetInfo"]
+    {
+        let named = json!({"targetId": "0123456789ABCDEF0123456789ABCDEF", "flatten": true});
+        let refused = client.call(None, method, named).await;
+        assert!(refused["error"]["message"].as_str().unwrap().contains("no target"), "{method} {refused}");
+    }
 }

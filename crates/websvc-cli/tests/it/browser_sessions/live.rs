@@ -79,10 +79,16 @@ impl Viewer {
         self.send(json!({"kind": "tab", "tab": tab})).await;
     }
 
+    /// Returns the next message of the service.
+    async fn message(&mut self) -> Message {
+        let message = tokio::time::timeout(std::time::Duration::from_secs(60), self.socket.next()).await;
+        message.expect("a message of the service").unwrap().unwrap()
+    }
+
     /// Waits until the service closes the connection, and returns the code and the reason.
     async fn closed(mut self) -> (u16, String) {
         loop {
-            if let Message::Close(frame) = self.socket.next().await.unwrap().unwrap() {
+            if let Message::Close(frame) = self.message().await {
                 let CloseFrame { code, reason } = frame.unwrap();
                 return (code.into(), reason.to_string());
             }
@@ -92,7 +98,7 @@ impl Viewer {
     /// Returns the next message of a kind that meets a condition.
     async fn receive(&mut self, kind: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         loop {
-            match self.socket.next().await.unwrap().unwrap() {
+            match self.message().await {
                 Message::Text(text) => {
                     let message: Value = serde_json::from_str(&text).unwrap();
                     if message["kind"] == kind && is_met(&message) {

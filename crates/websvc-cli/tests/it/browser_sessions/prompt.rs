@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange};
-use websvc_testkit::{FakeModel, Page, TestWeb};
+use websvc_testkit::{FakeModel, Page, TestWeb, until};
 
 use super::end::{browser_groups, wait_until_gone};
 use crate::browser::path_or_skip;
@@ -277,9 +277,7 @@ async fn code_waits_for_its_turn_behind_a_prompt() {
     let path = test.scrape(SHOP).await;
     let code = async {
         // The model is asked after the prompt has taken its turn.
-        while test.world.count(CHAT) == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        until("the model is asked", || test.world.count(CHAT) > 0).await;
         test.post(&path, json!({"code": "await page.title()"})).await
     };
     let (prompted, title) = tokio::join!(test.post(&path, json!({"prompt": "Click More"})), code);
@@ -293,9 +291,7 @@ async fn prompt_of_a_deleted_session_ends() {
     let Some(test) = PromptTest::start_shop("prompt_of_a_deleted_session_ends", &model).await else { return };
     let path = test.scrape(SHOP).await;
     let delete = async {
-        while test.world.count(CHAT) == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        until("the model is asked", || test.world.count(CHAT) > 0).await;
         test.end(&path).await
     };
     let (prompted, deleted) =
@@ -327,11 +323,16 @@ async fn credits_of_prompts_are_held_before_and_charged_once() {
 
     test.set_credits(71);
     let groups = browser_groups(test.service.id());
-    let mut prompted = test.service.post(&second, prompt()).await;
     // The changed budget applies within a second.
-    while prompted.status == 402 {
-        prompted = test.service.post(&second, prompt()).await;
-    }
+    let paid = async {
+        loop {
+            let prompted = test.service.post(&second, prompt()).await;
+            if prompted.status != 402 {
+                return prompted;
+            }
+        }
+    };
+    let prompted = tokio::time::timeout(Duration::from_secs(60), paid).await.expect("the budget applies");
     assert_eq!(prompted.body["output"], "ok", "{}", prompted.body);
     test.post(&second, json!({"prompt": "Look again"})).await;
     let mut browser = browser_groups(test.service.id());

@@ -12,7 +12,7 @@ const MAX_MEMBERS: usize = 64;
 
 /// The reason why a text was not read as an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(super) enum MembersError {
+pub(crate) enum MembersError {
     #[error("is not JSON")]
     Syntax,
     #[error("is not an object")]
@@ -25,11 +25,11 @@ pub(super) enum MembersError {
 
 /// The members of an object, in their order: each name with the JSON text of its value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Members<'a>(Vec<(String, Cow<'a, str>)>);
+pub(crate) struct Members<'a>(Vec<(String, Cow<'a, str>)>);
 
 impl<'a> Members<'a> {
     /// Reads an object. All of the text is checked to be JSON.
-    pub(super) fn parse(text: &'a str) -> Result<Self, MembersError> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, MembersError> {
         let mut rest = Rest(text);
         if !rest.skip('{') {
             let is_json = rest.value::<IgnoredAny>().is_ok() && rest.is_empty();
@@ -62,28 +62,28 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the text of a value; `None` if the member is missing or null.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().find(|(found, _)| found == name)?;
         (*value != "null").then_some(value)
     }
 
     /// Returns a value; `None` if it is missing or of another type.
-    pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_str(self.get(name)?).ok()
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
     /// Sets a member to a text, in place of its value.
-    pub(super) fn set(&mut self, name: &str, text: &str) {
+    pub(crate) fn set(&mut self, name: &str, text: &str) {
         self.0.retain(|(found, _)| found != name);
         self.0.push((name.to_owned(), json_string(text).into()));
     }
 
     /// Writes the object.
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let size: usize = self.0.iter().map(|(name, value)| name.len() + value.len() + 8).sum();
         let mut text = String::with_capacity(size + 2);
         for (name, value) in &self.0 {
