@@ -36,6 +36,22 @@ struct ContextTargets {
     pages: Vec<PageTarget>,
     on_worker: Option<WorkerCallback>,
     tabs: Option<Tabs>,
+    /// The number of pages that clients are creating.
+    expected: usize,
+}
+
+/// A page that a client creates, whose URL was checked. The headless shell does not report that URL at once.
+pub(crate) struct ExpectedPage {
+    registry: Arc<TargetRegistry>,
+    context: String,
+}
+
+impl Drop for ExpectedPage {
+    fn drop(&mut self) {
+        if let Some(targets) = self.registry.lock().get_mut(&self.context) {
+            targets.expected = targets.expected.saturating_sub(1);
+        }
+    }
 }
 
 impl ContextTargets {
@@ -177,6 +193,14 @@ impl TargetRegistry {
         }
     }
 
+    /// Expects a page that a client creates, until the result is dropped.
+    pub(crate) fn expect_page(self: &Arc<Self>, context: &str) -> ExpectedPage {
+        if let Some(targets) = self.lock().get_mut(context) {
+            targets.expected += 1;
+        }
+        ExpectedPage { registry: Arc::clone(self), context: context.to_owned() }
+    }
+
     /// Returns whether a target is an open page of a context whose first document is of the web.
     pub(crate) fn is_web_page(&self, context: &str, target: &str) -> bool {
         self.lock().get(context).is_some_and(|targets| targets.is_web_page(target))
@@ -246,6 +270,10 @@ impl TargetRegistry {
         };
         let text = |name: &str| target[name].as_str().unwrap_or_default().to_owned();
         let is_of_web = match DocumentUrl::of(&text("url")) {
+            // Its creator, websvc or a client, has named an allowed one.
+            DocumentUrl::Unknown if text("openerId").is_empty() => {
+                targets.tabs.is_none() || targets.expected > 0
+            }
             DocumentUrl::Unknown => targets.is_web_page(&text("openerId")),
             kind => kind == DocumentUrl::Web,
         };
@@ -269,7 +297,7 @@ mod tests {
 
     #[test]
     fn page_is_of_the_web_by_its_url_or_by_the_page_that_opened_it() {
-        let registry = TargetRegistry::default();
+        let registry = Arc::new(TargetRegistry::default());
         registry.register_context("C");
         let ignore = Arc::new(|_: &str, _: &str| {});
         let urls: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -296,6 +324,14 @@ mod tests {
             assert_eq!(registry.is_web_page("C", target), is_of_web, "{target}");
         }
         assert!(!registry.is_web_page("D", "first"), "it is in another context");
+        let expected = registry.expect_page("C");
+        registry.attach_action("S", &page("created", "", ""));
+        registry.attach_action("S", &page("window meanwhile", "", "of the browser"));
+        drop(expected);
+        registry.attach_action("S", &page("later", "", ""));
+        for (target, is_of_web) in [("created", true), ("window meanwhile", false), ("later", false)] {
+            assert_eq!(registry.is_web_page("C", target), is_of_web, "{target}");
+        }
         registry.report_url(&page("of the browser", "http://a.test/", ""));
         assert!(registry.is_web_page("C", "of the browser"), "its URL is known now");
         let file = page("file", "file:///etc/passwd", "first");

@@ -286,3 +286,27 @@ async fn new_tab_that_navigates_at_once_does_not_crash() {
     }
     timeout(PATIENCE, attack.session.close()).await.expect("Chromium stops");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn created_tab_and_its_window_are_attached_before_they_run() {
+    let Some(path) = chromium() else { return };
+    let mut attack = Attack::start(path).await;
+    let wait = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    attack.call(None, "Target.setAutoAttach", wait).await;
+    let pages = |received: &[Value]| -> Vec<String> {
+        let attached = received.iter().filter(|message| message["method"] == "Target.attachedToTarget");
+        attached.map(|event| event["params"]["sessionId"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(pages(&attack.received).len(), 1, "{:?}", attack.received);
+    // Playwright relies on the order of the event and the response.
+    attack.call(None, "Target.createTarget", json!({"url": "about:blank"})).await;
+    let [_, created] = &pages(&attack.received)[..] else { panic!("{:?}", attack.received) };
+    let created = created.clone();
+    attack.send(Some(&created), "Runtime.runIfWaitingForDebugger", &json!({})).unwrap();
+    let open = json!({"expression": "window.open('about:blank'); 1", "userGesture": true});
+    attack.send(Some(&created), "Runtime.evaluate", &open).unwrap();
+    while pages(&attack.received).len() < 3 {
+        attack.receive().await.expect("the channel is open");
+    }
+    timeout(PATIENCE, attack.session.close()).await.expect("Chromium stops");
+}

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
-use super::{ChannelState, MAX_IN_FLIGHT, MAX_STREAMS, MAX_WAITING_BYTES};
+use super::{ChannelState, MAX_IN_FLIGHT, MAX_STREAMS, MAX_WAITING_BYTES, SessionBrowser};
 use crate::connection::{Json, Response};
 use crate::interactive::filter::{self, Ownership, Verdict, shorten};
 use crate::interactive::visibility::{Reporter, Visibility};
@@ -125,9 +125,13 @@ impl ChannelState {
         {
             self.lock().announced.clear();
         }
+        let SessionBrowser { targets, context, .. } = &self.browser;
+        let expected = (method == "Target.createTarget").then(|| targets.expect_page(context));
         // Weak: the connection owns the reply, and the channel owns a handle to the connection.
         let (state, name, asked) = (Arc::downgrade(self), session.clone(), method.clone());
         let reply = Box::new(move |response: Option<Response<'_>>| {
+            // The page was reported before.
+            drop(expected);
             let Some(state) = state.upgrade() else { return };
             state.in_flight.fetch_sub(1, Ordering::AcqRel);
             if let Some(stream) = &closed {
