@@ -15,8 +15,8 @@ use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{
-    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, INDEX_BYTES_PER_VALUE, INDEX_DOCUMENTS_MAX,
-    QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN,
+    BODY_BYTES_PER_VALUE, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, INDEX_BYTES_PER_VALUE,
+    INDEX_DOCUMENTS_MAX, QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN,
 };
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
@@ -136,9 +136,8 @@ pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgressRequest>,
 /// # Errors
 /// [`Rejection`] has the syntax error, or lists every rule that the upload breaks.
 pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUploadRequest>, Rejection> {
-    check_value_count(body, INDEX_BYTES_PER_VALUE)?;
     let mut report = Report::default();
-    let body = parse_unchecked(body)?;
+    let body = parse(body, INDEX_BYTES_PER_VALUE)?;
     // A document takes more memory than its text if that is short.
     if let Some(BodyValue::List(documents)) = body.field("documents") {
         bounds::items(&mut report, &Path::Root.key("documents"), documents.len(), INDEX_DOCUMENTS_MAX);
@@ -282,7 +281,7 @@ pub fn read_create_monitor(
 ) -> Result<Checked<MonitorDefinition>, Rejection> {
     monitor::check_monitor_retention(context.policy)?;
     let mut report = Report::default();
-    let mut body = parse(body)?;
+    let mut body = parse(body, BODY_BYTES_PER_VALUE)?;
     monitor::convert_python_spelling(&mut body);
     let request = read_value::<CreateMonitorRequest>(&mut report, body, &CREATE_MONITOR)?;
     monitor::create(report, request, context)
@@ -299,7 +298,7 @@ pub fn read_update_monitor(
 ) -> Result<Checked<MonitorUpdate>, Rejection> {
     monitor::check_monitor_retention(context.policy)?;
     let mut report = Report::default();
-    let mut body = parse(body)?;
+    let mut body = parse(body, BODY_BYTES_PER_VALUE)?;
     monitor::convert_python_spelling(&mut body);
     // Elsewhere null counts as absent; here it clears a field.
     let clears = |field: &str| body.field(field).is_some_and(BodyValue::is_null);
@@ -460,16 +459,12 @@ pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
 /// # Errors
 /// The syntax error, or the violations if nothing remains to be checked.
 fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
-    read_value(report, parse(body)?, shape)
+    read_value(report, parse(body, BODY_BYTES_PER_VALUE)?, shape)
 }
 
-fn parse(body: &[u8]) -> Result<BodyValue<'_>, Rejection> {
-    check_values(body)?;
-    parse_unchecked(body)
-}
-
-/// Parses a body whose number of values has been checked.
-fn parse_unchecked(body: &[u8]) -> Result<BodyValue<'_>, Rejection> {
+/// Parses a body that has at least this many bytes for each value.
+fn parse(body: &[u8], bytes_per_value: usize) -> Result<BodyValue<'_>, Rejection> {
+    check_value_count(body, bytes_per_value)?;
     let parsed = match std::str::from_utf8(body) {
         // Checking UTF-8 once is several times as fast as checking each string.
         Ok(text) => serde_json::from_str(text),
