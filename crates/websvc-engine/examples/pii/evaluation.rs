@@ -66,11 +66,11 @@ pub(crate) async fn evaluate(
             let text = document.text.as_str();
             let named = name_personal_data(model, Kinds::ALL, text, Instant::now() + timeout).await;
             evaluation.documents += 1;
-            evaluation.unread += u32::from(named.is_none());
+            evaluation.unread += u32::from(named.is_err());
             let fast = redact(text, Syntax::Markdown, &options(RedactMode::Fast)).findings;
             let wide = redact(text, Syntax::Markdown, &options(RedactMode::Aggressive)).findings;
             let (accurate, aggressive) = match named {
-                Some(texts) => {
+                Ok(texts) => {
                     let parts = [NamedPart { range: 0..text.len(), texts }];
                     let found =
                         redact_named(text, Syntax::Markdown, &options(RedactMode::Fast), &parts).findings;
@@ -78,7 +78,7 @@ pub(crate) async fn evaluate(
                     (found, both)
                 }
                 // The service applies the rules, too.
-                None => (fast.clone(), wide),
+                Err(_) => (fast.clone(), wide),
             };
             document.score(&fast, &mut evaluation.fast);
             document.score(&accurate, &mut evaluation.accurate);

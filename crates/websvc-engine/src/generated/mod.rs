@@ -23,7 +23,7 @@ use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
-pub use personal_data::name_personal_data;
+pub use personal_data::{NoAnswer, name_personal_data};
 pub use schema_check::schema_violation;
 pub use schema_compile::SCHEMA_COMPILER;
 pub(crate) use session::ModelSession;

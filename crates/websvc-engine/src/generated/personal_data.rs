@@ -1,7 +1,8 @@
 //! The option `redactPII` with a language model: it names personal data, and texts that occur in the page are removed
 //! (specification, section 2.2.3).
 //!
-//! The model only names texts; it never writes the page. Parts of the page that it does not read are redacted by rules.
+//! The model only names texts; it never writes the page. Parts of the page that it does not read, or for which it names
+//! only texts that do not occur in them, are redacted by rules.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -60,6 +61,15 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         "additionalProperties": false,
     })
 });
+
+/// The reason why a model named no personal data in a text, although the text may have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// It did not read all of the text, or gave no usable answer.
+    Unread,
+    /// It named texts, and none of them occurs in the text.
+    OtherTexts,
+}
 
 #[derive(Deserialize)]
 struct Findings {
@@ -127,51 +137,58 @@ async fn find(
     let has_metadata = !metadata.is_empty();
     let mut contents: Vec<&str> = if has_metadata { vec![&metadata] } else { Vec::new() };
     contents.extend(ranges.iter().take(MAX_PARTS).map(|range| &markdown[range.clone()]));
-    let mut asking: Vec<BoxFuture<'_, Option<Vec<NamedText>>>> = Vec::with_capacity(contents.len());
+    let mut asking: Vec<BoxFuture<'_, Answer>> = Vec::with_capacity(contents.len());
     for content in contents {
         asking.push(Box::pin(ask(session, model, kinds, content)));
     }
-    let answers: Vec<Option<Vec<NamedText>>> = stream::iter(asking).buffered(CONCURRENCY).collect().await;
+    let answers: Vec<Answer> = stream::iter(asking).buffered(CONCURRENCY).collect().await;
     // Metadata that does not fit is one more part, which the model does not read.
     let total = usize::from(has_metadata) + usize::from(is_truncated) + ranges.len();
-    let read = answers.iter().flatten().count();
+    let with_other_texts = answers.iter().filter(|answer| **answer == Err(NoAnswer::OtherTexts)).count();
+    let used = answers.iter().flatten().count();
     let mut answers = answers.into_iter();
-    let of_metadata = if has_metadata { answers.next().flatten() } else { None };
+    let of_metadata = if has_metadata { answers.next().and_then(Answer::ok) } else { None };
     let named = answers.zip(ranges);
-    let named = named.filter_map(|(texts, range)| Some(NamedPart { range: range.clone(), texts: texts? }));
+    let named =
+        named.filter_map(|(texts, range)| Some(NamedPart { range: range.clone(), texts: texts.ok()? }));
     let data = PersonalData {
         markdown: named.collect(),
         metadata: of_metadata.unwrap_or_default(),
-        with_rules: read < total || options.mode == Some(RedactMode::Aggressive),
+        with_rules: used < total || options.mode == Some(RedactMode::Aggressive),
     };
-    if read < total {
-        session.warnings.push(format!(
-            "redactPII: the language model did not read {} of {total} parts of the page, which were redacted by rules",
-            total - read
-        ));
+    for (count, failure) in [
+        (total - used - with_other_texts, "did not read"),
+        (with_other_texts, "named only texts that do not occur in"),
+    ] {
+        if count > 0 {
+            session.warnings.push(format!(
+                "redactPII: the language model {failure} {count} of {total} parts of the page, which were redacted \
+                 by rules"
+            ));
+        }
     }
     data
 }
 
-/// Returns the texts of these kinds that the model names in a part of the page; `None` if it did not read all of it.
-async fn ask(
-    session: &ModelSession<'_>,
-    model: &dyn Model,
-    kinds: Kinds,
-    content: &str,
-) -> Option<Vec<NamedText>> {
+/// The texts that a model names in a part of the page.
+type Answer = Result<Vec<NamedText>, NoAnswer>;
+
+/// Returns the texts of these kinds that the model names in a part of the page.
+async fn ask(session: &ModelSession<'_>, model: &dyn Model, kinds: Kinds, content: &str) -> Answer {
     session.stages.run(Stage::Model, name_personal_data(model, kinds, content, session.deadline)).await
 }
 
 /// Requests the personal data of these kinds in a text from a model, as the option `redactPII` does. Returns the texts that
-/// it names, that occur in the content and that have the form of their kind; `None` if the model did not read all of the
-/// content or gave no usable answer.
+/// it names, that occur in the content and that have the form of their kind.
+///
+/// # Errors
+/// [`NoAnswer`]
 pub async fn name_personal_data(
     model: &dyn Model,
     kinds: Kinds,
     content: &str,
     deadline: Instant,
-) -> Option<Vec<NamedText>> {
+) -> Result<Vec<NamedText>, NoAnswer> {
     let request = CompletionRequest {
         instructions: INSTRUCTIONS,
         user_prompt: "List the personal data.",
@@ -184,18 +201,22 @@ pub async fn name_personal_data(
         .complete(&request)
         .await
         .inspect_err(|error| tracing::warn!(%error, "redactPII: request to the language model failed"));
-    let completion = completion.ok().filter(|completion| !completion.is_content_truncated)?;
-    let findings: Findings = serde_json::from_value(completion.content.into_json()).ok()?;
-    Some(findings.findings.iter().filter_map(|finding| named(finding, kinds, content)).collect())
+    let completion = completion.ok().filter(|completion| !completion.is_content_truncated);
+    let json = completion.ok_or(NoAnswer::Unread)?.content.into_json();
+    let Findings { findings } = serde_json::from_value(json).map_err(|_invalid| NoAnswer::Unread)?;
+    let requested: Vec<(Kind, &str)> =
+        findings.iter().filter_map(|finding| requested(finding, kinds)).collect();
+    let found: Vec<&(Kind, &str)> = requested.iter().filter(|(_, text)| content.contains(text)).collect();
+    if found.is_empty() && !requested.is_empty() {
+        return Err(NoAnswer::OtherTexts);
+    }
+    Ok(found.into_iter().filter_map(|(kind, text)| NamedText::new(*kind, text)).collect())
 }
 
-/// Returns a finding as a text to replace, if it occurs in the content and has the form of its kind.
-fn named(finding: &Finding, kinds: Kinds, content: &str) -> Option<NamedText> {
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == finding.entity)?;
-    if !kinds.has(kind) || !content.contains(finding.text.trim()) {
-        return None;
-    }
-    NamedText::new(kind, &finding.text)
+/// Returns the text of a finding, if its kind is requested.
+fn requested(finding: &Finding, kinds: Kinds) -> Option<(Kind, &str)> {
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == finding.entity && kinds.has(*kind))?;
+    Some((kind, finding.text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -208,9 +229,10 @@ mod tests {
 
     use super::*;
 
-    /// Redacts a page with a model that names nothing. Returns its description and the warnings.
-    async fn redacted(description: String) -> (String, Vec<String>) {
-        let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({ "findings": [] }))));
+    /// Redacts a page with a model that names these texts. Returns its description and the warnings.
+    async fn redacted(description: String, findings: Value) -> (String, Vec<String>) {
+        let answer = json!({ "findings": findings });
+        let model = FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())));
         let stages = StageTimes::default();
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut session =
@@ -225,10 +247,34 @@ mod tests {
 
     #[tokio::test]
     async fn metadata_that_the_model_cannot_read_is_redacted_by_rules() {
-        let (short, warnings) = redacted("Ask jo@a.test".to_owned()).await;
+        let (short, warnings) = redacted("Ask jo@a.test".to_owned(), json!([])).await;
         assert_eq!((short.as_str(), warnings.len()), ("Ask jo@a.test", 0));
-        let (long, warnings) = redacted(format!("{} Ask jo@a.test", "tea ".repeat(PART_BYTES))).await;
+        let (long, warnings) =
+            redacted(format!("{} Ask jo@a.test", "tea ".repeat(PART_BYTES)), json!([])).await;
         assert!(long.ends_with(" Ask <EMAIL>"));
         assert!(warnings[0].contains("did not read 1 of 1 parts"), "{warnings:?}");
+    }
+
+    #[tokio::test]
+    async fn part_in_which_no_named_text_occurs_is_redacted_by_rules() {
+        let text = "Ask Qwlxi or jo@a.test";
+        let named = |text: &str, entity: &str| json!({ "text": text, "entity": entity });
+        let other = json!([named("Nobody Here", "PERSON"), named("jo at a.test", "EMAIL")]);
+        let (by_rules, warnings) = redacted(text.to_owned(), other).await;
+        assert_eq!(by_rules, "Ask Qwlxi or <EMAIL>");
+        assert_eq!(
+            warnings,
+            [
+                "redactPII: the language model named only texts that do not occur in 1 of 1 parts of the page, which \
+              were redacted by rules"
+            ]
+        );
+        // One text that occurs is an answer, and so are kinds that are not asked for.
+        for findings in
+            [json!([named("Nobody Here", "PERSON"), named("Qwlxi", "PERSON")]), json!([named("Tea", "FIRM")])]
+        {
+            let (text, warnings) = redacted(text.to_owned(), findings).await;
+            assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");
+        }
     }
 }
