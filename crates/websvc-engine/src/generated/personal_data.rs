@@ -259,7 +259,7 @@ mod tests {
     async fn part_in_which_no_named_text_occurs_is_redacted_by_rules() {
         let text = "Ask Qwlxi or jo@a.test";
         let named = |text: &str, entity: &str| json!({ "text": text, "entity": entity });
-        let other = json!([named("Nobody Here", "PERSON"), named("jo at a.test", "EMAIL")]);
+        let other = json!([named("Someone Else", "PERSON"), named("jo at a.test", "EMAIL")]);
         let (by_rules, warnings) = redacted(text.to_owned(), other).await;
         assert_eq!(by_rules, "Ask Qwlxi or <EMAIL>");
         assert_eq!(
@@ -271,7 +271,7 @@ mod tests {
         );
         // One text that occurs is an answer, and so are kinds that are not asked for.
         for findings in
-            [json!([named("Nobody Here", "PERSON"), named("Qwlxi", "PERSON")]), json!([named("Tea", "FIRM")])]
+            [json!([named("Someone Else", "PERSON"), named("Qwlxi", "PERSON")]), json!([named("Tea", "FIRM")])]
         {
             let (text, warnings) = redacted(text.to_owned(), findings).await;
             assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");

@@ -171,7 +171,7 @@ impl Future for ResponseFuture {
 /// Returns the value of `Date` for a time. Hyper would write one that it keeps until the clock has passed its second: if
 /// the clock was ahead for a moment, the header would be wrong until the clock is there again.
 fn date(now: SystemTime) -> HeaderValue {
-    // Later years have more digits than the format, and earlier ones are no time of this machine.
+    // The format has four digits for the year, and begins with the Unix epoch.
     let latest = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     let text = httpdate::fmt_http_date(now.clamp(UNIX_EPOCH, latest));
     HeaderValue::from_str(&text).expect("a date is ASCII")
