@@ -52,6 +52,13 @@ pub enum IndexError {
         /// The error text of the operation that failed.
         reason: String,
     },
+    /// The disk is full. Changes that were accepted are in the journal, and are written with the next changes or at the
+    /// next start.
+    #[error("no space left for the index in {}", dir.display())]
+    Full {
+        /// The index directory.
+        dir: PathBuf,
+    },
     /// The index was closed.
     #[error("the index in {} is closed", dir.display())]
     Closed {

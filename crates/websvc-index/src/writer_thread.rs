@@ -9,12 +9,14 @@
 //! Images are committed before their pages, and searches return no image whose page is missing. So whenever the process
 //! ends, each committed page has its images. Anchors are applied (see [`crate::anchor_update`]) between writes.
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use tantivy::directory::error::OpenWriteError;
 use tantivy::{TantivyDocument, TantivyError};
 
 use crate::analysis::FormCache;
@@ -330,7 +332,18 @@ impl WriterThread {
     }
 
     pub(crate) fn write_error(&self, error: &TantivyError) -> IndexError {
-        IndexError::Write { dir: self.shared.dir.clone(), reason: error.to_string() }
+        let dir = self.shared.dir.clone();
+        let source = match error {
+            TantivyError::IoError(source) => Some(source),
+            TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => Some(io_error),
+            _ => None,
+        };
+        match source.map(|source| source.kind()) {
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge) => {
+                IndexError::Full { dir }
+            }
+            _ => IndexError::Write { dir, reason: error.to_string() },
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub enum ScrapeError {
     },
     /// The error of a concurrent request for the same page, shared by a coalesced fetch.
     #[error("{0}")]
-    Shared(Arc<ScrapeError>),
+    Shared(#[source] Arc<ScrapeError>),
     /// The page could not be fetched.
     #[error("{0}")]
     Fetch(#[source] FetchError),

@@ -293,6 +293,11 @@ impl EmbeddedServer {
         run_blocking(move || Ok(store.create_key(&team, &label)?.secret.expose().to_owned())).await
     }
 
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> &Store {
+        &self.stores.store
+    }
+
     /// Serves requests until `stop` is ready, then finishes the requests in flight and closes the index.
     ///
     /// # Errors
@@ -307,7 +312,7 @@ impl EmbeddedServer {
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let runs = service.runs().clone();
         let browser_sessions = service.browser_sessions().clone();
-        jobs.prepare().await;
+        service.prepare().await;
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }

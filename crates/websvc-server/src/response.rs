@@ -1,13 +1,16 @@
 //! Stage 11, encode: a response or an error becomes a status and JSON. Only this module builds error bodies.
 
 use std::error::Error;
+use std::io;
 
 use http::header::{
     ALLOW, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
+use websvc_artifacts::ArtifactError;
 use websvc_engine::EngineError;
+use websvc_index::IndexError;
 use websvc_store::StoreError;
 use websvc_transport::{Body, BodyError};
 use websvc_types::{ErrorBody, ErrorCode, Violation};
@@ -18,6 +21,9 @@ const EXHAUSTED_RETRY_AFTER_S: u64 = 60;
 
 /// `Retry-After` of a request that needs the database while it does not respond, in seconds.
 const DATABASE_RETRY_AFTER_S: u64 = 2;
+
+/// `Retry-After` of a request that cannot be stored, because the disk is full, in seconds.
+const DISK_FULL_RETRY_AFTER_S: u64 = 60;
 
 /// A response to a client.
 pub(crate) type HttpResponse = Response<Body>;
@@ -56,19 +62,30 @@ impl ApiError {
         }
     }
 
-    /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is a
-    /// database that does not respond, the client may try again.
+    /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is an
+    /// [outage](Outage) of the storage, the client learns that, and may try again.
     pub(crate) fn internal(error: &(dyn Error + 'static), what: &'static str) -> Self {
-        if is_database_unavailable(error) {
-            tracing::warn!(error, "{what}");
-            let text =
-                format!("The database does not respond: try again in {DATABASE_RETRY_AFTER_S} seconds");
-            let mut error = Self::new(ErrorCode::DatabaseUnavailable, text);
-            error.headers.push((RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_AFTER_S)));
-            return error;
-        }
-        tracing::error!(error, "{what}");
-        Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"))
+        let Some(outage) = Outage::of(error) else {
+            tracing::error!(error, "{what}");
+            return Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"));
+        };
+        tracing::warn!(error, "{what}");
+        let (code, text, retry_after_s) = match outage {
+            Outage::NoResponse => {
+                let text =
+                    format!("The database does not respond: try again in {DATABASE_RETRY_AFTER_S} seconds");
+                (ErrorCode::DatabaseUnavailable, text, DATABASE_RETRY_AFTER_S)
+            }
+            Outage::NoAccess => {
+                let text = "The database cannot be read or written: the log of the service has the reason";
+                (ErrorCode::DatabaseUnavailable, text.to_owned(), DATABASE_RETRY_AFTER_S)
+            }
+            Outage::DiskFull => {
+                let text = "The disk of the service is full: nothing can be stored until there is space";
+                (ErrorCode::StorageFull, text.to_owned(), DISK_FULL_RETRY_AFTER_S)
+            }
+        };
+        Self::new(code, text).retry_after(retry_after_s)
     }
 
     /// Creates the 405 of a path that exists for other methods.
@@ -257,7 +274,7 @@ impl From<EngineError> for ApiError {
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {
                 ApiError::internal(&error, "the profile could not be read")
             }
-            EngineError::Page(error) if is_database_unavailable(&error) => {
+            EngineError::Page(error) if Outage::of(&error).is_some() => {
                 ApiError::internal(&error, "the page could not be read or stored")
             }
             EngineError::Profile(error) | EngineError::Page(error) => ApiError::new(error.code(), text),
@@ -285,22 +302,52 @@ pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body
     response
 }
 
-/// Returns whether a failure was caused by a database that does not respond, or has too many waiting requests.
-fn is_database_unavailable(error: &(dyn Error + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(cause) = next {
-        if let Some(StoreError::Unreachable { .. } | StoreError::Busy { .. }) = cause.downcast_ref() {
-            return true;
-        }
-        next = cause.source();
+/// A state of the storage that makes requests fail until it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outage {
+    /// The database does not respond, or has too many waiting requests.
+    NoResponse,
+    /// The system or the server refuses access to the database.
+    NoAccess,
+    /// The disk is full, or a quota is used up.
+    DiskFull,
+}
+
+impl Outage {
+    /// Returns the outage that caused a failure. Of several in the chain of causes, the last one is the most exact.
+    fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        let causes = std::iter::successors(Some(error), |&cause| cause.source());
+        causes.filter_map(Self::of_cause).last()
     }
-    false
+
+    fn of_cause(cause: &(dyn Error + 'static)) -> Option<Self> {
+        if let Some(error) = cause.downcast_ref::<StoreError>() {
+            return match error {
+                StoreError::Unreachable { .. } | StoreError::Busy { .. } => Some(Self::NoResponse),
+                StoreError::Io { .. } => Some(Self::NoAccess),
+                StoreError::Full { .. } => Some(Self::DiskFull),
+                _ => None,
+            };
+        }
+        let is_full = match cause.downcast_ref::<io::Error>() {
+            Some(error) => matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+            ),
+            None => {
+                matches!(cause.downcast_ref(), Some(ArtifactError::DiskFull { .. }))
+                    || matches!(cause.downcast_ref(), Some(IndexError::Full { .. }))
+            }
+        };
+        is_full.then_some(Self::DiskFull)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
     use websvc_engine::Bill;
+    use websvc_scrape::ScrapeError;
     use websvc_types::ViolationCode;
 
     use super::*;
@@ -322,7 +369,7 @@ mod tests {
 
     #[test]
     fn internal_error_has_the_body_of_the_specification() {
-        let cause = std::io::Error::other("secrets of the machine");
+        let cause = io::Error::other("secrets of the machine");
         let text = "An unexpected error occurred: the index could not be read";
         let error = ApiError::internal(&cause, "the index could not be read");
         check(error, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": text }));
@@ -334,12 +381,50 @@ mod tests {
 
     #[test]
     fn database_that_does_not_respond_is_a_503_with_retry_after() {
-        let source = std::io::Error::other("connection refused").into();
+        let source = io::Error::other("connection refused").into();
         let unreachable = StoreError::Unreachable { url: "postgres://db.internal/websvc".to_owned(), source };
         let error = ApiError::internal(&Outer(unreachable), "the keys could not be read");
         let header = error.headers.iter().find(|(name, _)| name == RETRY_AFTER).map(|(_, value)| value);
         assert_eq!(header, Some(&HeaderValue::from_static("2")));
         let text = "The database does not respond: try again in 2 seconds";
+        check(error, 503, &json!({ "success": false, "code": "DATABASE_UNAVAILABLE", "error": text }));
+    }
+
+    #[test]
+    fn full_disk_is_a_503_with_the_reason_wherever_it_is_found() {
+        let path = || std::path::PathBuf::from("/var/lib/websvc");
+        let causes: [Box<dyn Error>; 8] = [
+            Box::new(Outer(StoreError::Full { path: path() })),
+            Box::new(Outer(StoreError::Io {
+                path: path(),
+                source: Box::new(io::Error::from(io::ErrorKind::StorageFull)),
+            })),
+            Box::new(io::Error::from(io::ErrorKind::StorageFull)),
+            Box::new(io::Error::from(io::ErrorKind::QuotaExceeded)),
+            Box::new(io::Error::from(io::ErrorKind::FileTooLarge)),
+            Box::new(ArtifactError::DiskFull { path: path(), bytes: 7 }),
+            Box::new(websvc_engine::IngestError::Index(IndexError::Full { dir: path() })),
+            Box::new(IndexError::Directory {
+                dir: path(),
+                source: io::Error::from(io::ErrorKind::StorageFull),
+            }),
+        ];
+        let text = "The disk of the service is full: nothing can be stored until there is space";
+        for cause in causes {
+            let error = ApiError::internal(&*cause, "the job could not be stored");
+            check(error, 503, &json!({ "success": false, "code": "STORAGE_FULL", "error": text }));
+        }
+        let page = ScrapeError::Shared(ScrapeError::Store(StoreError::Full { path: path() }).into());
+        let error = ApiError::from(EngineError::Page(page));
+        check(error, 503, &json!({ "success": false, "code": "STORAGE_FULL", "error": text }));
+    }
+
+    #[test]
+    fn database_without_access_is_a_503_without_its_path() {
+        let source = Box::new(io::Error::from(io::ErrorKind::PermissionDenied));
+        let error = StoreError::Io { path: "/var/lib/websvc".into(), source };
+        let text = "The database cannot be read or written: the log of the service has the reason";
+        let error = ApiError::internal(&Outer(error), "the job could not be stored");
         check(error, 503, &json!({ "success": false, "code": "DATABASE_UNAVAILABLE", "error": text }));
     }
 

@@ -22,7 +22,7 @@ use websvc_runs::{Runs, RunsConfig};
 use websvc_session::{Sessions, SessionsConfig};
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
-use websvc_transport::{Body, BoxFuture, ServerBody};
+use websvc_transport::{Body, BoxFuture, ServerBody, run_blocking};
 use websvc_types::ErrorCode;
 
 use self::dispatch::perform;
@@ -42,6 +42,9 @@ use crate::response::{ApiError, HttpResponse};
 use crate::route::{self, AccessLevel, Operation, Route};
 pub(crate) use internal_request::{InternalCaller, InternalRequest};
 pub(crate) use state::{RequestContext, ServiceState};
+
+/// The largest database file that is checked before the start, which takes up to half a second.
+const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The parts and settings of a [`Service`].
 #[derive(Debug)]
@@ -126,6 +129,20 @@ impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
         Self { state: Arc::new(ServiceState::new(config)) }
+    }
+
+    /// Checks a small database for damage, and [joins](Jobs::prepare) the replicas. Call it before requests are served. A
+    /// damaged database is served as far as it can be read, but `/ready` responds with 503.
+    pub async fn prepare(&self) {
+        let store = self.state.store.clone();
+        let checked = run_blocking(move || store.check_structure(MAX_CHECKED_BYTES)).await;
+        if let Ok(Err(error)) = checked {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the check of the database failed: run `websvc doctor`"
+            );
+        }
+        self.state.jobs.prepare().await;
     }
 
     /// Starts the shutdown: from now on `/ready` responds with 503, so that load balancers send no new requests.
@@ -433,5 +450,7 @@ async fn receive_and_perform(
     perform(operation, context, input).await
 }
 
+#[cfg(test)]
+mod outage_tests;
 #[cfg(test)]
 mod tests;

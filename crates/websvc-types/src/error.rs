@@ -237,8 +237,10 @@ error_codes! {
     BrowserUnavailable = "BROWSER_UNAVAILABLE", 503;
     /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
-    /// The database does not respond; the header `Retry-After` gives the seconds to wait.
+    /// The database does not respond, or cannot be read or written; the header `Retry-After` gives the seconds to wait.
     DatabaseUnavailable = "DATABASE_UNAVAILABLE", 503;
+    /// The disk of the service is full, so nothing can be stored.
+    StorageFull = "STORAGE_FULL", 503;
 }
 
 impl fmt::Display for ErrorCode {

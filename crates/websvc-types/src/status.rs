@@ -34,6 +34,10 @@ pub struct HealthResponse {
 pub struct ReadinessResponse {
     /// Readiness of the whole service, from `checks`.
     pub status: ReadinessStatus,
+    /// Reason why the service is not ready, if the database is damaged or cannot be written. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub reason: Option<String>,
     /// Components that every request needs.
     pub checks: ReadinessChecks,
     /// Search sources, in order of preference. A paused source does not affect `status`: searches use the others and
@@ -211,7 +215,8 @@ pub enum ReadinessStatus {
 /// Components that every request needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessChecks {
-    /// Database of keys, teams and the page cache.
+    /// Database of keys, teams and the page cache. It is unavailable if it does not respond, if it is damaged, or while it
+    /// cannot be written, because its disk is full for example.
     pub store: ComponentStatus,
     /// Embedded index. A service that searches only external sources has none and reports `ok`.
     pub index: ComponentStatus,

@@ -170,7 +170,7 @@ impl Running {
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let runs = service.runs().clone();
         let browser_sessions = service.browser_sessions().clone();
-        jobs.prepare().await;
+        service.prepare().await;
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }

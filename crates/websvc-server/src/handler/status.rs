@@ -1,5 +1,7 @@
 //! The public state of the service: health, readiness, the OpenAPI document and the root.
 
+use std::time::Instant;
+
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
@@ -39,7 +41,9 @@ pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
 pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, ReadinessResponse) {
     let state = context.state;
     let store = state.store.clone();
-    let is_store_ok = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
+    let check = move || (store.list_teams().is_ok(), store.fault(Instant::now()));
+    let (is_read, fault) = tokio::task::spawn_blocking(check).await.unwrap_or((false, None));
+    let is_store_ok = is_read && fault.is_none();
     let (code, status) = match (state.is_shutting_down(), is_store_ok) {
         (true, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::Stopping),
         (false, false) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::NotReady),
@@ -62,7 +66,11 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let degraded = degraded(&checks, &sources, &browser, &threat);
     let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
     let forwarding = state.forwarding.is_on().then(|| forwarding(state.forwarding.off_reason()));
-    (code, ReadinessResponse { status, checks, sources, browser, threat, degraded, audit, forwarding })
+    let reason = fault.map(|fault| fault.to_string());
+    (
+        code,
+        ReadinessResponse { status, reason, checks, sources, browser, threat, degraded, audit, forwarding },
+    )
 }
 
 /// Returns the names of the degraded parts.

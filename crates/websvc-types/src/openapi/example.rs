@@ -333,5 +333,8 @@ fn error(code: ErrorCode) -> &'static str {
             "no search source is available: source index: images are not indexed by this version"
         }
         ErrorCode::DatabaseUnavailable => "The database does not respond: try again in 2 seconds",
+        ErrorCode::StorageFull => {
+            "The disk of the service is full: nothing can be stored until there is space"
+        }
     }
 }

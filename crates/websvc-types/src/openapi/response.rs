@@ -151,8 +151,10 @@ impl Failure {
                 ErrorCode::ScrapeMemoryExceeded,
                 ErrorCode::ScrapeUnsupportedFileError,
             ],
-            Failure::Unavailable => &[ErrorCode::SearchUnavailable, ErrorCode::DatabaseUnavailable],
-            Failure::DatabaseUnavailable => &[ErrorCode::DatabaseUnavailable],
+            Failure::Unavailable => {
+                &[ErrorCode::SearchUnavailable, ErrorCode::DatabaseUnavailable, ErrorCode::StorageFull]
+            }
+            Failure::DatabaseUnavailable => &[ErrorCode::DatabaseUnavailable, ErrorCode::StorageFull],
             Failure::MapForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
             }
@@ -165,7 +167,9 @@ impl Failure {
             ],
             Failure::SessionEnded => &[ErrorCode::BrowserSessionEnded],
             Failure::NotImplemented => &[ErrorCode::InteractLanguageUnavailable, ErrorCode::LlmNotConfigured],
-            Failure::BrowserUnavailable => &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable],
+            Failure::BrowserUnavailable => {
+                &[ErrorCode::BrowserUnavailable, ErrorCode::DatabaseUnavailable, ErrorCode::StorageFull]
+            }
             Failure::FeedbackNotFound => &[ErrorCode::SearchNotFound, ErrorCode::JobNotFound],
             Failure::FeedbackConflict => &[ErrorCode::SearchFailed, ErrorCode::FeedbackWindowExpired],
             Failure::ThreadConflict => &[ErrorCode::AgentThreadRunning],
