@@ -270,9 +270,10 @@ mod tests {
             ]
         );
         // One text that occurs is an answer, and so are kinds that are not asked for.
-        for findings in
-            [json!([named("Someone Else", "PERSON"), named("Qwlxi", "PERSON")]), json!([named("Tea", "FIRM")])]
-        {
+        for findings in [
+            json!([named("Someone Else", "PERSON"), named("Qwlxi", "PERSON")]),
+            json!([named("Tea", "FIRM")]),
+        ] {
             let (text, warnings) = redacted(text.to_owned(), findings).await;
             assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");
         }

@@ -15,6 +15,11 @@ pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseRepo
         in_environment: variable(KEY_VARIABLE).is_some(),
         stored: store.map_or(0, |store| store.keys),
         revoked: store.map_or(0, |store| store.revoked_keys),
+        database: match store {
+            _ if config.store.url.is_some() => KeyDatabase::Server,
+            None => KeyDatabase::Missing,
+            Some(_) => KeyDatabase::File,
+        },
     };
     keys.finding(common, is_loopback(&config.server.listen), config.server.tls.is_some())
 }
@@ -26,11 +31,22 @@ struct KeyCheck {
     /// Number of valid keys in the database.
     stored: u64,
     revoked: u64,
+    database: KeyDatabase,
+}
+
+/// The database of the stored keys.
+#[derive(Clone, Copy)]
+enum KeyDatabase {
+    /// There is none yet, so the service has never run with this data directory.
+    Missing,
+    File,
+    /// Its keys are not counted.
+    Server,
 }
 
 impl KeyCheck {
     fn finding(&self, common: &Common, is_loopback: bool, has_tls: bool) -> Finding {
-        let Self { required, in_environment, stored, revoked } = *self;
+        let Self { required, in_environment, stored, revoked, database } = *self;
         if !required {
             if is_loopback {
                 return Finding::ok(CHECK, "none required, which is allowed on a loopback address");
@@ -42,6 +58,9 @@ impl KeyCheck {
             );
         }
         let message = match (in_environment, stored) {
+            (true, 0) if matches!(database, KeyDatabase::Server) => {
+                format!("{KEY_VARIABLE}, and those stored on the database server, which were not counted")
+            }
             (true, 0) => KEY_VARIABLE.to_owned(),
             (true, stored) => format!("{KEY_VARIABLE}, and {stored} stored"),
             (false, 0) if revoked > 0 => {
@@ -53,7 +72,18 @@ impl KeyCheck {
                     format!("create a key: {}", common.command("keys create --team default")),
                 );
             }
-            (false, 0) => "none yet: the first start creates one for team default and prints it".to_owned(),
+            (false, 0) => match database {
+                KeyDatabase::Missing => {
+                    "none yet: the first start creates one for team default and prints it".to_owned()
+                }
+                KeyDatabase::File => format!(
+                    "none stored; a running service may have one in {KEY_VARIABLE} of its own environment, otherwise \
+                     its next start creates one for team default and prints it"
+                ),
+                KeyDatabase::Server => {
+                    "those stored on the database server, which were not counted".to_owned()
+                }
+            },
             (false, stored) => format!("{stored} stored"),
         };
         if is_loopback || has_tls {
@@ -94,12 +124,28 @@ mod tests {
             (false, false, 0, 0, true, false, Ok),
             (false, true, 1, 0, false, true, Problem),
         ] {
-            let finding = KeyCheck { required, in_environment, stored, revoked }.finding(
-                &Common::default(),
-                loopback,
-                tls,
-            );
+            let check = KeyCheck { required, in_environment, stored, revoked, database: KeyDatabase::File };
+            let finding = check.finding(&Common::default(), loopback, tls);
             assert_eq!(finding.state, expected, "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn keys_that_this_process_cannot_see_are_not_said_to_be_missing() {
+        for (database, in_environment, expected) in [
+            (KeyDatabase::Missing, false, "none yet: the first start creates one"),
+            (
+                KeyDatabase::File,
+                false,
+                "none stored; a running service may have one in WEBSVC_API_KEY of its own",
+            ),
+            (KeyDatabase::Server, false, "those stored on the database server, which were not counted"),
+            (KeyDatabase::Server, true, "WEBSVC_API_KEY, and those stored on the database server"),
+            (KeyDatabase::File, true, "WEBSVC_API_KEY"),
+        ] {
+            let check = KeyCheck { required: true, in_environment, stored: 0, revoked: 0, database };
+            let finding = check.finding(&Common::default(), true, false);
+            assert!(finding.message.starts_with(expected), "{finding:?}");
         }
     }
 

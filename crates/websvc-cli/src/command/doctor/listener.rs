@@ -80,7 +80,7 @@ async fn in_use(config: &Config) -> Finding {
 }
 
 fn readiness_finding(listen: &str, readiness: &ReadinessResponse) -> Finding {
-    let ReadinessResponse { status, checks, degraded, audit, .. } = readiness;
+    let ReadinessResponse { status, reason, checks, degraded, audit, .. } = readiness;
     let running = format!("websvc is running on {listen}");
     match status {
         ReadinessStatus::Ready => {
@@ -107,6 +107,13 @@ fn readiness_finding(listen: &str, readiness: &ReadinessResponse) -> Finding {
             "wait until its requests in flight are finished",
         ),
         ReadinessStatus::NotReady => {
+            if let Some(reason) = reason {
+                return Finding::problem(
+                    LISTEN,
+                    format!("{running} and is not ready: {reason}"),
+                    "see the checks of the disk and of the database",
+                );
+            }
             let unavailable = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
             let unavailable =
                 unavailable.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
@@ -197,6 +204,7 @@ mod tests {
         };
         let readiness = |status, store| ReadinessResponse {
             status,
+            reason: None,
             checks: ReadinessChecks { store, ..checks_ok },
             sources: Vec::new(),
             browser: BrowserReadiness::default(),
@@ -214,6 +222,13 @@ mod tests {
         let degraded = readiness_finding("x:1", &ready);
         assert_eq!(degraded.state, State::Warning);
         assert!(degraded.message.contains("source:searxng"), "{degraded:?}");
+        let reason = Some("the disk of the database is full".to_owned());
+        let full = readiness(ReadinessStatus::NotReady, ComponentStatus::Unavailable);
+        let full = readiness_finding("x:1", &ReadinessResponse { reason, ..full });
+        assert_eq!(
+            (full.state, full.message.as_str()),
+            (State::Problem, "websvc is running on x:1 and is not ready: the disk of the database is full")
+        );
         let broken =
             readiness_finding("x:1", &readiness(ReadinessStatus::NotReady, ComponentStatus::Unavailable));
         assert_eq!(
