@@ -18,8 +18,6 @@ use crate::error::{BrowserError, NavigationErrorKind};
 /// Chromium's error for a response with an error status and no body, in place of which it shows a page of its own.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 const ABORTED: &str = "net::ERR_ABORTED";
-/// The maximum time in which a document that navigates to a forbidden address is parsed.
-const PARSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time in which the end of Chromium is noticed.
 const DISCONNECT_GRACE: Duration = Duration::from_millis(250);
 
@@ -72,20 +70,13 @@ impl Page<'_> {
         }
     }
 
-    /// Returns whether the page keeps its document because the address of a navigation is forbidden. A page that has no
+    /// Returns whether the page keeps its document, as far as Chromium has parsed it, because the address of a navigation is forbidden. A page that has no
     /// document yet, as while its own URL redirects, fails instead.
     async fn keeps_its_document(&self, url: &Url) -> bool {
         let has_document = self.events.lock().document.is_some();
-        if !has_document
-            || self.forbidden_navigation() == ForbiddenNavigation::Fails
-            || !self.egress.refuses(url).await
-        {
-            return false;
-        }
-        // A document that is not parsed yet would be cut.
-        let parsed = self.events.wait_until(|state| state.is_parsed || state.is_loaded);
-        let _ = tokio::time::timeout(PARSE_TIMEOUT, parsed).await;
-        true
+        has_document
+            && self.forbidden_navigation() == ForbiddenNavigation::KeepsPage
+            && self.egress.refuses(url).await
     }
 
     /// Returns the error of a navigation. What the page's proxy recorded takes precedence over Chromium's error.

@@ -188,7 +188,8 @@ async fn page_stays_as_it_is_when_it_navigates_to_a_forbidden_address() {
     let target = format!("http://{}/", canary.addr());
     let click = Step::Click { selector: "a".to_owned(), matches: websvc_browser::Matches::First };
     for (name, html, steps) in [
-        ("script", format!("<p>before<script>location = '{target}'</script><p>after"), vec![]),
+        // Chromium does not parse what follows a navigation.
+        ("script", format!("<p>before<p>after<script>location = '{target}'</script>"), vec![]),
         (
             "loaded page",
             format!("<p>before<script>onload = () => location = '{target}'</script><p>after"),
