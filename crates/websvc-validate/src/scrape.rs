@@ -9,7 +9,7 @@ use websvc_types::limits::{
     SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
 };
 use websvc_types::{
-    AuditMetadata, Format, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
+    Action, AuditMetadata, Format, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
     ScrapeOptions, ThreatProtection, ViolationCode,
 };
 
@@ -95,8 +95,7 @@ pub(crate) fn check(
     let is_zero_retention = lockdown || context.retention == RetentionMode::Zero;
     let timeout_ms = checked_timeout_ms(report, &path.key("timeout"), timeout);
     let wait_for_ms = checked_wait_ms(report, &path.key("waitFor"), wait_for, timeout);
-    let actions = actions.unwrap_or_default();
-    action::check(report, &path.key("actions"), &actions, wait_for_ms);
+    let actions = checked_actions(report, &path.key("actions"), actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
     let profile = check_profile(report, &path.key("profile"), profile, context.retention);
     let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &context);
@@ -135,6 +134,18 @@ pub(crate) fn check(
         tracking,
         needs_out_links: false,
     }
+}
+
+/// Checks and returns the actions.
+fn checked_actions(
+    report: &mut Report,
+    path: &Path<'_>,
+    actions: Option<Vec<Action>>,
+    wait_for_ms: u64,
+) -> Vec<Action> {
+    let actions = actions.unwrap_or_default();
+    action::check(report, path, &actions, wait_for_ms);
+    actions
 }
 
 /// Checks and returns the formats; none if the options have none.
