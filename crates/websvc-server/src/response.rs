@@ -168,8 +168,8 @@ impl ApiError {
         self.status_override.unwrap_or(self.code.status())
     }
 
-    /// Returns the error with the status that official clients expect from an operation on one page or site: 200 if the host was
-    /// not found, because the request itself did not fail (clients.md, section 2.2).
+    /// Returns the error with the status that official clients expect from an operation on one page or site: 200 if the host
+    /// was not found, because the request itself did not fail (clients.md, section 2.2).
     pub(crate) fn with_page_status(self) -> Self {
         let status_override = (self.code == ErrorCode::ScrapeDnsResolutionError).then_some(200);
         Self { status_override, ..self }

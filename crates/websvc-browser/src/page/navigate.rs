@@ -70,8 +70,8 @@ impl Page<'_> {
         }
     }
 
-    /// Returns whether the page keeps its document, as far as Chromium has parsed it, because the address of a navigation is forbidden. A page that has no
-    /// document yet, as while its own URL redirects, fails instead.
+    /// Returns whether the page keeps its document, as far as Chromium has parsed it, because the address of a navigation is
+    /// forbidden. A page that has no document yet, as while its own URL redirects, fails instead.
     async fn keeps_its_document(&self, url: &Url) -> bool {
         let has_document = self.events.lock().document.is_some();
         has_document
