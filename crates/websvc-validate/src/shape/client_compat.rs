@@ -19,7 +19,7 @@ use crate::report::Report;
 pub(super) struct OtherOperation {
     /// Field by which a request is recognized.
     pub(super) field: &'static str,
-    /// What the message says about the field.
+    /// Text about the field in the message, after its name.
     pub(super) text: &'static str,
 }
 
