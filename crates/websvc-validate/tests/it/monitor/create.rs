@@ -41,19 +41,6 @@ fn smallest_body_gets_the_defaults() {
 }
 
 #[test]
-fn format_of_another_version_of_the_api_names_the_one_to_use() {
-    for name in ["deterministicJson", "extract"] {
-        let format = json!({ "type": name, "prompt": "The title.", "schema": { "type": "object" } });
-        let options = json!({ "formats": ["markdown", format] });
-        let target = json!({ "type": "scrape", "urls": ["https://tea.test/"], "scrapeOptions": options });
-        let path = "/targets/0/scrapeOptions/formats/1/type";
-        let messages = reject(&json!({ "targets": [target] }), &[(path, UnknownValue)]);
-        let expected = format!("not \"{name}\"; use json, with the same prompt and schema");
-        assert!(messages[0].ends_with(&expected), "{}", messages[0]);
-    }
-}
-
-#[test]
 fn definition_is_stored_and_read_again() {
     let definition = accepted(&body(&json!({
         "webhook": { "url": "https://hooks.test/", "headers": { "X-Key": "k" }, "metadata": { "a": "b" } },

@@ -153,3 +153,16 @@ fn schedule_alone_is_checked_like_that_of_a_monitor() {
     assert!(parse_monitor_schedule(&stored("* * * * *")).is_ok());
     assert!(parse_monitor_schedule(&stored("@daily")).is_err());
 }
+
+#[test]
+fn format_of_another_version_of_the_api_names_the_one_to_use() {
+    for name in ["deterministicJson", "extract"] {
+        let format = json!({ "type": name, "prompt": "The title.", "schema": { "type": "object" } });
+        let options = json!({ "formats": ["markdown", format] });
+        let target = json!({ "type": "scrape", "urls": ["https://tea.test/"], "scrapeOptions": options });
+        let path = "/targets/0/scrapeOptions/formats/1/type";
+        let messages = rejected(create(&with_target(&target)), &[(path, ViolationCode::UnknownValue)]);
+        let expected = format!("not \"{name}\"; use json, with the same prompt and schema");
+        assert!(messages[0].ends_with(&expected), "{}", messages[0]);
+    }
+}
