@@ -27,7 +27,7 @@ pub(crate) struct UploadRef {
     expires_at: u64,
 }
 
-/// The reason why a text is no valid reference.
+/// The reason why a text is not a valid reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UploadRefError {
     #[error("uploadRef must be the value that POST /v2/parse/upload-url returned")]

@@ -101,7 +101,7 @@ fn uploaded_file_is_never_stored_in_the_cache() {
 }
 
 #[test]
-fn file_of_an_upload_url_has_a_reference_beside_its_options() {
+fn file_of_an_upload_url_has_a_reference_in_addition_to_its_options() {
     let read = |body: Value| read_parse_upload(body.to_string().as_bytes(), &Policy::default());
     let (reference, plan) = read(json!({ "uploadRef": "a.b", "formats": ["html"] })).unwrap().plan;
     assert_eq!((reference.as_str(), plan.scrape().formats().len()), ("a.b", 1));
