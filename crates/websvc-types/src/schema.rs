@@ -163,17 +163,24 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("feedback-request", request::<FeedbackRequest>()),
         ("feedback-response", response::<FeedbackResponse>()),
         ("team-activity", response::<TeamActivityResponse>()),
-        ("team-threat-request", request::<TeamThreatRequest>()),
-        ("team-threat-response", response::<TeamThreatResponse>()),
-        ("siem-request", request::<SiemRequest>()),
-        ("siem-response", response::<SiemResponse>()),
         ("llms-txt-request", request::<LlmsTxtRequest>()),
         ("llms-txt-started", response::<LlmsTxtStarted>()),
         ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
     ];
+    roots.extend(team_roots());
     roots.extend(agent_roots());
     roots
+}
+
+/// Returns the published schemas of the settings of a team.
+fn team_roots() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("team-threat-request", request::<TeamThreatRequest>()),
+        ("team-threat-response", response::<TeamThreatResponse>()),
+        ("siem-request", request::<SiemRequest>()),
+        ("siem-response", response::<SiemResponse>()),
+    ]
 }
 
 /// Returns the published schemas of agent runs and extractions.

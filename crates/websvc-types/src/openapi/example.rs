@@ -259,14 +259,16 @@ pub(super) fn failure(code: ErrorCode) -> Example {
     Example { name: code.as_str().to_owned(), summary: code.meaning(), value }
 }
 
+const TOO_MANY_UPLOADS: &str = "Too many uploads: 10 upload URLs of the team are open; convert their files, or wait until the URLs expire";
+
+const UNSUPPORTED_FILE: &str = "Unsupported file type: tea.png is not a document, web page or text that can be read (detected type: png)";
+
 /// Returns a message as the service writes it for this condition.
 fn error(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
         ErrorCode::ParseUnsupportedOptions => "Options that do not apply to uploaded files",
-        ErrorCode::UnsupportedFileType => {
-            "Unsupported file type: tea.png is not a document, web page or text that can be read (detected type: png)"
-        }
+        ErrorCode::UnsupportedFileType => UNSUPPORTED_FILE,
         ErrorCode::BadRequestInvalidJson => {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
         }
@@ -319,9 +321,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
         ErrorCode::RateLimited => "Rate limit exceeded: the server is overloaded, retry after 1s",
-        ErrorCode::ParseUploadLimit => {
-            "Too many uploads: 10 upload URLs of the team are open; convert their files, or wait until the URLs expire"
-        }
+        ErrorCode::ParseUploadLimit => TOO_MANY_UPLOADS,
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
         ErrorCode::ScrapeDnsResolutionError => "the host name of this URL could not be resolved",
         ErrorCode::ScrapeSslError => "the TLS connection to the host of this URL failed",
