@@ -6,8 +6,10 @@ use std::time::Duration;
 use url::Url;
 use websvc_stage::Stage;
 use websvc_store::{CacheLimits, PageKey, PageScope, Store};
+use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
+use crate::browse::RenderMode;
 use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
 use crate::cache_writer::{CacheMetrics, LookupOutcome};
 use crate::error::ScrapeError;
@@ -47,6 +49,12 @@ pub(crate) struct CacheSlot<'a> {
     pub(crate) known_absent: bool,
 }
 
+/// Returns a key, and the key of the copy of all teams if there is another.
+pub(crate) fn with_shared(key: PageKey) -> impl Iterator<Item = PageKey> {
+    let shared = key.shared();
+    std::iter::once(key).chain(shared)
+}
+
 impl Scraper {
     /// Returns the cached page under a key, however old.
     pub(crate) async fn stored_response(
@@ -70,58 +78,36 @@ impl Scraper {
         self.inner.config.cache
     }
 
-    /// Looks up a page that may be served in both caches: the team's own copy, else the one of all teams.
+    /// Looks up a page that may be served in both caches, under the first of `keys` that has one. Without any, returns
+    /// the state of the first key, the slot of the page.
     pub(crate) async fn lookup(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        keys: &[PageKey],
         plan: &ScrapePlan,
         freshness: Freshness,
     ) -> Result<CacheLookup, ScrapeError> {
-        let own = self.lookup_key(url, key, plan, freshness).await;
-        let Some(shared) = key.and_then(PageKey::shared) else { return own };
-        match own {
-            Ok(CacheLookup::Response(found @ (CacheStatus::Stale | CacheStatus::Miss))) => {
-                match self.lookup_key(url, Some(&shared), plan, freshness).await? {
-                    // The existence of an older copy matters only for the slot of the team's own copy.
-                    CacheLookup::Response(CacheStatus::Stale | CacheStatus::Miss) => {
-                        Ok(CacheLookup::Response(found))
-                    }
-                    hit @ (CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) => Ok(hit),
-                }
-            }
-            Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
-                self.lookup_key(url, Some(&shared), plan, freshness).await
-            }
-            Ok(CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) | Err(_) => own,
-        }
+        self.lookup_with(url, keys, Some(plan), freshness).await
     }
 
-    /// Looks up one cache key in both caches.
-    async fn lookup_key(
-        &self,
-        url: &Url,
-        key: Option<&PageKey>,
-        plan: &ScrapePlan,
-        freshness: Freshness,
-    ) -> Result<CacheLookup, ScrapeError> {
-        if let Some(page) = self.stages().time(Stage::Cache, || self.cached_output(url, key, plan, freshness))
-        {
-            self.inner.cache_writer.record_lookup(LookupOutcome::OutputHit);
-            return Ok(CacheLookup::Output(Box::new(page)));
-        }
-        self.lookup_response_key(url, key, freshness).await.map(CacheLookup::Response)
+    /// Returns the keys of the copies that may be served for a plan, the best first: the team's own copy before the one of
+    /// all teams, and copies as served before rendered ones, which only requests for the source of the page refuse.
+    pub(crate) fn lookup_keys(&self, url: &Url, plan: &ScrapePlan, mode: RenderMode) -> Vec<PageKey> {
+        let wants_source =
+            plan.formats().iter().any(|format| matches!(format, Format::RawHtml(_) | Format::RawBase64(_)));
+        let rendered = (mode == RenderMode::IfShell && !wants_source).then_some(RenderMode::Render);
+        let modes = [Some(mode), rendered].into_iter().flatten();
+        modes.filter_map(|mode| self.page_key(url, plan, mode)).flat_map(with_shared).collect()
     }
 
     /// Returns the page from the output cache, if it may be served.
     fn cached_output(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        key: &PageKey,
         plan: &ScrapePlan,
         freshness: Freshness,
     ) -> Option<Page> {
-        let key = key?;
         let entry = self.inner.output_cache.find(key, &OutputKey::of(plan))?;
         // This is one lookup in a database index, at most once a second for a page, so it runs on this thread. When all
         // connections are in use, the page is read from the page cache instead, on the blocking pool.
@@ -137,47 +123,70 @@ impl Scraper {
         Some(page)
     }
 
-    /// Looks up a page as received in the page cache: the team's own copy, else the one of all teams.
+    /// Looks up a page as received in the page cache, as [`Scraper::lookup`] does.
     pub(crate) async fn lookup_response(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        keys: &[PageKey],
         freshness: Freshness,
     ) -> Result<CacheStatus, ScrapeError> {
-        let own = self.lookup_response_key(url, key, freshness).await;
-        let Some(shared) = key.and_then(PageKey::shared) else { return own };
-        match own {
-            Ok(found @ (CacheStatus::Stale | CacheStatus::Miss)) => {
-                match self.lookup_response_key(url, Some(&shared), freshness).await? {
-                    CacheStatus::Stale | CacheStatus::Miss => Ok(found),
-                    hit @ CacheStatus::Fresh(..) => Ok(hit),
-                }
-            }
-            Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
-                self.lookup_response_key(url, Some(&shared), freshness).await
-            }
-            Ok(CacheStatus::Fresh(..)) | Err(_) => own,
-        }
+        Ok(match self.lookup_with(url, keys, None, freshness).await? {
+            CacheLookup::Response(status) => status,
+            // Only a lookup with a plan returns outputs.
+            CacheLookup::Output(_) => CacheStatus::Miss,
+        })
     }
 
-    async fn lookup_response_key(
+    /// Looks up a page, with a plan also in the output cache, and counts the lookup.
+    async fn lookup_with(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        keys: &[PageKey],
+        plan: Option<&ScrapePlan>,
         freshness: Freshness,
-    ) -> Result<CacheStatus, ScrapeError> {
-        let Some(key) = key.filter(|_| freshness.uses_cache()) else {
+    ) -> Result<CacheLookup, ScrapeError> {
+        if keys.is_empty() || !freshness.uses_cache() {
             // No cached page may be served; a request that must not fetch fails here.
-            return freshness.decide(None).map(|_fetch| CacheStatus::Stale);
-        };
-        let found =
-            self.stages().run(Stage::Cache, self.read_cached_response(url, key.clone(), freshness)).await;
+            return freshness.decide(None).map(|_fetch| CacheLookup::Response(CacheStatus::Stale));
+        }
+        let found = self.first_found(url, keys, plan, freshness).await;
         self.inner.cache_writer.record_lookup(match &found {
-            Ok(CacheStatus::Fresh(page, _)) => LookupOutcome::ResponseHit { bytes: page.body.len() },
-            Ok(CacheStatus::Stale) => LookupOutcome::Stale,
-            Ok(CacheStatus::Miss) | Err(_) => LookupOutcome::Miss,
+            Ok(CacheLookup::Output(_)) => LookupOutcome::OutputHit,
+            Ok(CacheLookup::Response(CacheStatus::Fresh(page, _))) => {
+                LookupOutcome::ResponseHit { bytes: page.body.len() }
+            }
+            Ok(CacheLookup::Response(CacheStatus::Stale)) => LookupOutcome::Stale,
+            Ok(CacheLookup::Response(CacheStatus::Miss)) | Err(_) => LookupOutcome::Miss,
         });
         found
+    }
+
+    async fn first_found(
+        &self,
+        url: &Url,
+        keys: &[PageKey],
+        plan: Option<&ScrapePlan>,
+        freshness: Freshness,
+    ) -> Result<CacheLookup, ScrapeError> {
+        let mut first = None;
+        for key in keys {
+            let output = plan.and_then(|plan| {
+                self.stages().time(Stage::Cache, || self.cached_output(url, key, plan, freshness))
+            });
+            if let Some(page) = output {
+                return Ok(CacheLookup::Output(Box::new(page)));
+            }
+            let reading = self.read_cached_response(url, key.clone(), freshness);
+            let found = self.stages().run(Stage::Cache, reading).await;
+            match found {
+                Ok(CacheStatus::Stale | CacheStatus::Miss)
+                | Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
+                    first.get_or_insert(found);
+                }
+                Ok(CacheStatus::Fresh(..)) | Err(_) => return found.map(CacheLookup::Response),
+            }
+        }
+        first.unwrap_or(Ok(CacheStatus::Miss)).map(CacheLookup::Response)
     }
 
     /// Merges a response with the cached copy whose validators the request had, and counts a revalidation. Returns the

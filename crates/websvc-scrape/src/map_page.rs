@@ -76,7 +76,8 @@ impl Scraper {
         // Links do not depend on the location or the wait time of the plan: only a shell page needs the browser.
         let mode = RenderMode::IfShell;
         let key = self.page_key(url, plan, mode);
-        let known_absent = match self.lookup_response(url, key.as_ref(), Freshness::of(plan)).await? {
+        let keys = self.lookup_keys(url, plan, mode);
+        let known_absent = match self.lookup_response(url, &keys, Freshness::of(plan)).await? {
             CacheStatus::Fresh(page, _) => {
                 self.check_final_url(url, &page.url).await?;
                 return Ok(*page);

@@ -16,7 +16,7 @@ use websvc_validate::ScrapePlan;
 use crate::background_limits::{BackgroundPermits, BackgroundPool};
 use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_branding, wants_screenshot};
 use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
-use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus};
+use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus, with_shared};
 use crate::cache_writer::CacheWriter;
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
@@ -232,7 +232,8 @@ impl Scraper {
         let key = self.page_key(url, plan, mode);
         let mut known_absent = false;
         if mode != RenderMode::RenderUncached {
-            match self.lookup(url, key.as_ref(), plan, freshness).await? {
+            let keys = self.lookup_keys(url, plan, mode);
+            match self.lookup(url, &keys, plan, freshness).await? {
                 CacheLookup::Output(page) => {
                     let final_url = page.metadata.url.as_deref().and_then(|text| Url::parse(text).ok());
                     if let Some(final_url) = final_url {
@@ -411,7 +412,8 @@ impl Scraper {
         Box::pin(async move {
             let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
             let freshness = Freshness { max_age, min_age: None, lockdown: false };
-            let found = self.lookup_response(url, key.as_ref(), freshness).await?;
+            let keys: Vec<PageKey> = key.clone().into_iter().flat_map(with_shared).collect();
+            let found = self.lookup_response(url, &keys, freshness).await?;
             let RevalidatedPage { page, not_modified } = match found {
                 CacheStatus::Fresh(page, _) => RevalidatedPage { page: *page, not_modified: false },
                 CacheStatus::Stale | CacheStatus::Miss => self.revalidate(url, key, deadline).await?,

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserConfig};
+use websvc_scrape::CacheState;
 use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 use websvc_types::ErrorCode;
 
@@ -230,4 +231,59 @@ async fn element_hidden_by_a_list_is_hidden_also_if_added_later() {
     let actions = json!([{"type": "click", "selector": "button"}]);
     let options = json!({"formats": ["screenshot"], "actions": actions});
     assert!(fixture.scrape("http://a.test/", options).await.unwrap().artifacts.is_some());
+}
+
+#[tokio::test]
+async fn rendered_copy_serves_later_requests_without_a_picture() {
+    let url = "http://a.test/";
+    let story = Page::html(
+        "<title>Tea</title><main><h1>Tea</h1><p id=p>Three minutes.</p></main>\
+         <script>document.getElementById('p').textContent = 'Four minutes.'</script>",
+    );
+    let Some(fixture) = fixture(TestWeb::builder().page(url, story)).await else { return };
+    let scrape = async |options: Value| {
+        let page = fixture.scrape(url, options).await.unwrap();
+        (matches!(page.cache_state, CacheState::Hit(_)), page.markdown.unwrap_or_default())
+    };
+    let with_picture = json!({"formats": ["markdown", "screenshot"]});
+    assert!(!scrape(with_picture.clone()).await.0);
+    assert!(!scrape(with_picture).await.0, "a screenshot shows the page as it is now");
+    for _ in 0..2 {
+        // The second one comes from the output cache.
+        let (is_hit, markdown) = scrape(json!({"formats": ["markdown"]})).await;
+        assert!(is_hit && markdown.contains("Four minutes."), "{markdown}");
+    }
+    let (is_hit, markdown) = scrape(json!({"formats": ["markdown", "screenshot"], "lockdown": true})).await;
+    assert!(is_hit && markdown.contains("Four minutes."), "{markdown}");
+    assert_eq!(fixture.web.count(url), 2);
+    for mut options in [
+        json!({"formats": ["rawHtml"]}),
+        json!({"mobile": true}),
+        json!({"location": {"country": "DE"}}),
+        json!({"waitFor": 1}),
+        json!({"maxAge": 0}),
+        json!({"headers": {"x-key": "1"}}),
+        json!({"blockAds": false}),
+    ] {
+        options["storeInCache"] = json!(false);
+        assert!(!scrape(options.clone()).await.0, "{options}");
+    }
+}
+
+#[tokio::test]
+async fn rendered_page_that_must_not_be_stored_serves_nobody() {
+    let url = "http://a.test/";
+    let Some(fixture) = fixture(TestWeb::builder().page(url, Page::html("<p>Three minutes."))).await else {
+        return;
+    };
+    let action = json!([{"type": "wait", "milliseconds": 1}]);
+    for options in [
+        json!({"formats": ["screenshot"], "storeInCache": false}),
+        json!({"formats": ["screenshot"], "actions": action}),
+        json!({"formats": ["screenshot"], "headers": {"x-key": "1"}}),
+    ] {
+        fixture.scrape(url, options.clone()).await.unwrap();
+        let error = fixture.scrape(url, json!({"lockdown": true})).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ScrapeLockdownCacheMiss, "{options}");
+    }
 }
