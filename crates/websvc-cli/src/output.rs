@@ -60,7 +60,7 @@ pub(crate) fn error(error: &anyhow::Error) {
     note(&format!("error: {}", causes(error.as_ref())));
 }
 
-/// Ends a failed command: prints its error, unless nobody reads its output any more.
+/// Ends a failed command: prints its error, unless the reader of its output is gone.
 pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if StdoutClosed::is_cause(error) {
         return StdoutClosed::EXIT_CODE.into();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_stdout_is_told_from_other_errors() {
+    fn closed_stdout_differs_from_other_errors() {
         let is_closed = |error: anyhow::Error| StdoutClosed::is_cause(&stdout_error(error).context("a page"));
         let io_error = |kind| io::Error::new(kind, "write");
         assert!(is_closed(io_error(ErrorKind::BrokenPipe).into()));

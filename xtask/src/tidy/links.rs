@@ -35,7 +35,7 @@ pub(super) fn check(root: &Path, name: &str, text: &str, violations: &mut Vec<St
     }
 }
 
-/// Returns whether a word of a page is a path below a folder of the repository and does not exist. Patterns are no paths.
+/// Returns whether a word of a page is a path below a folder of the repository and does not exist. A pattern is not a path.
 fn is_missing(root: &Path, path: &str) -> bool {
     let Some((folder, _)) = path.split_once('/') else { return false };
     if path.contains(['*', '{', '$']) {
@@ -45,7 +45,7 @@ fn is_missing(root: &Path, path: &str) -> bool {
         return !root.join(path).exists();
     }
     let deploy = root.join(DEPLOY);
-    !folder.is_empty() && folder != ".." && deploy.join(folder).is_dir() && !deploy.join(path).exists()
+    !["", ".", ".."].contains(&folder) && deploy.join(folder).is_dir() && !deploy.join(path).exists()
 }
 
 /// Returns whether the target has a scheme, such as `https:` or `mailto:`.

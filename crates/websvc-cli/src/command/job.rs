@@ -202,7 +202,7 @@ pub(super) async fn run(
             JobOutcome::Interrupted(reason)
         }
         Some(Ok(state)) => JobOutcome::Ended(state),
-        // Nobody reads the pages any more, as after Ctrl-C.
+        // The pages have no reader any more: the same as after Ctrl-C.
         Some(Err(error)) if StdoutClosed::is_cause(&error) => {
             job.stop().await?;
             job.close().await?;

@@ -260,7 +260,7 @@ async fn commands_print_changes_as_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_end_quietly_when_nobody_reads_their_output() {
+async fn commands_end_quietly_when_their_output_has_no_reader() {
     let world = tea_world().await;
     let site = Site::new(&world);
     site.succeed(&["scrape", "http://tea.test/green.html"]);

@@ -45,7 +45,7 @@ fn check_email(report: &mut Report, path: &Path<'_>, email: EmailNotification) -
     }
 }
 
-/// Returns the distinct addresses. Without any, nobody gets an email.
+/// Returns the distinct addresses. Without any, no email is sent.
 fn check_recipients(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
     if !bounds::items(report, path, texts.len(), EMAIL_RECIPIENTS_MAX) {
         return Vec::new();

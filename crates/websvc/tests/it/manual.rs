@@ -31,7 +31,9 @@ fn manual_names_every_method_of_the_client() {
     let methods = methods();
     assert!(methods.len() > 30, "{methods:?}");
     let is_named = |name: &String| {
-        [format!("`{name}`"), format!("`{name}("), format!("::{name}(")].iter().any(|form| page.contains(form))
+        [format!("`{name}`"), format!("`{name}("), format!("::{name}(")]
+            .iter()
+            .any(|form| page.contains(form))
     };
     let missing: Vec<_> = methods.iter().filter(|name| !is_named(name)).collect();
     assert!(missing.is_empty(), "docs/clients.md does not name {missing:?}");

@@ -99,7 +99,11 @@ fn notification_texts(notification: &MonitorNotification) -> impl Iterator<Item 
     let email = email.as_ref().filter(|email| email.enabled == Some(true)).map(|email| {
         let recipients = email.recipients.as_deref().unwrap_or_default();
         let recipients: Vec<String> = recipients.iter().map(|address| printable(address)).collect();
-        if recipients.is_empty() { "nobody: it has no recipients".to_owned() } else { recipients.join(", ") }
+        if recipients.is_empty() {
+            "no recipients, nothing is sent".to_owned()
+        } else {
+            recipients.join(", ")
+        }
     });
     let slack = slack.as_ref().filter(|slack| slack.enabled == Some(true)).map(|slack| {
         let SlackNotification { enabled: _, channel_id, channel_name, webhook_url } = slack;
@@ -341,7 +345,7 @@ mod tests {
         }
         let silent = json!({ "notification": { "email": { "enabled": true, "recipients": [] } } });
         let silent = detail_lines(&monitor(&silent));
-        assert!(silent.iter().any(|line| line == "Email      nobody: it has no recipients"), "{silent:#?}");
+        assert!(silent.iter().any(|line| line == "Email      no recipients, nothing is sent"), "{silent:#?}");
         assert!(!lines.concat().contains("secret") && !lines.concat().contains("tea.test/10"), "{lines:#?}");
     }
 

@@ -82,7 +82,7 @@ function emailText(email, subscriptions) {
   if (!email?.enabled) return "off";
   const statusOf = new Map(subscriptions.map(({ email: address, status }) => [address, status]));
   const addresses = email.recipients?.length ? email.recipients : subscriptions.map(({ email: address }) => address);
-  if (!addresses.length) return "nobody: there are no recipients";
+  if (!addresses.length) return "no recipients, nothing is sent";
   return el("ul", { class: "plain" }, ...addresses.map((address) => el("li", { dir: "auto" }, address, statusOf.has(address) ? el("span", { class: "hint" }, ` ${statusOf.get(address).replaceAll("_", " ")}`) : null)));
 }
 

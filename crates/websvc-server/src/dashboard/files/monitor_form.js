@@ -242,7 +242,7 @@ function notificationFields(monitor) {
   return {
     element: el("div", {},
       field("Webhook URL", url, Object.keys(hookOptions).length ? "Its headers and metadata stay as they are." : "Empty: no events."), events.group,
-      field("Send emails", email), field("Email recipients", recipients, "One per line. Empty: nobody gets an email."), field("Emails include the changes", diffs),
+      field("Send emails", email), field("Email recipients", recipients, "One per line. Without any, nothing is sent."), field("Emails include the changes", diffs),
       field("Send messages to Slack", slack), field("Slack webhook URL", slackUrl, "The URL of an incoming webhook.")),
     read: () => {
       const hook = url.value.trim();

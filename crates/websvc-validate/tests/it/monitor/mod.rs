@@ -145,8 +145,16 @@ fn schedule_alone_is_checked_like_that_of_a_monitor() {
     let schedule =
         check(json!({ "text": "every day at 9:00", "timezone": "Europe/Berlin" })).expect("a schedule");
     assert_eq!(schedule.to_string(), "Every day at 09:00 (Europe/Berlin)");
-    rejected(check(json!({ "cron": "* * * * *" })), &[("/schedule", ViolationCode::TooSmall)]);
     rejected(check(json!({ "text": "sometimes" })), &[("/schedule/text", ViolationCode::InvalidFormat)]);
+    for (too_frequent, path, code) in [
+        (json!({ "cron": "* * * * *" }), "/schedule", ViolationCode::TooSmall),
+        (json!({ "text": "every minute" }), "/schedule", ViolationCode::TooSmall),
+        (json!({ "text": "every 30 seconds" }), "/schedule/text", ViolationCode::InvalidFormat),
+        (json!({ "cron": "*/30 * * * * *" }), "/schedule/cron", ViolationCode::InvalidFormat),
+    ] {
+        let messages = rejected(check(too_frequent), &[(path, code)]);
+        assert!(messages[0].contains("at least 5 minutes apart"), "{messages:?}");
+    }
     rejected(check(json!({})), &[("/schedule", ViolationCode::Missing)]);
     let stored = |cron: &str| MonitorSchedule { cron: cron.to_owned(), timezone: "UTC".to_owned() };
     // A stored schedule may be more frequent than new ones.
