@@ -162,7 +162,8 @@ mod tests {
     #[test]
     fn navigation_rule_applies_to_later_documents_of_the_main_frame_only() {
         let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
-        let new = |request: &RenderRequest, forbidden| Interception::new(request, Files::Unreachable, forbidden);
+        let new =
+            |request: &RenderRequest, forbidden| Interception::new(request, Files::Unreachable, forbidden);
         assert!(new(&request, ForbiddenNavigation::Fails).patterns().is_none());
         let keeps = new(&request, ForbiddenNavigation::KeepsPage);
         assert_eq!(keeps.patterns().unwrap()[0]["resourceType"], "Document");

@@ -14,9 +14,9 @@ use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_OPTIONS_MAX_BYTES};
 use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, ViolationCode};
 use websvc_validate::{Checked, FilePlan, read_parse_options, read_parse_upload};
 
+use super::browser;
 use super::scrape::ScrapeWork;
 use super::search::{body_policy, policy};
-use super::browser;
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_page;
 use crate::charge;
