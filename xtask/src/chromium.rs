@@ -10,10 +10,11 @@ use crate::debian::run;
 pub(crate) const VARIABLE: &str = "WEBSVC_TEST_CHROMIUM";
 
 /// Paths of the programs. The files in /usr/bin are only shell scripts that start them.
-const PROGRAMS: [&str; 2] = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"];
+pub(crate) const PROGRAMS: [&str; 2] =
+    ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"];
 
 /// Debian packages with Chromium, preferred one first: it is a third of the size of the other.
-const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
+pub(crate) const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
 /// Program that imports certificate authorities for Chromium, and its Debian package.
 const CERTUTIL: (&str, &str) = ("/usr/bin/certutil", "libnss3-tools");

@@ -5,6 +5,7 @@
 //! `xtask/conformance/model.py` stands in for; `mail.py` stands in for a mail server.
 //! Only the installation of the clients uses the network.
 
+mod chromiums;
 mod client;
 mod limit;
 mod loopback;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use client::Client;
 use loopback::LoopbackServer;
 use report::{CheckOutcome, Report};
 use serde_json::Value;
@@ -103,9 +105,28 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
     let mut clients = client::prepare();
     clients.retain(|client| options.selects(client.name()));
     let tools = options.selects(openapi::NAME).then(openapi::prepare);
-    if clients.is_empty() && tools.is_none() {
+    let runs_browser_tests = options.selects(chromiums::NAME);
+    let needs_service = !clients.is_empty() || tools.is_some();
+    if !needs_service && !runs_browser_tests {
         return Err(format!("no check has \"{}\" in its name", options.only.unwrap_or_default()).into());
     }
+    let mut report = Report::default();
+    if runs_browser_tests {
+        chromiums::run(&mut report)?;
+    }
+    if needs_service {
+        run_with_services(options, &clients, tools.as_ref(), &mut report)?;
+    }
+    report.finish(started.elapsed())
+}
+
+/// Runs the checks that need a service, in both authentication modes.
+fn run_with_services(
+    options: &Options<'_>,
+    clients: &[Client],
+    tools: Option<&openapi::Tools>,
+    report: &mut Report,
+) -> Result {
     let binary = match options.binary {
         // Clients start the program from other directories, so the path must be absolute.
         Some(path) => path.canonicalize()?,
@@ -115,7 +136,6 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
     let scratch = scratch()?;
     let site = Site::start(&folder().join("site"), scratch.join("site"))?;
     let model = LoopbackServer::start(Command::new("python3").arg(folder().join("model.py")))?;
-    let mut report = Report::default();
     if let Err(reason) = &chromium {
         report.add("browser sessions", &CheckOutcome::Skipped(reason.clone()));
     }
@@ -123,15 +143,15 @@ pub(crate) fn run(options: &Options<'_>) -> Result {
     for mode in [AuthMode::Off, AuthMode::On] {
         let model = mode.has_model().then(|| model.address());
         let service = Service::start(&binary, &scratch, &site, mode, model.as_deref(), chromium)?;
-        for client in &clients {
-            client.run(&service, &site, &scratch, &mut report);
+        for client in clients {
+            client.run(&service, &site, &scratch, report);
         }
         // Last, because schemathesis adds documents to the index.
-        if let Some(tools) = &tools {
-            tools.run(&service, &scratch, &mut report)?;
+        if let Some(tools) = tools {
+            tools.run(&service, &scratch, report)?;
         }
     }
-    report.finish(started.elapsed())
+    Ok(())
 }
 
 /// Returns the folder of the scripts, manifests and pages of the checks.
