@@ -105,6 +105,7 @@ impl Cdp {
     }
 
     /// Sends a command without waiting for its result. Closes the connection if the queue is full.
+    #[expect(clippy::needless_pass_by_value, reason = "callers make the parameters for this call")]
     pub(crate) fn send_no_reply(&self, session: &str, method: &'static str, params: Value) {
         let Some(id) = self.next_id(None) else { return };
         let text = message(id, session, method, &params.to_string());

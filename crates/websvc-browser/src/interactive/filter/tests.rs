@@ -17,6 +17,7 @@ impl Ownership for Owner {
 }
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "callers make the parameters for this call")]
 fn refused(method: &str, params: Value) {
     let text = params.to_string();
     let verdict = check(method, Some(&text), &Owner);
