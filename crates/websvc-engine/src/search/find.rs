@@ -15,7 +15,7 @@ use websvc_stage::{Stage, StageTimes};
 use websvc_validate::{SearchPlan, SourceKind, SourcePlan};
 
 use super::category;
-use super::merge::{RankedList, merge};
+use super::merge::{BLOCK, RankedList, merge};
 use crate::error::EngineError;
 use crate::source::{FilterSupport, Hit, SearchSource, SourceRequest, SourceResponse};
 
@@ -68,16 +68,13 @@ pub(crate) async fn query_sources(
     now: Timestamp,
     stages: &StageTimes,
 ) -> Result<SearchHits, EngineError> {
-    let query = with_domain_filter(plan);
-    let deadline_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
-    let paging_deadline = deadline_after(PAGING_TENTHS);
-    let requests: Vec<SourceRequest<'_>> =
-        plan.sources().iter().map(|source| request(plan, source, &query, now, paging_deadline)).collect();
-    let mut responses = SourceReplies::new(sources, &requests);
-    responses.wait(deadline_after(WAITING_TENTHS), deadline).await;
-    let mut found = stages.time(Stage::Merge, || responses.merge_lists(plan))?;
-    if !sources.is_empty() && sources.iter().all(|source| source.is_empty()) {
+    let sources_empty = !sources.is_empty() && sources.iter().all(|source| source.is_empty());
+    let search = Search { sources, plan, deadline, now, stages };
+    let mut found = search.run(plan.query(), |_| true).await?;
+    if sources_empty {
         found.warn(NO_PAGES.to_owned());
+    } else {
+        search.relax_phrases(&mut found).await;
     }
     if plan.ignore_invalid_urls() {
         found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| is_fetchable(&hit.url)));
@@ -85,21 +82,92 @@ pub(crate) async fn query_sources(
     Ok(found)
 }
 
-fn with_domain_filter(plan: &SearchPlan) -> Query {
-    plan.query().clone().and(category::restriction(plan.categories()))
+/// A search in several sources.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    sources: &'a [Arc<dyn SearchSource>],
+    plan: &'a SearchPlan,
+    deadline: Instant,
+    now: Timestamp,
+    stages: &'a StageTimes,
+}
+
+impl Search<'_> {
+    /// Queries the sources for those verticals of the plan for which `wants` returns true.
+    async fn run(
+        &self,
+        query: &Query,
+        wants: impl Fn(SourceKind) -> bool,
+    ) -> Result<SearchHits, EngineError> {
+        let Self { sources, plan, deadline, now, stages } = *self;
+        let query = query.clone().and(category::restriction(plan.categories()));
+        let paging_deadline = self.deadline_after(PAGING_TENTHS);
+        let plans = plan.sources().iter().filter(|source| wants(source.kind()));
+        let requests: Vec<SourceRequest<'_>> = plans
+            .map(|source| {
+                let supporting = sources.iter().filter(|other| other.supports(source.kind())).count();
+                // Lists are fused in blocks, which must be complete.
+                let limit = plan.limit();
+                let limit = if supporting > 1 { limit.next_multiple_of(BLOCK) } else { limit };
+                request(plan, source, &query, limit, now, paging_deadline)
+            })
+            .collect();
+        let mut responses = SourceReplies::new(sources, &requests);
+        responses.wait(self.deadline_after(WAITING_TENTHS), deadline).await;
+        stages.time(Stage::Merge, || responses.merge_lists(plan))
+    }
+
+    fn deadline_after(&self, tenths: u32) -> Instant {
+        self.deadline - self.plan.timeout() * (10 - tenths) / 10
+    }
+
+    /// If a vertical is empty, searches for the words of the phrases of the query in place of the phrases. A query with
+    /// other operators keeps its phrases. A warning says so in both cases.
+    async fn relax_phrases(&self, found: &mut SearchHits) {
+        let query = self.plan.query();
+        let phrases: Vec<String> = query.phrases().map(|phrase| format!("\"{phrase}\"")).collect();
+        let empty = found.verticals.iter().filter(|vertical| vertical.hits.is_empty());
+        let empty: Vec<SourceKind> = empty.map(|vertical| vertical.kind).collect();
+        if phrases.is_empty() || empty.is_empty() {
+            return;
+        }
+        let phrases = phrases.join(" and ");
+        let kinds = empty.iter().map(|kind| plural(*kind)).collect::<Vec<_>>().join(" and ");
+        let nothing = format!("no {kinds} have the exact text {phrases}");
+        let has_time = Instant::now() < self.deadline_after(WAITING_TENTHS);
+        let Some(words) = query.without_quotes().filter(|_| has_time) else {
+            found.warn(format!("{nothing}; without the quotes, its words are searched one by one"));
+            return;
+        };
+        // The first search has succeeded, so an error of the second one only leaves its lists empty.
+        let again = self.run(&words, |kind| empty.contains(&kind)).await.unwrap_or_default();
+        let has_hits = again.total() > 0;
+        if has_hits && empty.len() == found.verticals.len() {
+            // Its suggestions were for the empty lists.
+            found.warnings.clear();
+        }
+        found.warn(format!("{nothing}, so its words were searched without the quotes"));
+        for VerticalHits { kind, hits } in again.verticals {
+            if let Some(vertical) = found.verticals.iter_mut().find(|vertical| vertical.kind == kind) {
+                vertical.hits = hits;
+            }
+        }
+        again.warnings.into_iter().for_each(|warning| found.warn(warning));
+    }
 }
 
 fn request<'a>(
     plan: &'a SearchPlan,
     source: &'a SourcePlan,
     query: &'a Query,
+    limit: usize,
     now: Timestamp,
     deadline: Instant,
 ) -> SourceRequest<'a> {
     SourceRequest {
         kind: source.kind(),
         query,
-        limit: plan.limit(),
+        limit,
         domains: plan.domains(),
         tbs: source.tbs(),
         country: plan.country_given().then(|| plan.country()),
@@ -194,7 +262,9 @@ impl<'a> SourceReplies<'a> {
                 }
             }
             if !lists.is_empty() {
-                found.verticals.push(VerticalHits { kind: request.kind, hits: merge(request, lists) });
+                found
+                    .verticals
+                    .push(VerticalHits { kind: request.kind, hits: merge(request, lists, plan.limit()) });
             }
         }
         if found.verticals.is_empty() && is_late {
@@ -237,4 +307,80 @@ fn plural(kind: SourceKind) -> &'static str {
 /// Returns whether other operations accept a URL. Imported files may have other URLs.
 fn is_fetchable(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+    use websvc_index::{Document, Image, Index, IndexConfig};
+    use websvc_validate::{Policy, read_search};
+
+    use super::*;
+    use crate::source::IndexSource;
+
+    /// Searches an index of a page of tea with an image and one of coffee. Returns the hits of each list, and the
+    /// warnings.
+    async fn search(body: Value) -> (Vec<Vec<String>>, Vec<String>) {
+        let directory = tempfile::tempdir().unwrap();
+        let index = Index::open(directory.path(), IndexConfig::default()).unwrap();
+        let image =
+            Image { url: "https://img.test/cup.png".to_owned(), alt: "cup".to_owned(), ..Image::default() };
+        for (url, body, images) in [
+            ("https://tea.test/", "Green tea is steeped for two minutes.", vec![image]),
+            ("https://coffee.test/", "Coffee is brewed for four minutes, not \"steeped\".", vec![]),
+        ] {
+            let (url, body) = (url.to_owned(), body.to_owned());
+            index.add(Document { url, body, images, ..Document::default() }).unwrap();
+        }
+        index.flush().unwrap();
+        let plan = read_search(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
+        let sources: [Arc<dyn SearchSource>; 1] = [Arc::new(IndexSource::new(Arc::new(index)))];
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let stages = StageTimes::default();
+        let found = query_sources(&sources, &plan, deadline, Timestamp::UNIX_EPOCH, &stages).await.unwrap();
+        let urls = |vertical: VerticalHits| vertical.hits.into_iter().map(|hit| hit.url).collect();
+        (found.verticals.into_iter().map(urls).collect(), found.warnings)
+    }
+
+    #[tokio::test]
+    async fn phrase_that_nothing_has_is_searched_without_its_quotes() {
+        for query in ["how long is \"tea steeped\" usually", "\"steeped tea\""] {
+            let (lists, warnings) = search(json!({ "query": query })).await;
+            assert_eq!(lists[0].first().map(String::as_str), Some("https://tea.test/"), "{query}");
+            let [warning] = &warnings[..] else { panic!("{query}: {warnings:?}") };
+            assert!(warning.starts_with("no web pages have the exact text \""), "{warning}");
+            assert!(warning.ends_with(", so its words were searched without the quotes"), "{warning}");
+        }
+        let (lists, warnings) = search(json!({ "query": "\"is steeped\" tea" })).await;
+        assert_eq!((lists[0].len(), warnings.len()), (1, 0), "a page has the phrase");
+    }
+
+    #[tokio::test]
+    async fn phrase_in_a_query_with_operators_stays_and_a_warning_says_so() {
+        for query in ["\"steeped tea\" site:tea.test", "\"steeped tea\" -coffee", "\"steeped tea\" (a OR b)"]
+        {
+            let (lists, warnings) = search(json!({ "query": query })).await;
+            assert_eq!(lists, [Vec::<String>::new()], "{query}");
+            assert_eq!(
+                warnings,
+                [
+                    "no web pages have the exact text \"steeped tea\"; without the quotes, its words are searched one by one"
+                ],
+                "{query}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn only_empty_lists_are_searched_again() {
+        let body = json!({ "query": "\"is steeped\" cup", "sources": ["web", "images"] });
+        let (lists, warnings) = search(body).await;
+        assert_eq!(lists, [vec!["https://tea.test/"], vec!["https://tea.test/"]]);
+        assert_eq!(
+            warnings,
+            ["no images have the exact text \"is steeped\", so its words were searched without the quotes"]
+        );
+    }
 }

@@ -21,29 +21,66 @@ pub(crate) struct RankedList {
     pub(crate) hits: Vec<Hit>,
 }
 
+/// The number of hits of each list that are fused at once. All hits of a block come before those of the next one, so that
+/// longer lists do not change the order of the first hits.
+pub(crate) const BLOCK: usize = 10;
+
 /// A hit and its score while the lists are merged.
 struct FusedHit {
+    key: String,
     hit: Hit,
     score: f64,
 }
 
-/// Merges the lists, in the order of preference of their sources, and returns at most as many hits as requested.
+/// The rest of a list while the lists are merged.
+struct ListRest {
+    filters: FilterSupport,
+    hits: std::vec::IntoIter<Hit>,
+    /// The keys of the hits so far that match the filters. Their number is the rank of the last one.
+    seen: HashSet<String>,
+}
+
+/// Merges the lists, in the order of preference of their sources, and returns at most `limit` hits.
 ///
 /// Filters that a source could not apply are applied here, unless a source that did apply them has the same hit. A hit
 /// of several lists has the fields of the first list; missing fields come from the others.
-pub(crate) fn merge(request: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> Vec<Hit> {
+pub(crate) fn merge(request: &SourceRequest<'_>, mut lists: Vec<RankedList>, limit: usize) -> Vec<Hit> {
     if let [RankedList { filters: FilterSupport::Complete, .. }] = &lists[..] {
         let mut hits = lists.pop().map(|list| list.hits).unwrap_or_default();
-        hits.truncate(request.limit);
+        hits.truncate(limit);
         return hits;
     }
-    let mut fused: Vec<FusedHit> = Vec::new();
-    let mut positions: HashMap<String, usize> = HashMap::new();
-    let confirmed = hits_from_complete_sources(request.kind, &lists);
-    for RankedList { filters, hits } in lists {
-        let mut rank = 0.0;
-        let mut seen = HashSet::new();
-        for hit in hits {
+    let rest =
+        |RankedList { filters, hits }| ListRest { filters, hits: hits.into_iter(), seen: HashSet::new() };
+    let mut lists: Vec<ListRest> = lists.into_iter().map(rest).collect();
+    let (mut fused, mut confirmed) = (Vec::new(), HashSet::new());
+    while lists.iter().any(|list| list.hits.len() > 0) {
+        fuse_block(request, &mut lists, &mut confirmed, &mut fused);
+    }
+    let mut hits: Vec<Hit> = fused.into_iter().map(|fused| fused.hit).collect();
+    if request.tbs.is_some_and(|tbs| tbs.sort == Sort::Date) {
+        // `None` is the minimum, so hits without a date come last.
+        hits.sort_by_key(|hit| Reverse(hit.date));
+    }
+    hits.truncate(limit);
+    hits
+}
+
+/// Fuses the next block of every list. `confirmed` has the keys of the hits whose source has applied all filters.
+fn fuse_block(
+    request: &SourceRequest<'_>,
+    lists: &mut [ListRest],
+    confirmed: &mut HashSet<String>,
+    fused: &mut Vec<FusedHit>,
+) {
+    let start = fused.len();
+    let mut positions: HashMap<String, usize> =
+        fused.iter().enumerate().map(|(position, fused)| (fused.key.clone(), position)).collect();
+    for list in lists.iter().filter(|list| list.filters == FilterSupport::Complete) {
+        confirmed.extend(list.hits.as_slice().iter().take(BLOCK).map(|hit| key(request.kind, hit)));
+    }
+    for ListRest { filters, hits, seen } in lists {
+        for hit in hits.by_ref().take(BLOCK) {
             let key = key(request.kind, &hit);
             let matches = match filters {
                 FilterSupport::Complete => true,
@@ -52,12 +89,12 @@ pub(crate) fn merge(request: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> 
             if !matches || !seen.insert(key.clone()) {
                 continue;
             }
-            rank += 1.0;
-            let score = 1.0 / (K + rank);
+            let score = 1.0 / (K + seen.len() as f64);
             match positions.entry(key) {
                 Entry::Vacant(entry) => {
+                    let key = entry.key().clone();
                     entry.insert(fused.len());
-                    fused.push(FusedHit { hit, score });
+                    fused.push(FusedHit { key, hit, score });
                 }
                 Entry::Occupied(entry) => {
                     let existing = &mut fused[*entry.get()];
@@ -67,20 +104,7 @@ pub(crate) fn merge(request: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> 
             }
         }
     }
-    fused.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let mut hits: Vec<Hit> = fused.into_iter().map(|fused| fused.hit).collect();
-    if request.tbs.is_some_and(|tbs| tbs.sort == Sort::Date) {
-        // `None` is the minimum, so hits without a date come last.
-        hits.sort_by_key(|hit| Reverse(hit.date));
-    }
-    hits.truncate(request.limit);
-    hits
-}
-
-/// Returns the keys of the hits whose source has applied all filters.
-fn hits_from_complete_sources(kind: SourceKind, lists: &[RankedList]) -> HashSet<String> {
-    let complete = lists.iter().filter(|list| list.filters == FilterSupport::Complete);
-    complete.flat_map(|list| &list.hits).map(|hit| key(kind, hit)).collect()
+    fused[start..].sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
 /// Fills missing fields of a hit with those of another source for the same page.
@@ -160,12 +184,37 @@ mod tests {
                 list(FilterSupport::Partial, &["http://a.test/", "http://b.test/", "http://c.test/"]),
                 list(FilterSupport::Partial, &["http://d.test/", "http://c.test/#part", "http://e.test/"]),
             ],
+            5,
         );
         // c: 1/63 + 1/62; a and d: 1/61, by preference; b: 1/62; e: 1/63.
         assert_eq!(
             urls(&merged),
             ["http://c.test/", "http://a.test/", "http://d.test/", "http://b.test/", "http://e.test/"]
         );
+    }
+
+    #[test]
+    fn longer_lists_do_not_change_the_order_of_the_first_hits() {
+        let query = Query::default();
+        let numbered = |prefix: &str, numbers: &[usize]| {
+            numbers.iter().map(|number| format!("http://{prefix}{number}.test/")).collect::<Vec<_>>()
+        };
+        // The second half of the list of each source begins with the first hits of the other one.
+        let own: Vec<usize> = (0..BLOCK).collect();
+        let (a, b) = (numbered("a", &own), numbered("b", &own));
+        let long = |first: &[String], second: &[String]| [first, second].concat();
+        let merged = |lists: [Vec<String>; 2], limit| {
+            let as_list = |urls: &Vec<String>| {
+                list(FilterSupport::Partial, &urls.iter().map(String::as_str).collect::<Vec<_>>())
+            };
+            let merged =
+                merge(&request(SourceKind::Web, &query, None), lists.iter().map(as_list).collect(), limit);
+            merged.into_iter().map(|hit| hit.url).collect::<Vec<_>>()
+        };
+        let short = merged([a.clone(), b.clone()], BLOCK);
+        let all = merged([long(&a, &b), long(&b, &a)], 3 * BLOCK);
+        assert_eq!((short.len(), all.len()), (BLOCK, 2 * BLOCK));
+        assert_eq!(all[..BLOCK], short);
     }
 
     #[test]
@@ -177,6 +226,7 @@ mod tests {
                 list(FilterSupport::Complete, &["http://a.test/"]),
                 list(FilterSupport::Partial, &["http://a.test/", "http://b.test/"]),
             ],
+            5,
         );
         assert_eq!(urls(&merged), ["http://a.test/"], "the index has seen the page");
     }
@@ -194,7 +244,7 @@ mod tests {
             }],
         };
         let merged =
-            merge(&request(SourceKind::Web, &query, None), vec![with("One", ""), with("Two", "words")]);
+            merge(&request(SourceKind::Web, &query, None), vec![with("One", ""), with("Two", "words")], 5);
         assert_eq!((merged[0].title.as_str(), merged[0].description.as_str()), ("One", "words"));
     }
 
@@ -209,7 +259,7 @@ mod tests {
         let hits =
             vec![image("http://i.test/1.png"), image("https://i.test/1.png"), image("http://i.test/2.png")];
         let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
-        assert_eq!(merge(&request(SourceKind::Images, &query, None), lists).len(), 2);
+        assert_eq!(merge(&request(SourceKind::Images, &query, None), lists, 5).len(), 2);
     }
 
     #[test]
@@ -227,7 +277,7 @@ mod tests {
             dated("http://c.test/", Some(2)),
         ];
         let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
-        let merged = merge(&request(SourceKind::Web, &query, tbs.as_ref()), lists);
+        let merged = merge(&request(SourceKind::Web, &query, tbs.as_ref()), lists, 5);
         assert_eq!(urls(&merged), ["http://c.test/", "http://b.test/", "http://a.test/"]);
     }
 }

@@ -54,7 +54,6 @@ pub(super) fn diversify(request: &SourceRequest<'_>, hits: Vec<ScoredHit>) -> Di
     // score; in a question, half of the best score is close.
     let is_single_word = request.query.words().nth(1).is_none();
     let min_score = hits.first().map_or(0.0, |best| if is_single_word { f64::MIN } else { best.score / 2.0 });
-    let wanted = request.limit.min(DIVERSE_HITS);
     let (mut first, mut rest, mut crowding_hosts) = (Vec::new(), Vec::new(), Vec::new());
     let mut first_hosts: Vec<String> = Vec::new();
     let mut all_close = true;
@@ -66,17 +65,17 @@ pub(super) fn diversify(request: &SourceRequest<'_>, hits: Vec<ScoredHit>) -> Di
         }
         let host = host_of(&hit.hit);
         let has_enough = first_hosts.iter().filter(|first| **first == host).count() >= MAX_PER_HOST;
-        if first.len() < wanted && (!all_close || !has_enough) {
+        if first.len() < DIVERSE_HITS && (!all_close || !has_enough) {
             first_hosts.push(host);
             first.push(hit);
         } else {
-            if first.len() < wanted && !crowding_hosts.contains(&host) {
+            if first.len() < DIVERSE_HITS && !crowding_hosts.contains(&host) {
                 crowding_hosts.push(host);
             }
             rest.push(hit);
         }
     }
-    if first.len() >= wanted || !all_close {
+    if first.len() >= DIVERSE_HITS || !all_close {
         crowding_hosts.clear();
     }
     first.append(&mut rest);
