@@ -144,7 +144,10 @@ fn mark_of<'a>(
         Some(b'#') => '#',
         Some(b'@') => '@',
         _ => {
-            let is_short_name = matches!(spelled.as_bytes(), [first, second] if first.is_ascii_uppercase() && second.is_ascii_lowercase());
+            let is_short_name = match spelled.as_bytes() {
+                [first, second] => first.is_ascii_uppercase() && second.is_ascii_lowercase(),
+                _ => false,
+            };
             return is_short_name.then_some(spelled);
         }
     };

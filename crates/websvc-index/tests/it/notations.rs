@@ -26,7 +26,8 @@ fn distractors(texts: &[&str]) -> Vec<Document> {
 
 #[test]
 fn versions_addresses_and_dates_are_found_in_their_order() {
-    let long = "words that fill the page of the report so that it is longer than the others and ranks below them by its words alone";
+    let long = "words that fill the page of the report so that it is longer than the others, and ranks below them \
+                by its words alone";
     let text = |token: &str| format!("{long} {long} the release {token} fixes a leak {long}");
     let pages = [
         page("version.test/", "Notes", &text("1.2.3")),
