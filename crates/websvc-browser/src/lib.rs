@@ -58,7 +58,7 @@ pub use rendered_page::{
     Download, DownloadCause, Image, ImageKind, PageSnapshot, RenderedPage, ScriptValue, SetCookie,
 };
 pub use request::{
-    BlockRule, Cookie, Device, Direction, Extent, Geolocation, HostRule, Locale, Matches, Orientation, Paper,
-    Print, RenderRequest, Screenshot, Step, StyleRule, Viewport, WaitUntil,
+    BlockRule, CharsetRule, Cookie, Device, Direction, Extent, Geolocation, HostRule, Locale, Matches,
+    Orientation, Paper, Print, RenderRequest, Screenshot, Step, StyleRule, Viewport, WaitUntil,
 };
 pub use state::{Changes, Session, State, StateError};

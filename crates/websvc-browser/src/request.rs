@@ -36,6 +36,8 @@ pub struct RenderRequest {
     /// Checked before every navigation of the main frame except the first: redirects, and navigations by scripts and
     /// actions. If it refuses one, the page ends.
     pub navigation_rule: Option<UrlPolicy>,
+    /// The rule for the charset of a page that declares none.
+    pub charset_rule: Option<CharsetRule>,
     /// A style sheet to add to the page and its frames. It is not part of the returned document.
     pub style: Option<String>,
     /// Returns another style sheet for the loaded page, and again after the steps.
@@ -75,6 +77,7 @@ impl RenderRequest {
             block: None,
             hosts: None,
             navigation_rule: None,
+            charset_rule: None,
             style: None,
             style_rule: None,
             tls: TlsPolicy::Verify,
@@ -163,6 +166,19 @@ type HostFn = dyn Fn(&str) -> bool + Send + Sync;
 impl fmt::Debug for HostRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HostRule")
+    }
+}
+
+/// Returns the charset of a page that declares none, as a label for `Content-Type`; `None` if it is windows-1252. The
+/// argument is the beginning of its document, as decoded in windows-1252.
+#[derive(Clone)]
+pub struct CharsetRule(pub Arc<CharsetFn>);
+
+type CharsetFn = dyn Fn(&str) -> Option<&'static str> + Send + Sync;
+
+impl fmt::Debug for CharsetRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CharsetRule")
     }
 }
 

@@ -37,6 +37,44 @@ pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
+/// Returns the charset of a page that declares none, given the text that a browser decoded in windows-1252; `None` if it is
+/// windows-1252.
+///
+/// The text may have characters that were no bytes of the page: character references, and what scripts inserted.
+#[must_use]
+pub fn undeclared_charset(text: &str) -> Option<&'static str> {
+    // The bytes of the page. Characters outside of windows-1252 were inserted.
+    let mut bytes = Vec::with_capacity(text.len());
+    // Serialized documents have a reference in place of this character, whose byte is part of many others.
+    for c in text.replace("&nbsp;", "\u{a0}").chars() {
+        let mut buffer = [0; 4];
+        let (encoded, _, is_lossy) = WINDOWS_1252.encode(c.encode_utf8(&mut buffer));
+        if !is_lossy {
+            bytes.extend_from_slice(&encoded);
+        }
+    }
+    let encoding =
+        prescan(&bytes).unwrap_or_else(|| if is_mostly_utf8(&bytes) { UTF_8 } else { detect(&bytes) });
+    (encoding != WINDOWS_1252).then_some(encoding.name())
+}
+
+/// Returns whether the multi-byte characters of a text outnumber the other bytes above ASCII. Single symbols do not count,
+/// such as the copyright sign: they are often written as character references.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let is_high = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|byte| !byte.is_ascii());
+    let (mut characters, mut others, mut at) = (0_usize, 0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        characters += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        at += chunk.valid().len();
+        let invalid = chunk.invalid();
+        let has_neighbor = is_high(at.checked_sub(1)) || is_high(Some(at + invalid.len()));
+        let is_symbol = matches!(invalid, [byte] if *byte < 0xc0) && !has_neighbor;
+        others += if is_symbol { 0 } else { invalid.len() };
+        at += invalid.len();
+    }
+    characters > 0 && characters >= others
+}
+
 /// Counts multi-byte characters, up to `SURE_MULTIBYTE`.
 fn count_multibyte(text: &str) -> usize {
     text.chars().filter(|c| !c.is_ascii()).take(SURE_MULTIBYTE).count()
@@ -91,4 +129,39 @@ fn labeled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::SHIFT_JIS;
+
+    use super::*;
+
+    /// Returns a text as a browser shows it that takes its bytes for windows-1252.
+    fn misread(bytes: &[u8]) -> String {
+        WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
+    }
+
+    #[test]
+    fn charset_is_detected_in_text_that_was_decoded_as_windows_1252() {
+        let japanese = "<title>お茶</title><p>緑茶は三分間蒸らします。</p>";
+        let french = "<p>Un café à la crème, très léger, s’il vous plaît.";
+        let utf8 = |text: &str| misread(text.as_bytes());
+        for (text, expected) in [
+            (utf8("<p>Café"), Some("UTF-8")),
+            (utf8(french), Some("UTF-8")),
+            (utf8(japanese), Some("UTF-8")),
+            (utf8("<p>だだだ").replace('\u{a0}', "&nbsp;"), Some("UTF-8")),
+            (utf8("<p>Café") + "<p>\u{a9} \u{bb} \u{2014} \u{201c}", Some("UTF-8")),
+            (utf8("<p>Café") + "<p>\u{4f60}\u{597d}", Some("UTF-8")),
+            (misread(&SHIFT_JIS.encode(japanese).0), Some("Shift_JIS")),
+            (french.to_owned(), None),
+            ("<p>\u{a9} 2024".to_owned(), None),
+            ("<p>plain".to_owned(), None),
+            ("<meta charset=iso-8859-1>".to_owned() + &utf8("<p>Café"), None),
+            ("<meta charset=koi8-r>".to_owned() + &utf8("<p>Café"), Some("KOI8-R")),
+        ] {
+            assert_eq!(undeclared_charset(&text), expected, "{text}");
+        }
+    }
 }

@@ -55,6 +55,7 @@ pub use article::Article;
 pub use attributes::AttributesOfPage;
 pub use binary::binary_kind;
 pub use brand::DeclaredBrand;
+pub use charset::undeclared_charset;
 pub use content::Content;
 pub use content_kind::ContentKind;
 pub use document::{Anchor, Document, Robots, Source};

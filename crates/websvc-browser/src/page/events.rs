@@ -7,6 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::charset::decide_response;
 use super::command::Command;
 use super::intercept::{FAIL_REQUEST, Interception, fail_command};
 use super::page_state::{CRASHED_EVENT, END_EVENTS, PageState, PendingNavigation};
@@ -121,6 +122,14 @@ impl PageEvents {
         session: &str,
         tab: Option<&str>,
     ) -> Option<Command> {
+        let decided = {
+            let mut state = self.lock();
+            let frame = state.frame().to_owned();
+            decide_response(paused, &frame, state.charset.as_mut())
+        };
+        if let Some(decided) = decided {
+            return decided;
+        }
         let resume = interception.decide(paused);
         if resume.method == FAIL_REQUEST {
             // A file of this machine, which ends a session.

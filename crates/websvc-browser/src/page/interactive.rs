@@ -50,6 +50,7 @@ impl<'a> Page<'a> {
 
     async fn open_url(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         self.navigate(&request.url).await?;
+        self.correct_charset(request).await?;
         self.wait_until(request).await?;
         if !request.wait_for.is_zero() {
             self.wait(request.wait_for).await;

@@ -2,6 +2,7 @@
 //!
 //! [`visit`] uses the actions and screenshots, which in turn use [`Page`]. It is therefore not re-exported from here.
 
+mod charset;
 mod child_targets;
 mod command;
 mod content;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
+use super::charset::DetectedCharset;
 use super::command::Command;
 use crate::document_url::DocumentUrl;
 use crate::rendered_page::{Download, DownloadCause};
@@ -70,6 +71,8 @@ pub(super) struct PageState {
     pub(super) has_forbidden_tab: Arc<AtomicBool>,
     /// The navigations that wait for the navigation rule.
     pub(super) pending_navigations: VecDeque<PendingNavigation>,
+    /// The charset that the document of the page has and does not declare, once it was detected.
+    pub(super) charset: Option<DetectedCharset>,
     /// The reason why the navigation rule refused a navigation.
     pub(super) refusal: Option<String>,
     /// The origins of the documents that were shown, including those in frames.
@@ -124,6 +127,7 @@ impl PageState {
             forbidden_scheme: None,
             has_forbidden_tab: Arc::default(),
             pending_navigations: VecDeque::new(),
+            charset: None,
             refusal: None,
             visited: BTreeSet::new(),
             has_skipped_targets: false,

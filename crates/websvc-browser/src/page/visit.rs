@@ -101,6 +101,7 @@ impl Page<'_> {
         }
         self.set_up(request).await?;
         self.navigate(&request.url).await?;
+        self.correct_charset(request).await?;
         self.wait_until(request).await?;
         if !request.wait_for.is_zero() {
             self.wait(request.wait_for).await;

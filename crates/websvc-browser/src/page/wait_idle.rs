@@ -86,7 +86,7 @@ impl Page<'_> {
         let _ = timeout_at(self.soft_deadline, self.events.wait_until(|state| !state.is_navigating)).await;
     }
 
-    async fn wait_parsed(&self) {
+    pub(super) async fn wait_parsed(&self) {
         let parsed = self.events.wait_until(|state| state.is_parsed || state.is_loaded);
         if timeout_at(self.soft_deadline, parsed).await.is_err() {
             self.warn("the page was not parsed completely before the timeout".to_owned());

@@ -1,14 +1,16 @@
 //! Conversion of a scrape plan to a [`RenderRequest`] of the browser.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 use websvc_browser::{
-    Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,
+    CharsetRule, Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,
     RenderRequest, Screenshot, Step, Viewport,
 };
+use websvc_extract::undeclared_charset;
 use websvc_transport::Proxy;
 use websvc_types::action::{self, Click, ExecuteJavascript, Pdf, Press, Scroll, Wait, Write};
 use websvc_types::limits::COUNTRY_DEFAULT;
@@ -37,6 +39,7 @@ pub(crate) fn render_request(
     request.wait_for = plan.wait_for();
     request.steps = plan.actions().iter().map(step).collect();
     request.reads_styles = wants_branding(plan);
+    request.charset_rule = Some(CharsetRule(Arc::new(undeclared_charset)));
     request.screenshot = plan.formats().iter().find_map(|format| match format {
         Format::Screenshot(options) => Some(screenshot(options)),
         _ => None,

@@ -287,3 +287,66 @@ async fn rendered_page_that_must_not_be_stored_serves_nobody() {
         assert_eq!(error.code(), ErrorCode::ScrapeLockdownCacheMiss, "{options}");
     }
 }
+
+#[tokio::test]
+async fn undeclared_charset_is_that_of_a_fetched_page() {
+    let (french, japanese) = ("Un café à la crème, très léger.", "緑茶は三分間蒸らします。");
+    let latin: Vec<u8> = french.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    // "The green tea." in Shift_JIS.
+    let shift_jis =
+        b"\x97\xce\x92\x83\x82\xcd\x8eO\x95\xaa\x8a\xd4\x8f\xf6\x82\xe7\x82\xb5\x82\xdc\x82\xb7\x81B"
+            .to_vec();
+    let page = |head: &str, text: &[u8]| {
+        let html = [head.as_bytes(), b"<title>t</title><main><p id=p>", text, b"</p></main>"].concat();
+        Page::new("text/html", html)
+    };
+    let script = "<script src='/script.js'></script>";
+    let web = TestWeb::builder()
+        .page("http://a.test/utf8", page("", french.as_bytes()))
+        .page("http://a.test/japanese", page("", japanese.as_bytes()))
+        .page("http://a.test/latin", page("", &latin))
+        .page("http://a.test/shift_jis", page("", &shift_jis))
+        .page("http://a.test/meta", page("<meta charset=utf-8>", french.as_bytes()))
+        .page("http://a.test/meta_latin", page("<meta charset=iso-8859-1>", &latin))
+        .page("http://a.test/header", Page::html(format!("<main><p>{french}</p></main>")))
+        .page("http://a.test/script", page(script, french.as_bytes()))
+        .page("http://a.test/script.js", Page::new("text/javascript", "document.title = 'Th\u{e9}'"))
+        .page(
+            "http://a.test/xml",
+            Page::new(
+                "application/xhtml+xml",
+                format!("<html xmlns='http://www.w3.org/1999/xhtml'><body><p>{french}</p></body></html>"),
+            ),
+        );
+    let Some(fixture) = fixture(web).await else { return };
+    for (path, expected, requests) in [
+        ("utf8", french, 2),
+        ("japanese", japanese, 2),
+        ("latin", french, 1),
+        ("shift_jis", japanese, 0),
+        ("meta", french, 1),
+        ("meta_latin", french, 1),
+        ("header", french, 1),
+        ("script", french, 2),
+        ("xml", french, 1),
+    ] {
+        let url = format!("http://a.test/{path}");
+        let fetched = fixture.scrape(&url, json!({})).await.unwrap();
+        let before = fixture.web.count(&url);
+        let rendered = fixture.scrape(&url, json!({"waitFor": 1})).await.unwrap();
+        let markdown = |page: &websvc_scrape::Page| page.markdown.clone().unwrap_or_default();
+        assert!(markdown(&fetched).contains(expected), "{path}: {}", markdown(&fetched));
+        assert!(markdown(&rendered).contains(expected), "{path}: {}", markdown(&rendered));
+        assert!(rendered.warnings.is_empty(), "{path}: {:?}", rendered.warnings);
+        // Chromium detects Shift_JIS itself if there is enough text.
+        let loads = fixture.web.count(&url) - before;
+        assert!(requests == 0 || loads == requests, "{path}: {loads} requests");
+        if path == "script" {
+            assert_eq!(
+                rendered.metadata.title.as_deref(),
+                Some("Thé"),
+                "a script has the charset of its page"
+            );
+        }
+    }
+}
