@@ -17,7 +17,7 @@ impl StdoutClosed {
 
     /// Returns whether this is the cause of an error.
     pub(crate) fn is_cause(error: &anyhow::Error) -> bool {
-        error.chain().any(|cause| cause.is::<Self>())
+        error.is::<Self>()
     }
 }
 

@@ -306,7 +306,7 @@ mod tests {
         }))
         .unwrap();
         let lines = detail_lines(&monitor).join("\n");
-        let checks = check_table(&[check.clone()], Some(&monitor)).lines().join("\n");
+        let checks = check_table(std::slice::from_ref(&check), Some(&monitor)).lines().join("\n");
         for text in [&lines, &checks] {
             assert!(text.contains("2026-03-27T09:00:01+01:00"), "{text}");
         }
