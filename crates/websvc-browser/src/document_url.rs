@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_the_server_are_told_from_those_of_the_web() {
+    fn urls_of_the_server_differ_from_those_of_the_web() {
         for (urls, kind) in [
             (&[""][..], DocumentUrl::Unknown),
             (

@@ -23,7 +23,7 @@
 //! | `"a b`, `5" disk` | an unpaired quote (the last of an odd number) is ignored |
 //! | `""` | ignored, with a `-` directly before it |
 //! | `-a`, `-"a b"`, `-site:x.org`, `-(a OR b)` | [`Node::Not`]. The dash must be directly before its operand: `a - b` is two words. `--help` and `---` are words. `-(-a)` is `a`. A query may consist of negations only |
-//! | `-80`, `-80°C`, `-3.5 V` | a dash before a number is a minus sign, U+2212 in the tree, and a warning says so. The number ends with the word; units are `C`, `F`, `V`, `mV`, `dB`, `dBm` and anything that is no letter. `-3d` and `-7zip` are negations, and so is a number in a query that negates something else too: `tea -milk -80`. `-"80"` and `-(80)` are always negations |
+//! | `-80`, `-80°C`, `-3.5 V` | a dash before a number is a minus sign, U+2212 in the tree, and a warning says so. The number ends with the word; units are `C`, `F`, `V`, `mV`, `dB`, `dBm` and anything that is not a letter. `-3d` and `-7zip` are negations, and so is a number in a query that negates something else too: `tea -milk -80`. `-"80"` and `-(80)` are always negations |
 //! | `a OR b`, `a \| b` | [`Node::Or`]; binds tighter than the conjunction: `a b OR c d` is `a (b OR c) d`. Only in upper case and as a separate word: `a or b`, `a\|b` and `AND` are plain words |
 //! | `OR a`, `a OR`, `(OR)`, `-OR` | an `OR` that is not between two operands is the word `or`; consecutive ones count as one |
 //! | `TO BE OR NOT` | in a text of capitals only without any other operator, `OR` is the word `or`; `\|` is still an operator |

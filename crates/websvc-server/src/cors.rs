@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue};
 use crate::authenticate::Authentication;
 
 /// The methods of the routes that take a key. A test compares them with the table of routes.
-const METHODS: &str = "GET, POST, PATCH, DELETE";
+const METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
 
 /// Allows every origin if requests need a key. Without authentication no origin is allowed: otherwise any page that a
 /// user visits could use the service on that user's machine.

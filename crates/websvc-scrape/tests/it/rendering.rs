@@ -271,7 +271,7 @@ async fn rendered_copy_serves_later_requests_without_a_picture() {
 }
 
 #[tokio::test]
-async fn rendered_page_that_must_not_be_stored_serves_nobody() {
+async fn rendered_page_that_must_not_be_stored_is_not_served_again() {
     let url = "http://a.test/";
     let Some(fixture) = fixture(TestWeb::builder().page(url, Page::html("<p>Three minutes."))).await else {
         return;

@@ -118,7 +118,7 @@ async fn downloads_are_files_of_the_sandbox() {
     let node = "await page.goto('http://files.test/');
         const fs = require('node:fs');
         const sizes = [];
-        for (const copy of ['/home/copies/one.csv', '/home/copies/two.csv']) {
+        for (const copy of ['copies/one.csv', 'copies/two.csv']) {
             const [file] = await Promise.all([page.waitForEvent('download'), page.click('a')]);
             await file.saveAs(copy);
             sizes.push(fs.statSync(copy).size, fs.readFileSync(await file.path(), 'utf8').slice(-8), file.suggestedFilename());
@@ -130,8 +130,8 @@ await page.goto('http://files.test/')
 async with page.expect_download() as event:
     await page.click('a')
 file = await event.value
-await file.save_as('/home/copies/table.csv')
-print(os.path.getsize('/home/copies/table.csv'), file.suggested_filename, await file.failure())";
+await file.save_as('copies/table.csv')
+print(os.path.getsize('copies/table.csv'), file.suggested_filename, await file.failure())";
     for (language, code, result) in [
         ("node", node, r#"[5600000,"a,b,c,d\n","table.csv",5600000,"a,b,c,d\n","table.csv"]"#),
         ("python", python, "5600000 table.csv None"),
