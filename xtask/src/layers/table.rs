@@ -32,7 +32,7 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-store", &["websvc-transport"]),
     layer("websvc-blocklist", &["websvc-address"]),
     layer("websvc-webhook", &["websvc-transport"]),
-    layer("websvc-notify", &["websvc-transport"]),
+    layer("websvc-notify", &["websvc-transport", "websvc-types"]),
     layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
@@ -45,7 +45,7 @@ pub(super) const LAYERS: &[Layer] = &[
     // The page is a trait, which the sessions implement.
     layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
     // The tools are a trait, which the runs implement.
-    layer("websvc-agent", &["websvc-extract", "websvc-model", "websvc-transport"]),
+    layer("websvc-agent", &["websvc-extract", "websvc-model", "websvc-transport", "websvc-types"]),
     layer(
         "websvc-scrape",
         &[

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::command::Command;
-use super::intercept::Interception;
 use super::open_page::Page;
 use super::page_state::Document;
 use crate::error::BrowserError;
@@ -60,7 +59,7 @@ impl Page<'_> {
         }
         let media_type = found["type"].as_str().unwrap_or("text/html").to_owned();
         self.events.lock().charset = Some(DetectedCharset { name, media_type, paused: None });
-        let usual = Interception::new(request).patterns();
+        let usual = self.interception(request).patterns();
         let mut patterns = usual.clone().unwrap_or_else(|| json!([]));
         if let Some(patterns) = patterns.as_array_mut() {
             patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}));

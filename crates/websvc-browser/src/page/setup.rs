@@ -20,11 +20,16 @@ use crate::targets::Tabs;
 use crate::user_agent::UserAgent;
 
 impl Page<'_> {
-    /// Applies the settings of the request to the page and to its future child targets.
-    pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
+    /// Returns the rules for the requests of the page.
+    pub(super) fn interception(&self, request: &RenderRequest) -> Interception {
         // The page of a session has clients, and may open tabs.
         let files = if self.max_tabs.is_some() { Files::Refused } else { Files::Unreachable };
-        let interception = Arc::new(Interception::new(request, files, self.forbidden_navigation()));
+        Interception::new(request, files, self.forbidden_navigation())
+    }
+
+    /// Applies the settings of the request to the page and to its future child targets.
+    pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
+        let interception = Arc::new(self.interception(request));
         let patterns = interception.patterns();
         let children = self.register_child_targets(request, Arc::clone(&interception));
         let events = self.events.clone();
