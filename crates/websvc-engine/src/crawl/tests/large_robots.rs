@@ -39,7 +39,7 @@ async fn check(robots: Page) {
 
     let url = |path: &str| Url::parse(&format!("http://a.test{path}")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
-    let robots_txt = fetch_robots_txt(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
+    let robots_txt = fetch_robots_txt(&site.scraper, &url("/"), "websvc", TlsPolicy::Verify, deadline).await;
     assert!(robots_txt.is_allowed(&url("/public")));
     assert!(!robots_txt.is_allowed(&url("/private/x")));
 }
