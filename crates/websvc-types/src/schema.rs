@@ -138,19 +138,6 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("job-errors", response::<JobErrorsResponse>()),
         ("webhook-dead-letters", response::<DeadLettersResponse>()),
         ("webhook-letter-done", response::<DeadLetterActionResponse>()),
-        ("create-monitor-request", request::<CreateMonitorRequest>()),
-        ("update-monitor-request", request::<UpdateMonitorRequest>()),
-        ("run-monitor-request", request::<RunMonitorRequest>()),
-        ("monitor-email-request", request::<MonitorEmailRequest>()),
-        ("monitor-response", response::<MonitorResponse>()),
-        ("monitor-list-response", response::<MonitorListResponse>()),
-        ("delete-monitor-response", response::<DeleteMonitorResponse>()),
-        ("run-monitor-response", response::<RunMonitorResponse>()),
-        ("monitor-check-list-response", response::<MonitorCheckListResponse>()),
-        ("monitor-check-response", response::<MonitorCheckResponse>()),
-        ("monitor-email-response", response::<MonitorEmailResponse>()),
-        ("monitor-page-event", response::<MonitorPageEvent>()),
-        ("monitor-check-event", response::<MonitorCheckEvent>()),
         ("interact-request", request::<InteractRequest>()),
         ("create-browser-request", request::<CreateBrowserRequest>()),
         ("execute-request", request::<ExecuteRequest>()),
@@ -168,9 +155,29 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("llms-txt-response", response::<LlmsTxtStatusResponse>()),
         ("error", response::<ErrorBody>()),
     ];
+    roots.extend(monitor_roots());
     roots.extend(team_roots());
     roots.extend(agent_roots());
     roots
+}
+
+/// Returns the published schemas of monitors.
+fn monitor_roots() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("create-monitor-request", request::<CreateMonitorRequest>()),
+        ("update-monitor-request", request::<UpdateMonitorRequest>()),
+        ("run-monitor-request", request::<RunMonitorRequest>()),
+        ("monitor-email-request", request::<MonitorEmailRequest>()),
+        ("monitor-response", response::<MonitorResponse>()),
+        ("monitor-list-response", response::<MonitorListResponse>()),
+        ("delete-monitor-response", response::<DeleteMonitorResponse>()),
+        ("run-monitor-response", response::<RunMonitorResponse>()),
+        ("monitor-check-list-response", response::<MonitorCheckListResponse>()),
+        ("monitor-check-response", response::<MonitorCheckResponse>()),
+        ("monitor-email-response", response::<MonitorEmailResponse>()),
+        ("monitor-page-event", response::<MonitorPageEvent>()),
+        ("monitor-check-event", response::<MonitorCheckEvent>()),
+    ]
 }
 
 /// Returns the published schemas of the settings of a team.

@@ -150,12 +150,14 @@ impl DetectedCharset {
         let mut headers: Vec<Value> = headers.filter(is_kept).cloned().collect();
         let kind = format!("{}; charset={}", self.declared(paused), self.name);
         headers.push(json!({"name": "Content-Type", "value": kind}));
-        json!({
+        let mut params = json!({
             "requestId": paused["requestId"],
             "responseCode": paused["responseStatusCode"],
             "responseHeaders": headers,
-            "body": body,
-        })
+        });
+        // Moved: `json!` would copy megabytes.
+        params["body"] = body;
+        params
     }
 }
 

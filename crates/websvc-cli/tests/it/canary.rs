@@ -278,6 +278,10 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
                 .chain([json!({"name": internal, "file": with_canary(PAGE), "options": {"url": internal, "formats": ["links"]}})])
                 .collect()
         }
+        "post /v2/parse/upload-url"
+        | "put /v2/parse/upload/{id}"
+        | "put /v2/team/threat-protection"
+        | "put /v2/team/siem" => upload_and_team_attacks(operation, internal),
         "post /v1/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": internal}}}}),
@@ -292,6 +296,22 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
     })
+}
+
+/// Returns request bodies that might make an upload URL or the settings of a team refer to `internal`.
+fn upload_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
+    match operation {
+        "post /v2/parse/upload-url" => vec![
+            json!({"filename": internal, "contentType": internal}),
+            json!({"filename": "bait.html", "uploadUrl": internal, "webhook": internal, "url": internal}),
+        ],
+        // The body is the file. Without a signed reference, it is not read.
+        "put /v2/parse/upload/{id}" => vec![json!(PAGE.replace("URL/", internal))],
+        "put /v2/team/threat-protection" => {
+            vec![json!({"mode": "normal", "url": internal, "blacklist": [internal]})]
+        }
+        _ => vec![json!({"enabled": true, "destination": internal, "webhook": internal})],
+    }
 }
 
 /// Returns request bodies that might make a job connect to `internal`.

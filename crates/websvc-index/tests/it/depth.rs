@@ -10,7 +10,7 @@ struct Numbers(u64);
 impl Numbers {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
+        (self.0 >> 33) as usize % bound
     }
 
     /// Returns a word; small numbers are frequent.

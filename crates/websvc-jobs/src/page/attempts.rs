@@ -1,7 +1,8 @@
 //! The attempts at a page: which page may be what ends the process, and when it is given up.
 //!
-//! A process that ends during the work on a page interrupts it. The first interruptions may be the fault of another page
-//! that was in flight, so a page that was interrupted repeatedly runs alone. Further interruptions are its own.
+//! A process that ends during the work on a page interrupts it, and so does a failure to store its result. The first
+//! interruptions may be the fault of another page that was in flight, so a page that was interrupted repeatedly runs
+//! alone. Further interruptions are its own.
 
 use websvc_store::{JobLease, UrlOutcome};
 use websvc_types::ErrorCode;
@@ -22,7 +23,9 @@ pub(crate) fn runs_alone(lease: &JobLease) -> bool {
 
 /// Returns the outcome of a page that must not be attempted again.
 pub(super) fn given_up(lease: &JobLease) -> Option<UrlOutcome> {
-    let error = format!("gave up after {MAX_ATTEMPTS} attempts: each time, the service ended meanwhile");
+    let error = format!(
+        "gave up after {MAX_ATTEMPTS} attempts: each time, the service ended meanwhile or the result could not be stored"
+    );
     (lease.interruptions() >= MAX_ATTEMPTS).then(|| failed(ErrorCode::UnknownError, error))
 }
 

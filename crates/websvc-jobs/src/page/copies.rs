@@ -1,6 +1,6 @@
 //! Repeated URLs in the list of a batch: each entry has a document of its own, but the page is scraped once.
 
-use websvc_store::{JobKind, JobLease, ListEntry, UrlCompletion, UrlOutcome};
+use websvc_store::{JobKind, JobLease, ListEntry, StoreError, UrlCompletion, UrlOutcome};
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
@@ -14,7 +14,14 @@ pub(super) async fn complete_copy(
     lease: JobLease,
 ) -> Result<PageDisposition, JobsError> {
     let copy = lease.clone();
-    let original = jobs.with_store(move |store, _| store.original_outcome(&copy)).await?;
+    let original = match jobs.with_store(move |store, _| store.original_outcome(&copy)).await {
+        // It stays so, whatever is attempted.
+        Err(JobsError::Store(StoreError::Corrupt { .. })) => {
+            let error = "the stored document of the page that this entry repeats cannot be read: scrape the URL again";
+            Some(failed(ErrorCode::UnknownError, error))
+        }
+        original => original?,
+    };
     let entry = lease.url.entry.clone();
     let outcome = match (original, entry) {
         (Some(UrlOutcome::Document(json)), Some(entry)) => {

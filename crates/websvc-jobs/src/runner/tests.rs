@@ -246,7 +246,9 @@ async fn page_that_ends_the_process_is_given_up_and_no_other() {
     assert_eq!((site.state(job), kills), (JobState::Completed, 10));
     let errors = site.store.job_errors(job, 99).unwrap();
     assert_eq!(errors.iter().map(|error| error.url.as_str()).collect::<Vec<_>>(), [BAD]);
-    assert_eq!(errors[0].error, "gave up after 10 attempts: each time, the service ended meanwhile");
+    let text =
+        "gave up after 10 attempts: each time, the service ended meanwhile or the result could not be stored";
+    assert_eq!(errors[0].error, text);
     assert_eq!(site.store.job_by_number(job).unwrap().unwrap().documents, 24);
 }
 

@@ -15,7 +15,7 @@ const ROBOTS: &str = "User-agent: tea-bot\nDisallow: /hidden\n\nUser-agent: *\nD
 
 async fn start() -> (TestWeb, TestServer) {
     let links = "<a href=/private/green>Green</a><a href=/hidden/black>Black</a><a href=/moved>Moved</a>";
-    let page = |text: &str| Page::html(&format!("<title>{text}</title><p>{text} tea has leaves.</p>{links}"));
+    let page = |text: &str| Page::html(format!("<title>{text}</title><p>{text} tea has leaves.</p>{links}"));
     let web = TestWeb::builder()
         .page("http://tea.test/robots.txt", Page::text(ROBOTS))
         .page("http://tea.test/", page("All"))

@@ -68,7 +68,8 @@ impl Store {
         })
     }
 
-    /// Releases a lease, so that the URL is queued again. Returns false if the lease had ended.
+    /// Releases the lease of a URL whose outcome could not be stored, so that it is queued again. Counts an
+    /// [interruption](JobLease::interruptions) if the work had begun. Returns false if the lease had ended.
     ///
     /// # Errors
     /// Failures of the database; then the lease continues.
@@ -88,8 +89,9 @@ impl Store {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .execute(
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL, is_started = 0, \
-                     retries = retries + ?4 WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL, retries = retries + ?4, \
+                     interruptions = CASE WHEN ?4 = 0 THEN interruptions + is_started ELSE interruptions END, \
+                     is_started = 0 WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
                     params![lease.job, lease.position, lease.number, retries],
                 )
                 .map(|rows| rows == 1)

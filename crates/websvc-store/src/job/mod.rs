@@ -221,7 +221,7 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often a process ended, or lost its job, during the work on the URL: after
+    /// Returns how often a process ended, lost its job, or could not store the outcome during the work on the URL: after
     /// [`Store::begin_job_url`](crate::Store::begin_job_url), and before the end of the lease.
     #[must_use]
     pub fn interruptions(&self) -> u32 {

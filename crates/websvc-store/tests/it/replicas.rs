@@ -69,13 +69,13 @@ fn pages_of_a_stopping_process_are_not_interrupted() {
 }
 
 #[test]
-fn kill_interrupts_only_pages_whose_work_has_begun() {
+fn kill_and_failure_to_store_interrupt_only_pages_whose_work_has_begun() {
     let (_dir, store) = crate::engine::fresh();
     join(&store);
-    let number = create(&store, &job("j", &["begun", "leased", "retried", "released", "paused"]));
+    let number = create(&store, &job("j", &["begun", "leased", "retried", "not stored", "paused"]));
     for kill in 0..12 {
         let leases = lease_all(&store, number);
-        assert_eq!(interruptions(&leases), [kill, 0, 0, 0, 0]);
+        assert_eq!(interruptions(&leases), [kill, 0, 0, kill, 0]);
         for begun in [0, 2, 3, 4] {
             assert!(store.begin_job_url(&leases[begun]).unwrap());
         }

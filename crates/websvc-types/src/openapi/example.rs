@@ -263,6 +263,10 @@ const TOO_MANY_UPLOADS: &str = "Too many uploads: 10 upload URLs of the team are
 
 const UNSUPPORTED_FILE: &str = "Unsupported file type: tea.png is not a document, web page or text that can be read (detected type: png)";
 
+const FORBIDDEN_URL: &str = "this URL is not allowed: only public addresses are, unless the operator lists their networks in fetch.allow_networks";
+
+const STORAGE_FULL: &str = "The disk of the service is full: nothing can be stored until there is space";
+
 /// Returns a message as the service writes it for this condition.
 fn error(code: ErrorCode) -> &'static str {
     match code {
@@ -278,10 +282,7 @@ fn error(code: ErrorCode) -> &'static str {
         }
         ErrorCode::Forbidden => "enterprise zdr is not enabled for this team",
         ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
-        ErrorCode::ScrapeForbiddenUrl => {
-            "this URL is not allowed: only public addresses are, unless the operator lists their networks in \
-             fetch.allow_networks"
-        }
+        ErrorCode::ScrapeForbiddenUrl => FORBIDDEN_URL,
         ErrorCode::ScrapeAudioUnsupportedUrl => {
             "no sound can be extracted from https://tea.example/: the page has no supported medium"
         }
@@ -333,8 +334,6 @@ fn error(code: ErrorCode) -> &'static str {
             "no search source is available: source index: images are not indexed by this version"
         }
         ErrorCode::DatabaseUnavailable => "The database does not respond: try again in 2 seconds",
-        ErrorCode::StorageFull => {
-            "The disk of the service is full: nothing can be stored until there is space"
-        }
+        ErrorCode::StorageFull => STORAGE_FULL,
     }
 }
