@@ -201,7 +201,7 @@ async fn shutdown_during_overload_loses_no_response() {
     }
     assert!(service.stop().success());
     let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.contains("aborted: 0"), "a connection was aborted: {text}");
+    assert!(text.contains("aborted=0"), "a connection was aborted: {text}");
     assert_eq!(completed, logged("status=200") - before, "a completed response did not arrive");
     assert_eq!(rejected, logged("status=429"));
 }

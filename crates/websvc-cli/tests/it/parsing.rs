@@ -183,8 +183,11 @@ async fn invalid_multipart_bodies_are_rejected() {
         assert_eq!(response.status, status, "{name}: {}", response.body);
         assert_eq!(response.body["success"], json!(false), "{name}");
     }
-    let response = service.post("/v2/parse", json!({ "uploadRef": "a" }).to_string()).await;
+    let headers = [("content-type", "text/plain")];
+    let response = service.send(Method::POST, "/v2/parse", &headers, "<p>a".to_owned()).await;
     assert_eq!(response.status, 415, "{}", response.body);
+    let response = service.post("/v2/parse", json!({ "uploadRef": "a" }).to_string()).await;
+    assert_eq!(response.status, 400, "{}", response.body);
     let response = send(&service, multipart(&[("name=\"origin\"", b"sdk"), file])).await;
     assert!(response.body["warning"].as_str().unwrap().contains("origin"), "{}", response.body);
 }
