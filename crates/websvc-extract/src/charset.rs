@@ -38,7 +38,7 @@ pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
 }
 
 /// Returns the charset of a page that declares none, given the text that a browser decoded in windows-1252; `None` if it is
-/// windows-1252.
+/// windows-1252, or has only ASCII.
 ///
 /// The text may have characters that were no bytes of the page: character references, and what scripts inserted.
 #[must_use]
@@ -52,6 +52,9 @@ pub fn undeclared_charset(text: &str) -> Option<&'static str> {
         if !is_lossy {
             bytes.extend_from_slice(&encoded);
         }
+    }
+    if bytes.is_ascii() {
+        return None;
     }
     let encoding =
         prescan(&bytes).unwrap_or_else(|| if is_mostly_utf8(&bytes) { UTF_8 } else { detect(&bytes) });

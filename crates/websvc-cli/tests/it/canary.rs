@@ -278,10 +278,8 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
                 .chain([json!({"name": internal, "file": with_canary(PAGE), "options": {"url": internal, "formats": ["links"]}})])
                 .collect()
         }
-        "post /v2/parse/upload-url"
-        | "put /v2/parse/upload/{id}"
-        | "put /v2/team/threat-protection"
-        | "put /v2/team/siem" => upload_and_team_attacks(operation, internal),
+        put if put.starts_with("put ") => file_and_team_attacks(put, internal),
+        "post /v2/parse/upload-url" => file_and_team_attacks(operation, internal),
         "post /v1/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": internal}}}}),
@@ -299,7 +297,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
 }
 
 /// Returns request bodies that might make an upload URL or the settings of a team refer to `internal`.
-fn upload_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
+fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
     match operation {
         "post /v2/parse/upload-url" => vec![
             json!({"filename": internal, "contentType": internal}),
