@@ -11,7 +11,9 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
-use self::extras::{feedback_attacks, llms_txt_attacks, prompt_attacks, rerank_attacks, run_attacks};
+use self::extras::{
+    feedback_attacks, file_and_team_attacks, llms_txt_attacks, prompt_attacks, rerank_attacks, run_attacks,
+};
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
 use crate::batch::wait_for_end;
@@ -294,22 +296,6 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
     })
-}
-
-/// Returns request bodies that might make an upload URL or the settings of a team refer to `internal`.
-fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
-    match operation {
-        "post /v2/parse/upload-url" => vec![
-            json!({"filename": internal, "contentType": internal}),
-            json!({"filename": "bait.html", "uploadUrl": internal, "webhook": internal, "url": internal}),
-        ],
-        // The body is the file. Without a signed reference, it is not read.
-        "put /v2/parse/upload/{id}" => vec![json!(PAGE.replace("URL/", internal))],
-        "put /v2/team/threat-protection" => {
-            vec![json!({"mode": "normal", "url": internal, "blacklist": [internal]})]
-        }
-        _ => vec![json!({"enabled": true, "destination": internal, "webhook": internal})],
-    }
 }
 
 /// Returns request bodies that might make a job connect to `internal`.

@@ -1,4 +1,5 @@
-//! Feedback, rerankings, agent runs, extractions, prompts of crawls and requests for an llms.txt that might connect to an internal address.
+//! Feedback, rerankings, agent runs, extractions, prompts of crawls, uploads, settings of teams and requests for an llms.txt
+//! that might connect to an internal address.
 
 use serde_json::{Value, json};
 
@@ -62,4 +63,20 @@ pub(super) fn llms_txt_attacks(internal: &str) -> Vec<Value> {
 /// Returns prompts of crawls whose preview might connect to `internal`.
 pub(super) fn prompt_attacks(internal: &str) -> Vec<Value> {
     vec![json!({"url": internal, "prompt": "the docs", "base_url": internal})]
+}
+
+/// Returns request bodies that might make an upload URL or the settings of a team refer to `internal`.
+pub(super) fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
+    match operation {
+        "post /v2/parse/upload-url" => vec![
+            json!({"filename": internal, "contentType": internal}),
+            json!({"filename": "bait.html", "uploadUrl": internal, "webhook": internal, "url": internal}),
+        ],
+        // The body is the file. Without a signed reference, it is not read.
+        "put /v2/parse/upload/{id}" => vec![json!(super::PAGE.replace("URL/", internal))],
+        "put /v2/team/threat-protection" => {
+            vec![json!({"mode": "normal", "url": internal, "blacklist": [internal]})]
+        }
+        _ => vec![json!({"enabled": true, "destination": internal, "webhook": internal})],
+    }
 }
