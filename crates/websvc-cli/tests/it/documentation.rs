@@ -314,7 +314,7 @@ async fn examples_of_the_manual_work() {
     let world = tea_world().await;
     let service = Service::for_world(&world);
     // A search of an empty index would have a warning, and so would one for a phrase that no page has.
-    let pages = [("listed", "http://tea.test/listed"), ("context manager", "https://docs.python.org/with")];
+    let pages = [("listed", "http://tea.test/listed"), ("context manager", "http://docs.python.org/with")];
     service.index_pages(&pages).await;
     let mut count = 0;
     for name in ["search.md", "scraping.md", "errors.md"] {
