@@ -1,50 +1,46 @@
 //! A service without a browser or a model on a loopback web, and requests to it with keys of any rights.
 
+use std::ops::Deref;
+
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
-use websvc_store::{KeyRights, Store, TeamChange};
+use websvc_store::{KeyRights, TeamChange};
 use websvc_testkit::TestWeb;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
-/// A running service and a client for it.
+use crate::server::TestServer;
+
+/// A running service, its loopback web, and a client for it.
 pub(crate) struct ApiTest {
-    pub(crate) directory: TempDir,
-    pub(crate) address: String,
+    server: TestServer,
     pub(crate) client: Client,
     _web: TestWeb,
-    stop: oneshot::Sender<()>,
-    running: JoinHandle<()>,
+}
+
+impl Deref for ApiTest {
+    type Target = TestServer;
+
+    fn deref(&self) -> &TestServer {
+        &self.server
+    }
 }
 
 impl ApiTest {
     pub(crate) async fn start(web: TestWeb) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let mut config = EmbeddedServerConfig::new(directory.path());
-        config.guard = web.guard();
-        let service = EmbeddedServer::bind(config).await.unwrap();
-        let address = service.url();
-        let (stop, stopped) = oneshot::channel();
-        let running = tokio::spawn(async move {
-            service.run(async move { stopped.await.unwrap_or_default() }).await.unwrap();
-        });
+        let server = TestServer::start_with(|config| config.guard = web.guard()).await;
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-        Self { directory, address, client, _web: web, stop, running }
+        Self { server, client, _web: web }
     }
 
     /// Changes a team as another process would.
     pub(crate) fn set_team(&self, team: &str, change: &TeamChange) {
-        Store::open(self.directory.path()).unwrap().set_team(team, change).unwrap();
+        self.store().set_team(team, change).unwrap();
     }
 
     /// Creates a key as another process would, and returns its secret.
     pub(crate) fn create_key(&self, team: &str, rights: &KeyRights) -> String {
-        let store = Store::open(self.directory.path()).unwrap();
-        store.create_key_with(team, "", rights).unwrap().secret.expose().to_owned()
+        self.store().create_key_with(team, "", rights).unwrap().secret.expose().to_owned()
     }
 
     /// Creates a key of the team `red` that allows these formats.
@@ -113,7 +109,6 @@ impl ApiTest {
     }
 
     pub(crate) async fn stop(self) {
-        self.stop.send(()).unwrap();
-        self.running.await.unwrap();
+        self.server.shut_down().await;
     }
 }
