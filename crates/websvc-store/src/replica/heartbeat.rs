@@ -117,6 +117,7 @@ fn read_changes(shared: &Shared, session: &Connection) -> sql::Result<()> {
 
 /// Increments the beat of this replica. If the others have deleted it, it joins again.
 fn increment(shared: &Shared, session: &Connection) -> sql::Result<()> {
+    let _joining = shared.membership.joining.lock();
     let Some(id) = shared.membership.id() else { return Ok(()) };
     if session.execute("UPDATE replicas SET beat = beat + 1 WHERE id = ?1", params![id])? == 0 {
         let role = shared.membership.role();

@@ -57,6 +57,9 @@ pub(crate) struct Membership {
     workers: AtomicU32,
     /// The address in the row of this process; `None` if it announces none.
     address: Mutex<Option<ReplicaAddress>>,
+    /// Held while this process joins, so that its heartbeat does not take the row that is replaced for one that the
+    /// others have deleted.
+    joining: Mutex<()>,
 }
 
 impl Membership {
@@ -97,6 +100,7 @@ impl Store {
     pub fn join_replicas(&self, role: ReplicaRole) -> Result<(), StoreError> {
         let database = self.database();
         let membership = self.membership();
+        let _joining = membership.joining.lock();
         let previous = membership.id();
         let (id, workers) = database.write(Durability::Process, |transaction| {
             if database.is_server() {
