@@ -7,6 +7,7 @@ use std::time::Duration;
 use url::Host;
 use websvc_transport::{Client, IpNetwork};
 
+use crate::bubblewrap::BubblewrapMode;
 use crate::endpoint::RemoteEndpoint;
 
 /// The configuration of a browser. None of it comes from a request.
@@ -14,6 +15,8 @@ use crate::endpoint::RemoteEndpoint;
 pub struct BrowserConfig {
     /// The executable. Without it, the usual locations are searched.
     pub path: Option<PathBuf>,
+    /// Whether local processes run in bubblewrap. Linux only.
+    pub bubblewrap: BubblewrapMode,
     /// A remote browser, to use in place of a local process.
     pub remote: Option<Remote>,
     /// PEM certificates to trust in addition to those of the system. A remote browser does not get them.
@@ -76,6 +79,7 @@ impl Default for BrowserConfig {
     fn default() -> Self {
         Self {
             path: None,
+            bubblewrap: BubblewrapMode::default(),
             remote: None,
             ca_file: None,
             concurrency: 8,

@@ -5,15 +5,17 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
 use command_fds::{CommandFdExt, FdMapping};
 use tokio::process::Child;
-use tokio::time::timeout;
 
 use crate::executable::is_headless_shell;
+use crate::installation::Installation;
 use crate::sandbox::Sandbox;
+
+/// The `PATH` of Chromium.
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The flags of every start. Only flags that remove something, or that change nothing a page can reach, belong here.
 const FLAGS: &[&str] = &[
@@ -62,14 +64,15 @@ const FLAGS: &[&str] = &[
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-hang-monitor",
+    // As in the headless shell, which has no such blocker: sessions and actions open windows.
+    "--disable-popup-blocking",
     "--disable-prompt-on-repost",
 ];
 
 /// The parameters of a start.
 pub(crate) struct Launch<'a> {
-    pub(crate) path: &'a Path,
+    pub(crate) installation: &'a Installation,
     pub(crate) profile: &'a Path,
-    pub(crate) user_agent: &'a str,
     /// The proxy of all requests that belong to no page.
     pub(crate) proxy: &'a str,
     pub(crate) sandbox: Sandbox,
@@ -88,7 +91,7 @@ impl Launch<'_> {
     pub(crate) fn start(&self) -> io::Result<LaunchedChromium> {
         let (child_commands, commands) = io::pipe()?;
         let (messages, child_messages) = io::pipe()?;
-        let mut command = Command::new(self.path);
+        let mut command = self.installation.command(self.profile)?;
         command
             .args(self.arguments())
             // The environment of this process may contain secrets.
@@ -96,7 +99,7 @@ impl Launch<'_> {
             .env("HOME", self.profile)
             // So that temporary files of a killed Chromium are removed with the directory.
             .env("TMPDIR", self.profile)
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", PATH)
             .env("LANG", "C.UTF-8")
             .current_dir(self.profile)
             .stdin(Stdio::null())
@@ -115,7 +118,7 @@ impl Launch<'_> {
 
     fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
-        if !is_headless_shell(self.path) {
+        if !is_headless_shell(&self.installation.path) {
             arguments.push("--headless".into());
         }
         arguments.extend(FLAGS.iter().map(OsString::from));
@@ -126,7 +129,7 @@ impl Launch<'_> {
         profile.push(self.profile);
         arguments.push(profile);
         arguments.push(format!("--js-flags={}", v8_flags(self.page_memory_bytes)).into());
-        arguments.push(format!("--user-agent={}", self.user_agent).into());
+        arguments.push(format!("--user-agent={}", self.installation.user_agent.text).into());
         arguments.push(format!("--proxy-server={}", self.proxy).into());
         arguments
     }
@@ -141,20 +144,6 @@ fn v8_flags(page_memory_bytes: u64) -> String {
     format!("--max-old-space-size={heap_mib},--wasm-max-mem-pages={wasm_pages}")
 }
 
-/// Runs the executable with `--version` and returns the major version.
-pub(crate) async fn major_version(path: &Path, limit: Duration) -> io::Result<u32> {
-    let mut command = tokio::process::Command::new(path);
-    command.arg("--version").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").stdin(Stdio::null());
-    let output = timeout(limit, command.kill_on_drop(true).output());
-    let output = output.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    let text = String::from_utf8_lossy(&output.stdout);
-    parse_major_version(&text).ok_or_else(|| io::Error::other(format!("no version in {text:?}")))
-}
-
-fn parse_major_version(text: &str) -> Option<u32> {
-    text.split_ascii_whitespace().find_map(|word| word.split_once('.')?.0.parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,15 +154,5 @@ mod tests {
         assert_eq!(v8_flags(gibibyte), "--max-old-space-size=1280,--wasm-max-mem-pages=16384");
         assert_eq!(v8_flags(0), "--max-old-space-size=64,--wasm-max-mem-pages=1024");
         assert!(v8_flags(u64::MAX).ends_with("--wasm-max-mem-pages=65536"));
-    }
-
-    #[test]
-    fn parse_major_version_ignores_the_product_name() {
-        assert_eq!(
-            parse_major_version("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)"),
-            Some(156)
-        );
-        assert_eq!(parse_major_version("Google Chrome 140.0.1.2"), Some(140));
-        assert_eq!(parse_major_version("nothing"), None);
     }
 }

@@ -15,6 +15,7 @@
 mod action;
 mod background_tasks;
 mod backoff;
+mod bubblewrap;
 mod ca_certificates;
 mod config;
 mod connection;
@@ -23,6 +24,7 @@ mod egress;
 mod endpoint;
 mod error;
 mod executable;
+mod installation;
 mod interactive;
 mod launch;
 mod local_chromium;
@@ -44,6 +46,7 @@ mod targets;
 mod user_agent;
 mod watchdog;
 
+pub use bubblewrap::BubblewrapMode;
 pub use config::{BrowserConfig, Remote};
 pub use egress::Refusal;
 pub use endpoint::RemoteEndpoint;

@@ -20,10 +20,10 @@ use crate::config::BrowserConfig;
 use crate::connection::{Cdp, Connection};
 use crate::egress::{Destinations, Egress, EgressLimits, ProxyListener};
 use crate::error::BrowserError;
+use crate::installation::Installation;
 use crate::launch::{Launch, LaunchedChromium};
 use crate::profile::Profile;
 use crate::sandbox::Sandbox;
-use crate::user_agent::UserAgent;
 use crate::watchdog::{Monitor, Watchdog};
 
 /// The time in which Chromium ends by itself after a request, before it is killed.
@@ -62,8 +62,7 @@ struct Log {
 impl LocalChromium {
     /// Starts the processes of Chromium. The caller performs the handshake.
     pub(crate) async fn start(
-        path: &Path,
-        user_agent: &UserAgent,
+        installation: &Installation,
         config: &BrowserConfig,
         sandbox: Sandbox,
         watchdog: &Watchdog,
@@ -78,9 +77,8 @@ impl LocalChromium {
         let default_egress =
             Egress::start(Destinations::Nothing, limits, ProxyListener::Local).await.map_err(failed)?;
         let launch = Launch {
-            path,
+            installation,
             profile: profile.path(),
-            user_agent: &user_agent.text,
             proxy: default_egress.proxy_url(),
             sandbox,
             page_memory_bytes: config.page_memory_bytes,

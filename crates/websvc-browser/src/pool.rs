@@ -19,6 +19,7 @@ use crate::ca_certificates;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
+use crate::installation::Installation;
 use crate::interactive::{Driver, InteractiveBrowser, InteractiveRequest};
 use crate::metrics::{BrowserMetrics, Counters};
 use crate::page::visit::{PageVisit, visit};
@@ -28,7 +29,6 @@ use crate::profile;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
-use crate::user_agent::UserAgent;
 use crate::watchdog::{MemoryLimits, Watchdog};
 
 use idle::reap_idle_process;
@@ -83,6 +83,7 @@ impl Browser {
             watchdog: Arc::new(Watchdog::new(limits)),
             interactive_watchdog: Arc::new(Watchdog::new(limits)),
             last_start: parking_lot::Mutex::default(),
+            installation: Arc::default(),
             counters: Counters::default(),
             stop_count: AtomicU64::new(0),
         }))
@@ -204,16 +205,10 @@ impl Browser {
             ..config.clone()
         };
         let (client, watchdog) = (client.clone(), Arc::clone(interactive_watchdog));
-        let known = self.0.last_start().user_agent.clone();
-        let shared = Arc::clone(&self.0);
+        let installation = Arc::clone(&self.0.installation);
         Ok(tokio::spawn(async move {
-            let failed = |source| BrowserError::Start { source, log: String::new() };
-            let user_agent = match known {
-                Some(user_agent) => user_agent,
-                None => UserAgent::detect(&path, config.start_timeout).await.map_err(failed)?,
-            };
-            shared.last_start().user_agent.get_or_insert_with(|| user_agent.clone());
-            let process = BrowserProcess::start(&path, &user_agent, &config, &watchdog).await?;
+            let installation = installation.get_or_try_init(|| Installation::detect(path, &config)).await?;
+            let process = BrowserProcess::start(installation, &config, &watchdog).await?;
             InteractiveBrowser::open(process, Driver { client, config, request }).await
         }))
     }
@@ -345,12 +340,7 @@ impl Browser {
         if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");
         }
-        *self.0.last_start() = StartSummary {
-            process: Arc::downgrade(&process),
-            sandbox,
-            failure: None,
-            user_agent: Some(process.user_agent.clone()),
-        };
+        *self.0.last_start() = StartSummary { process: Arc::downgrade(&process), sandbox, failure: None };
         current.process = Some(Arc::clone(&process));
         let slot = PageSlotGuard::new(process, config.pages_per_process);
         if slot.process.is_usable() {
@@ -396,7 +386,7 @@ impl Browser {
     async fn start_process(&self, current: &mut CurrentProcess) -> Result<BrowserProcess, BrowserError> {
         current.backoff.check(Instant::now())?;
         if current.starting.is_none() {
-            current.starting = Some(self.spawn_start(current.user_agent.clone())?);
+            current.starting = Some(self.spawn_start()?);
         }
         let starting = current.starting.as_mut().expect("it was set above");
         let outcome = starting.await;
@@ -407,7 +397,6 @@ impl Browser {
         match outcome {
             Ok(process) => {
                 current.backoff.succeeded();
-                current.user_agent = Some(process.user_agent.clone());
                 Ok(process)
             }
             Err(error) => {
@@ -422,10 +411,7 @@ impl Browser {
         }
     }
 
-    fn spawn_start(
-        &self,
-        known_user_agent: Option<UserAgent>,
-    ) -> Result<JoinHandle<Result<BrowserProcess, BrowserError>>, BrowserError> {
+    fn spawn_start(&self) -> Result<JoinHandle<Result<BrowserProcess, BrowserError>>, BrowserError> {
         let config = self.0.config.clone();
         if config.remote.is_some() {
             return Ok(tokio::spawn(async move {
@@ -434,14 +420,10 @@ impl Browser {
             }));
         }
         let path = self.executable()?;
-        let watchdog = Arc::clone(&self.0.watchdog);
+        let (installation, watchdog) = (Arc::clone(&self.0.installation), Arc::clone(&self.0.watchdog));
         Ok(tokio::spawn(async move {
-            let failed = |source| BrowserError::Start { source, log: String::new() };
-            let user_agent = match known_user_agent {
-                Some(user_agent) => user_agent,
-                None => UserAgent::detect(&path, config.start_timeout).await.map_err(failed)?,
-            };
-            BrowserProcess::start(&path, &user_agent, &config, &watchdog).await
+            let installation = installation.get_or_try_init(|| Installation::detect(path, &config)).await?;
+            BrowserProcess::start(installation, &config, &watchdog).await
         }))
     }
 

@@ -13,6 +13,7 @@ use crate::config::{BrowserConfig, Remote};
 use crate::connection::{Cdp, CdpError, CdpEvent, Connection};
 use crate::egress::{ProxyListener, RemoteAccess};
 use crate::error::{BrowserError, RemoteError};
+use crate::installation::Installation;
 use crate::local_chromium::LocalChromium;
 use crate::probe;
 use crate::sandbox::Sandbox;
@@ -51,39 +52,50 @@ impl BrowserProcess {
     /// If Chromium ends during the start, it is started once more: on a machine that is short of memory or processor time,
     /// this happens rarely, and not twice.
     pub(crate) async fn start(
-        path: &Path,
-        user_agent: &UserAgent,
+        installation: &Installation,
         config: &BrowserConfig,
         watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
         // Chromium does not start with a sandbox as root.
         let sandbox = if rustix::process::geteuid().is_root() { Sandbox::Off } else { Sandbox::On };
-        let mut started = Self::start_with(path, user_agent, config, sandbox, watchdog).await;
+        let mut started = Self::start_with(installation, config, sandbox, watchdog).await;
         if let Err(BrowserError::Start { log, source }) = &started
             && source.kind() == io::ErrorKind::BrokenPipe
         {
             tracing::warn!(%log, %source, "Chromium ended during its start; starting it again");
-            started = Self::start_with(path, user_agent, config, sandbox, watchdog).await;
+            started = Self::start_with(installation, config, sandbox, watchdog).await;
         }
-        match started {
-            // After the second attempt only: the output of a single failed start may be misleading.
-            Err(BrowserError::Start { log, source }) if sandbox == Sandbox::On && log.contains("sandbox") => {
-                tracing::debug!(%log, %source, "Chromium did not start with its sandbox; starting it without");
-                Self::start_with(path, user_agent, config, Sandbox::Off, watchdog).await
-            }
-            started => started,
+        // After the second attempt only: the output of a single failed start may be misleading.
+        let lacks_sandbox = |started: &Result<Self, BrowserError>| {
+            let log = match started {
+                Err(BrowserError::Start { log, .. }) => log,
+                _ => return false,
+            };
+            sandbox == Sandbox::On && log.contains("sandbox")
+        };
+        if lacks_sandbox(&started)
+            && let Some(installation) = installation.without_bubblewrap(config)
+        {
+            tracing::debug!(
+                "Chromium did not start with its sandbox in bubblewrap; starting it without bubblewrap"
+            );
+            started = Self::start_with(&installation, config, sandbox, watchdog).await;
         }
+        if lacks_sandbox(&started) {
+            tracing::debug!("Chromium did not start with its sandbox; starting it without");
+            started = Self::start_with(installation, config, Sandbox::Off, watchdog).await;
+        }
+        started
     }
 
     async fn start_with(
-        path: &Path,
-        user_agent: &UserAgent,
+        installation: &Installation,
         config: &BrowserConfig,
         sandbox: Sandbox,
         watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
         let (mut chromium, connection) =
-            LocalChromium::start(path, user_agent, config, sandbox, watchdog).await?;
+            LocalChromium::start(installation, config, sandbox, watchdog).await?;
         let targets = Arc::new(TargetRegistry::default());
         let failure = match timeout(config.start_timeout, handshake(connection.cdp(), &targets)).await {
             Ok(Ok(_)) => None,
@@ -94,7 +106,12 @@ impl BrowserProcess {
         if let Some(kind) = failure {
             return Err(BrowserError::Start { source: kind.into(), log: chromium.stderr_tail().await });
         }
-        Ok(Self::new(connection, Backend::Local(Box::new(chromium)), user_agent.clone(), targets))
+        Ok(Self::new(
+            connection,
+            Backend::Local(Box::new(chromium)),
+            installation.user_agent.clone(),
+            targets,
+        ))
     }
 
     /// Connects to a remote Chromium, and checks that its pages reach the network only through their proxies.

@@ -11,6 +11,9 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "websvc-browser-";
 const LOCK: &str = "websvc.lock";
+
+/// The preferences of Chromium: a PDF is a download, as in the headless shell, not a page of the PDF viewer.
+const PREFERENCES: &str = r#"{"plugins":{"always_open_pdf_externally":true}}"#;
 /// The age from which a directory without a lock file is abandoned. Creating the lock takes milliseconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 /// The maximum number of attempts to remove a directory, to which a Chromium that has not ended yet may write.
@@ -37,6 +40,9 @@ impl Profile {
         let lock = File::create(&unnamed)?;
         lock.try_lock()?;
         fs::rename(unnamed, directory.path().join(LOCK))?;
+        let default = directory.path().join("Default");
+        fs::create_dir(&default)?;
+        fs::write(default.join("Preferences"), PREFERENCES)?;
         Ok(Self { directory, _lock: lock })
     }
 

@@ -26,7 +26,7 @@ impl Sandbox {
 }
 
 /// Returns whether the kernel lets users other than root create namespaces. It does if it has none of these settings.
-fn users_can_create_namespaces(read: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn users_can_create_namespaces(read: impl Fn(&str) -> Option<String>) -> bool {
     let is = |path: &str, value: &str| read(path).is_some_and(|text| text.trim() == value);
     !is("/proc/sys/user/max_user_namespaces", "0")
         && !is("/proc/sys/kernel/unprivileged_userns_clone", "0")

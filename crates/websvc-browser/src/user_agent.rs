@@ -1,11 +1,5 @@
 //! The user agent of Chromium.
 
-use std::io;
-use std::path::Path;
-use std::time::Duration;
-
-use crate::launch::major_version;
-
 /// The user agent of a Chromium, which does not mention that it is headless.
 #[derive(Debug, Clone)]
 pub(crate) struct UserAgent {
@@ -14,11 +8,6 @@ pub(crate) struct UserAgent {
 }
 
 impl UserAgent {
-    /// Runs the executable to learn its version.
-    pub(crate) async fn detect(path: &Path, timeout: Duration) -> io::Result<Self> {
-        Ok(Self::with_version(major_version(path, timeout).await?))
-    }
-
     /// Returns the user agent of a Chromium with this major version.
     pub(crate) fn with_version(major: u32) -> Self {
         // The reduced form of Chrome, which has only the major version.

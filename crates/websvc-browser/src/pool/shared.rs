@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::{Mutex, OnceCell, oneshot};
 use tokio::task::JoinHandle;
 use websvc_transport::{Client, FairSemaphore};
 
@@ -11,11 +11,11 @@ use crate::background_tasks::BackgroundTasks;
 use crate::backoff::Backoff;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
+use crate::installation::Installation;
 use crate::metrics::Counters;
 use crate::page::WarmPage;
 use crate::process::{BrowserProcess, RetireReason};
 use crate::sandbox::Sandbox;
-use crate::user_agent::UserAgent;
 use crate::watchdog::Watchdog;
 
 pub(super) struct Shared {
@@ -30,6 +30,8 @@ pub(super) struct Shared {
     pub(super) interactive_watchdog: Arc<Watchdog>,
     /// The outcome of the last start, readable without waiting for one.
     pub(super) last_start: parking_lot::Mutex<StartSummary>,
+    /// The installed program, once its version is known.
+    pub(super) installation: Arc<OnceCell<Installation>>,
     pub(super) counters: Counters,
     /// The number of calls of `stop`. Changed only while `current` is locked.
     pub(super) stop_count: AtomicU64,
@@ -42,8 +44,6 @@ pub(super) struct StartSummary {
     pub(super) sandbox: Option<Sandbox>,
     /// The reason why there is no process; public.
     pub(super) failure: Option<String>,
-    /// The user agent of the installed program, once it is known.
-    pub(super) user_agent: Option<UserAgent>,
 }
 
 /// The process for the next page.
@@ -54,7 +54,6 @@ pub(super) struct CurrentProcess {
     pub(super) warm_page: Option<oneshot::Receiver<WarmPage>>,
     /// The process that is starting.
     pub(super) starting: Option<JoinHandle<Result<BrowserProcess, BrowserError>>>,
-    pub(super) user_agent: Option<UserAgent>,
     pub(super) backoff: Backoff,
     /// The task that stops an idle process.
     pub(super) idle_reaper: Option<JoinHandle<()>>,
@@ -77,7 +76,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let CurrentProcess { process: _, warm_page: _, starting, user_agent: _, backoff: _, idle_reaper } =
+        let CurrentProcess { process: _, warm_page: _, starting, backoff: _, idle_reaper } =
             self.current.get_mut();
         if let Some(starting) = starting {
             starting.abort();

@@ -1,10 +1,11 @@
 //! The browser: a local Chromium process, or a remote Chromium.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use url::Host;
-use websvc_browser::{Browser, BrowserConfig, Remote};
+use websvc_browser::{Browser, BrowserConfig, BubblewrapMode, Remote};
 use websvc_transport::{AddressGuard, Client};
 
 use super::client_with;
@@ -15,6 +16,7 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
     let remote = remote(config)?;
     let config::Browser {
         path,
+        bubblewrap,
         cdp_url: _,
         egress_listen: _,
         egress_host: _,
@@ -32,6 +34,7 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
     }
     let browser = BrowserConfig {
         path: path.clone(),
+        bubblewrap: bubblewrap_mode(bubblewrap.as_deref()),
         remote,
         ca_file: config.fetch.ca_file.clone(),
         concurrency: *concurrency,
@@ -43,6 +46,15 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
         ..BrowserConfig::default()
     };
     Ok(Some(Browser::new(browser, client.clone())))
+}
+
+/// Returns whether local Chromiums run in bubblewrap.
+fn bubblewrap_mode(configured: Option<&Path>) -> BubblewrapMode {
+    match configured {
+        None => BubblewrapMode::IfAvailable,
+        Some(path) if path.as_os_str().is_empty() => BubblewrapMode::Off,
+        Some(path) => BubblewrapMode::Required(path.to_owned()),
+    }
 }
 
 /// Returns the configuration of the remote Chromium, if there is one.

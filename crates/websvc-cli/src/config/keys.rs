@@ -50,7 +50,7 @@ const SECTIONS: &[Section] = &[
     Section {
         name: "browser",
         keys: &[
-            &["path", "concurrency", "pages_per_process", "idle_shutdown_s", "blocklists"],
+            &["path", "bubblewrap", "concurrency", "pages_per_process", "idle_shutdown_s", "blocklists"],
             &["memory_bytes", "page_memory_bytes", "max_memory_bytes"],
             &["cdp_url", "egress_listen", "egress_host", "egress_allowed_networks"],
         ],

@@ -164,6 +164,8 @@ pub(crate) struct Proxy {
 pub(crate) struct Browser {
     /// The program. If unset, the usual places are searched.
     pub(crate) path: Option<PathBuf>,
+    /// Path of bubblewrap; an empty one turns it off. If unset, the usual one is used if it works.
+    pub(crate) bubblewrap: Option<PathBuf>,
     /// URL of a remote Chromium, which may contain secrets.
     pub(crate) cdp_url: Option<String>,
     /// Address that the egress proxies of a remote browser listen on.
@@ -290,6 +292,7 @@ impl Default for Browser {
     fn default() -> Self {
         Self {
             path: None,
+            bubblewrap: None,
             cdp_url: None,
             egress_listen: None,
             egress_host: None,
