@@ -204,6 +204,7 @@ impl TestDependencies {
         provide("apps", apps::VARIABLE, apps::prepare);
         provide("axe", axe::VARIABLE, axe::prepare);
         provide("playwright", playwright::VARIABLE, playwright::prepare);
+        provide("puppeteer", playwright::PUPPETEER_VARIABLE, playwright::prepare_puppeteer);
         provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
         provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);

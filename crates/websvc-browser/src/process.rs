@@ -67,10 +67,7 @@ impl BrowserProcess {
         }
         // After the second attempt only: the output of a single failed start may be misleading.
         let lacks_sandbox = |started: &Result<Self, BrowserError>| {
-            let log = match started {
-                Err(BrowserError::Start { log, .. }) => log,
-                _ => return false,
-            };
+            let Err(BrowserError::Start { log, .. }) = started else { return false };
             sandbox == Sandbox::On && log.contains("sandbox")
         };
         if lacks_sandbox(&started)

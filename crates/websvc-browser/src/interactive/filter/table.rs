@@ -9,6 +9,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
         "disable enable getAXNodeAndAncestors getChildAXNodes getFullAXTree getPartialAXTree getRootAXNode queryAXTree",
     ),
     ("Animation", "disable enable setPlaybackRate"),
+    ("Audits", "disable enable"),
     (
         "Browser",
         "getVersion getWindowBounds getWindowForTarget grantPermissions resetPermissions setDownloadBehavior \

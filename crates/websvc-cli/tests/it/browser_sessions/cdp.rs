@@ -172,16 +172,36 @@ async fn playwright_drives_a_session() {
     let Some(playwright) = path_or_skip("WEBSVC_TEST_PLAYWRIGHT", name) else { return };
     let Some(test) = SessionTest::start(name).await else { return };
     let session = test.create(json!({})).await;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/browser_sessions/playwright.mjs");
-    let mut node = tokio::process::Command::new("node");
-    node.arg(script).arg(playwright).arg(session["cdpUrl"].as_str().unwrap()).kill_on_drop(true);
-    let output = node.output().await.unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    let (stdout, stderr) = run_script("playwright.mjs", &playwright, &session).await;
     let expected = "1 1 about:blank\nTea\ndialog Sure?\ntrue Anna\nTea 2\n1 true\nfile:///etc/passwd refused\n\
                     chrome://version refused\nhttp://127.0.0.1:9999/ refused\ncontext refused\n";
-    assert_eq!(stdout, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(stdout, expected, "{stderr}");
     // The client has left, and the session is there.
     assert_eq!(test.listed(&session).await["status"], "active");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn puppeteer_reads_no_file_of_the_server() {
+    let name = "puppeteer_reads_no_file_of_the_server";
+    let Some(puppeteer) = path_or_skip("WEBSVC_TEST_PUPPETEER", name) else { return };
+    let Some(test) = SessionTest::start(name).await else { return };
+    let session = test.create(json!({})).await;
+    let (stdout, stderr) = run_script("puppeteer.mjs", &puppeteer, &session).await;
+    let expected = "Tea true\nfile:///etc/passwd refused\nview-source:file:///etc/passwd refused\n\
+                    chrome://version refused\nchrome://omnibox-popup.top-chrome/ refused\n\
+                    Target.createTarget refused\nTarget.exposeDevToolsProtocol refused\n\
+                    DOM.setFileInputFiles refused\nfetch refused\nframe refused\n";
+    assert_eq!(stdout, expected, "{stderr}");
+    assert_eq!(test.listed(&session).await["status"], "active");
+}
+
+/// Runs a script of Node with the folder of a package and the URL of a session's protocol. Returns its output and errors.
+async fn run_script(script: &str, package: &Path, session: &Value) -> (String, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/browser_sessions").join(script);
+    let mut node = tokio::process::Command::new("node");
+    node.arg(script).arg(package).arg(session["cdpUrl"].as_str().unwrap()).kill_on_drop(true);
+    let output = node.output().await.unwrap();
+    [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into()
 }
 
 #[tokio::test(flavor = "multi_thread")]
