@@ -104,7 +104,8 @@ async fn created_session_has_urls_under_both_prefixes() {
         assert_eq!(created.status, 200, "{}", created.body);
         let session = created.body;
         let names: Vec<&str> = session.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(names, ["cdpUrl", "expiresAt", "id", "interactiveLiveViewUrl", "liveViewUrl", "success"]);
+        let expected = ["success", "id", "cdpUrl", "liveViewUrl", "interactiveLiveViewUrl", "expiresAt"];
+        assert_eq!(names, expected);
         let listed = test.listed(&session).await;
         let ms = |time: &Value| time.as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
         assert_eq!(ms(&session["expiresAt"]) - ms(&listed["createdAt"]), 600_000);
