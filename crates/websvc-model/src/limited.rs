@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::ModelError;
+use crate::metrics::ModelMetrics;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 
 /// A model with a lower concurrency limit than the model that it uses.
@@ -77,5 +78,9 @@ impl Model for LimitedModel {
             let _permit = self.acquire(deadline).await?;
             self.model.rerank(query, texts, max_results, deadline).await
         })
+    }
+
+    fn metrics(&self) -> Option<ModelMetrics> {
+        self.model.metrics()
     }
 }

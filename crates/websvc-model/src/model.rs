@@ -7,6 +7,8 @@ use serde_json::Value;
 use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
+use crate::feature::Feature;
+use crate::metrics::ModelMetrics;
 
 /// A future that a model returns.
 pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
@@ -36,12 +38,19 @@ pub trait Model: fmt::Debug + Send + Sync {
         max_results: usize,
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking>;
+
+    /// Returns the metrics since the start of the process, if the model has any.
+    fn metrics(&self) -> Option<ModelMetrics> {
+        None
+    }
 }
 
 /// A request to a model. Instructions and user prompt are never truncated. If they leave no space for the content, the
 /// request fails.
 #[derive(Debug, Clone, Copy)]
 pub struct CompletionRequest<'a> {
+    /// The feature that the request is for.
+    pub feature: Feature,
     /// The instructions of the service. They contain no text of callers or pages.
     pub instructions: &'a str,
     /// The prompt of the caller.

@@ -27,8 +27,15 @@ pub(crate) fn build_messages(
     request: &CompletionRequest<'_>,
     max_chars: usize,
 ) -> Result<PromptMessages, ModelError> {
-    let CompletionRequest { instructions, user_prompt, content, format, max_tokens: _, deadline: _ } =
-        request;
+    let CompletionRequest {
+        feature: _,
+        instructions,
+        user_prompt,
+        content,
+        format,
+        max_tokens: _,
+        deadline: _,
+    } = request;
     let mut system = (*instructions).to_owned();
     match format {
         ResponseFormat::Text => {}
@@ -96,6 +103,7 @@ mod tests {
 
     fn request<'a>(content: Option<&'a str>, format: ResponseFormat<'a>) -> CompletionRequest<'a> {
         CompletionRequest {
+            feature: crate::feature::Feature::Question,
             instructions: "Do it.",
             user_prompt: "I want it.",
             content,

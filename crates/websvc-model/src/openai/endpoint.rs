@@ -1,17 +1,23 @@
 //! One request to the endpoint, with retries.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderValue;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy, retry_after};
+use websvc_transport::{
+    Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy, retry_after,
+};
 
+use super::failure_log::Attempt;
 use super::response::invalid;
 use super::time_budget::TimeBudget;
 use super::too_long::is_too_long;
 use crate::error::ModelError;
+use crate::feature::Feature;
+use crate::metrics::ModelCounters;
 
 /// The maximum size of a response, in bytes.
 const MAX_BODY_BYTES: u64 = 1024 * 1024;
@@ -40,18 +46,35 @@ impl From<ModelError> for CallFailure {
     }
 }
 
+/// The role of an endpoint among several.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EndpointRole {
+    /// The index in the configuration, for the log.
+    pub(crate) index: usize,
+    /// The time after which a request is not sent again, because another endpoint can answer it; `None` for the last one.
+    pub(crate) max_retry_time: Option<Duration>,
+    pub(crate) counters: Arc<ModelCounters>,
+}
+
 /// An endpoint and its credentials.
 pub(super) struct Endpoint {
     pub(super) client: Client,
+    /// The base URL, whose query is a part of every request.
     pub(super) base_url: Url,
-    /// The value of the `Authorization` header.
-    pub(super) authorization: Option<HeaderValue>,
+    /// The headers of every request, with the credentials.
+    pub(super) headers: HeaderMap,
+    pub(super) role: EndpointRole,
 }
 
 impl Endpoint {
     /// Sends a `GET` request to a path and returns the JSON response.
-    pub(super) async fn get(&self, path: &str, time: TimeBudget) -> Result<Value, ModelError> {
-        match self.send(FetchRequest::get(self.url(path)), time).await {
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        feature: Option<Feature>,
+        time: TimeBudget,
+    ) -> Result<Value, ModelError> {
+        match self.send(FetchRequest::get(self.url(path)), feature, time).await {
             Ok(response) => Ok(response),
             Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
             Err(CallFailure::Failed(error)) => Err(error),
@@ -63,25 +86,29 @@ impl Endpoint {
         &self,
         path: &str,
         body: &Value,
+        feature: Feature,
         time: TimeBudget,
     ) -> Result<Value, CallFailure> {
         let mut request = FetchRequest::post(self.url(path), body.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        self.send(request, time).await
+        self.send(request, Some(feature), time).await
     }
 
-    /// Returns the URL of a path below the base URL.
+    /// Returns the URL of a path below the base URL, with the query of the base URL.
     fn url(&self, path: &str) -> Url {
         let mut url = self.base_url.clone();
         url.set_path(&format!("{}/{path}", self.base_url.path().trim_end_matches('/')));
         url
     }
 
-    async fn send(&self, mut request: FetchRequest, time: TimeBudget) -> Result<Value, CallFailure> {
+    async fn send(
+        &self,
+        mut request: FetchRequest,
+        feature: Option<Feature>,
+        time: TimeBudget,
+    ) -> Result<Value, CallFailure> {
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if let Some(authorization) = &self.authorization {
-            request.headers.insert(AUTHORIZATION, authorization.clone());
-        }
+        request.headers.extend(self.headers.clone());
         request.max_body_bytes = MAX_BODY_BYTES;
         request.max_decoded_bytes = MAX_BODY_BYTES;
         // A header with a secret must not be sent to another host.
@@ -92,7 +119,9 @@ impl Endpoint {
             if request.timeout.is_zero() {
                 return Err(time.timeout_error().into());
             }
-            let (error, delay) = match self.client.fetch(request.clone()).await {
+            let result = self.client.fetch(request.clone()).await;
+            self.log_failure(feature, retries, &result);
+            let (error, delay) = match result {
                 Ok(response) if response.status.is_success() => {
                     let body = parse_json(&response)?;
                     match status_in_body(&body) {
@@ -114,12 +143,43 @@ impl Endpoint {
                 Err(error) => (to_model_error(&error, time), None),
             };
             let delay = delay.unwrap_or(INITIAL_DELAY * 2_u32.pow(retries));
-            let is_last = retries >= MAX_RETRIES || !is_retryable(&error) || delay >= time.remaining();
+            let is_last = retries >= MAX_RETRIES
+                || !is_retryable(&error)
+                || delay >= time.remaining()
+                || self.is_after_retries(delay, time);
             if is_last {
                 return Err(error.into());
             }
             retries += 1;
+            if let Some(feature) = feature {
+                self.role.counters.count_retry(feature);
+            }
             tokio::time::sleep(delay).await;
+        }
+    }
+
+    /// Returns whether another endpoint should answer the request in place of an attempt after this delay.
+    fn is_after_retries(&self, delay: Duration, time: TimeBudget) -> bool {
+        self.role.max_retry_time.is_some_and(|max| time.started.elapsed() + delay > max)
+    }
+
+    /// Logs an attempt that has failed.
+    fn log_failure(
+        &self,
+        feature: Option<Feature>,
+        retries: u32,
+        result: &Result<FetchResponse, FetchError>,
+    ) {
+        let attempt = Attempt { endpoint: self.role.index, feature, number: retries + 1 };
+        match result {
+            Ok(response) if response.status.is_success() => {
+                let body = serde_json::from_slice(&response.body).ok();
+                if let Some(status) = body.as_ref().and_then(status_in_body) {
+                    attempt.log_status(status, &response.body);
+                }
+            }
+            Ok(response) => attempt.log_status(response.status.as_u16(), &response.body),
+            Err(error) => attempt.log_unreachable(reason_of(error)),
         }
     }
 }
@@ -171,17 +231,34 @@ fn to_call_failure(response: &FetchResponse) -> CallFailure {
 
 /// Converts an error of the client, without the host and the sources.
 fn to_model_error(error: &FetchError, time: TimeBudget) -> ModelError {
-    let reason = match error {
-        FetchError::Timeout { .. } => return time.timeout_error(),
-        FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
-            return ModelError::TooLarge { subject: "the response" };
+    match error {
+        // A connection that does not open in time may be retried, unlike a response that does not come in time.
+        FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. }
+            if !time.remaining().is_zero() =>
+        {
+            ModelError::Unreachable { reason: reason_of(error) }
         }
+        FetchError::Timeout { .. } => time.timeout_error(),
+        FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
+            ModelError::TooLarge { subject: "the response" }
+        }
+        _ => ModelError::Unreachable { reason: reason_of(error) },
+    }
+}
+
+/// Returns the reason of an error of the client, without the host and the sources.
+fn reason_of(error: &FetchError) -> &'static str {
+    match error {
+        FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. } => {
+            "the connection timed out"
+        }
+        FetchError::Timeout { .. } => "no response in time",
+        FetchError::TooLarge { .. } | FetchError::Decode { .. } => "the response is too large",
         FetchError::Dns { .. } => "host not found",
         FetchError::Connect { .. } => "could not connect",
         FetchError::Tls { .. } => "TLS handshake failed",
         _ => "no response",
-    };
-    ModelError::Unreachable { reason }
+    }
 }
 
 fn parse_json(response: &FetchResponse) -> Result<Value, ModelError> {

@@ -1,10 +1,15 @@
 //! The forms of a request, for servers that do not support all parameters.
 
+mod report;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::model::{CompletionRequest, ResponseFormat};
+
+pub use report::AcceptedForm;
 
 /// The `response_format` of a request, in addition to the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +122,8 @@ pub(super) struct ParameterSupport {
     rejects_reasoning_effort: AtomicBool,
     json_schema: FormatSupport,
     json_object: FormatSupport,
+    /// The form of the last request that the server has accepted, for reports.
+    accepted: Mutex<Option<RequestForm>>,
 }
 
 /// The support for one type of `response_format`.
@@ -136,6 +143,7 @@ impl FormatSupport {
 impl ParameterSupport {
     /// Records the form that the server has accepted, and the forms that it rejected before with their messages.
     pub(super) fn record(&self, rejected: &[(RequestForm, String)], accepted: RequestForm) {
+        *self.accepted.lock() = Some(accepted);
         if let Some(format) = self.of_format(accepted.format) {
             format.was_accepted.store(true, Ordering::Relaxed);
         }

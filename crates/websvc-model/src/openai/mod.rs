@@ -1,7 +1,10 @@
 //! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
 
+mod config;
 mod endpoint;
+mod failure_log;
 mod form;
+mod parameters;
 mod response;
 mod time_budget;
 mod too_long;
@@ -11,20 +14,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use http::HeaderValue;
 use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use url::Url;
-use websvc_transport::Client;
 
 use crate::error::ModelError;
+use crate::feature::Feature;
 use crate::limited::acquire;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
 use crate::prompt::{self, PromptMessages};
 use endpoint::{CallFailure, Endpoint};
 use form::{ParameterSupport, RequestForm};
+use parameters::Parameters;
 use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
+
+pub use config::{OpenAiConfig, OpenAiError};
+pub(crate) use endpoint::EndpointRole;
+pub use form::AcceptedForm;
 
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
@@ -32,71 +38,13 @@ const MAX_RERANK_CHARS: usize = 8_000;
 /// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
 const REASONING_TOKENS: u32 = 4_096;
 
-/// The error of an invalid configuration.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenAiError {
-    /// The API key is not a valid header value.
-    #[error("the key contains characters that are not allowed in a header")]
-    Key,
-    /// Paths cannot be appended to the URL. The error does not contain the URL, which may contain secrets.
-    #[error("the URL must be http or https, without user, query and fragment")]
-    BaseUrl,
-}
-
-/// The configuration of an endpoint.
-#[derive(Clone)]
-pub struct OpenAiConfig {
-    /// The client. It must be allowed to connect to the endpoint, which the operator has configured.
-    pub client: Client,
-    /// The base URL of `chat/completions`, which usually ends with `/v1`.
-    pub base_url: Url,
-    /// The API key, which is sent as a bearer token.
-    pub api_key: Option<String>,
-    /// The model for completions.
-    pub model: Option<String>,
-    /// The model for reranking.
-    pub rerank_model: Option<String>,
-    /// The `reasoning_effort` of requests, such as `low`. Its values depend on the endpoint.
-    pub reasoning_effort: Option<String>,
-    /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
-    pub timeout: Duration,
-    /// The maximum number of concurrent requests. Further requests wait.
-    pub concurrency: usize,
-    /// The maximum length of a request, in characters.
-    pub max_input_chars: usize,
-}
-
-impl OpenAiConfig {
-    /// Returns the defaults: 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
-    #[must_use]
-    pub fn new(client: Client, base_url: Url) -> Self {
-        Self {
-            client,
-            base_url,
-            api_key: None,
-            model: None,
-            rerank_model: None,
-            reasoning_effort: None,
-            timeout: Duration::from_secs(120),
-            concurrency: 4,
-            max_input_chars: 48_000,
-        }
-    }
-}
-
-impl fmt::Debug for OpenAiConfig {
-    /// Omits the key, and the URL, which may contain one.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiConfig").field("model", &self.model).finish_non_exhaustive()
-    }
-}
-
 /// The models of an endpoint.
 pub struct OpenAi {
-    endpoint: Endpoint,
+    endpoint: Arc<Endpoint>,
     model: Option<String>,
     rerank_model: Option<String>,
     reasoning_effort: Option<String>,
+    parameters: Parameters,
     /// The model has reasoned until the maximum length of a response before.
     reasons: AtomicBool,
     support: ParameterSupport,
@@ -112,41 +60,77 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the configuration is invalid.
     pub fn new(config: OpenAiConfig) -> Result<Self, OpenAiError> {
+        Self::with_role(config, EndpointRole::default())
+    }
+
+    /// Creates a client of an endpoint with this role among others.
+    pub(crate) fn with_role(config: OpenAiConfig, role: EndpointRole) -> Result<Self, OpenAiError> {
+        let headers = config.request_headers()?;
         let OpenAiConfig {
             client,
             base_url,
-            api_key,
+            api_key: _,
+            headers: _,
             model,
             rerank_model,
             reasoning_effort,
+            temperature,
+            seed,
+            extra_body,
             timeout,
             concurrency,
             max_input_chars,
         } = config;
-        let has_path_only = base_url.query().is_none()
-            && base_url.fragment().is_none()
-            && base_url.username().is_empty()
-            && base_url.password().is_none();
-        if !has_path_only || !matches!(base_url.scheme(), "http" | "https") {
-            return Err(OpenAiError::BaseUrl);
-        }
-        let authorization = api_key.filter(|key| !key.is_empty()).map(|key| bearer(&key)).transpose()?;
         let concurrency = concurrency.max(1);
-        let permits = Arc::new(Semaphore::new(concurrency));
-        let endpoint = Endpoint { client, base_url, authorization };
-        let reasons = AtomicBool::new(false);
         Ok(Self {
-            endpoint,
+            parameters: Parameters::new(temperature, seed, extra_body)?,
+            endpoint: Arc::new(Endpoint { client, base_url, headers, role }),
             model,
             rerank_model,
             reasoning_effort,
-            reasons,
+            reasons: AtomicBool::new(false),
             support: ParameterSupport::default(),
             timeout,
-            permits,
+            permits: Arc::new(Semaphore::new(concurrency)),
             concurrency,
             max_input_chars,
         })
+    }
+
+    /// Returns a client of another model of the same endpoint, which shares the connections and the concurrency limit. What
+    /// the server supports is learned for each model.
+    pub(crate) fn for_model(&self, model: &str) -> Self {
+        Self {
+            endpoint: Arc::clone(&self.endpoint),
+            model: Some(model.to_owned()),
+            rerank_model: None,
+            reasoning_effort: self.reasoning_effort.clone(),
+            parameters: self.parameters.clone(),
+            reasons: AtomicBool::new(false),
+            support: ParameterSupport::default(),
+            timeout: self.timeout,
+            permits: Arc::clone(&self.permits),
+            concurrency: self.concurrency,
+            max_input_chars: self.max_input_chars,
+        }
+    }
+
+    /// Returns the name of the model for completions.
+    #[must_use]
+    pub fn model_name(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Returns the name of the model for reranking.
+    #[must_use]
+    pub fn rerank_model_name(&self) -> Option<&str> {
+        self.rerank_model.as_deref()
+    }
+
+    /// Returns the form of the last completion that the server has accepted, if any.
+    #[must_use]
+    pub fn accepted_form(&self) -> Option<AcceptedForm> {
+        self.support.accepted_form(self.reasoning_effort.is_some())
     }
 
     /// Returns the names of the models that the endpoint lists.
@@ -154,7 +138,7 @@ impl OpenAi {
     /// # Errors
     /// [`ModelError`]. It is [`ModelError::Status`] with 404 if the endpoint has no list of models.
     pub async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
-        let response = self.endpoint.get("models", self.time_budget(deadline)).await?;
+        let response = self.endpoint.get("models", None, self.time_budget(deadline)).await?;
         parse_model_names(&response)
     }
 
@@ -183,7 +167,7 @@ impl OpenAi {
             let max_tokens = request.max_tokens.saturating_add(added_tokens);
             let request = CompletionRequest { max_tokens, ..*request };
             let body = self.completion_body(model, &messages, &request, form);
-            match self.endpoint.post("chat/completions", &body, time).await {
+            match self.endpoint.post("chat/completions", &body, request.feature, time).await {
                 Ok(response) => {
                     self.support.record(&rejected, form);
                     let completion =
@@ -224,6 +208,7 @@ impl OpenAi {
             "stream": false,
         });
         form.apply(&mut body, request, self.reasoning_effort.as_deref());
+        self.parameters.apply(&mut body);
         body
     }
 
@@ -243,7 +228,7 @@ impl OpenAi {
         });
         let time = self.time_budget(deadline);
         let _permit = self.acquire(time).await?;
-        match self.endpoint.post("rerank", &body, time).await {
+        match self.endpoint.post("rerank", &body, Feature::Rerank, time).await {
             Ok(response) => parse_ranking(&response, texts.len(), max_results),
             Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
             Err(CallFailure::Failed(error)) => Err(error),
@@ -266,15 +251,8 @@ fn with_usage(completion: Result<Completion, ModelError>, earlier: Usage) -> Res
     }
 }
 
-/// Returns the value of the `Authorization` header for an API key.
-fn bearer(key: &str) -> Result<HeaderValue, OpenAiError> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| OpenAiError::Key)?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
 impl fmt::Debug for OpenAi {
-    /// Omits the key, and the URL, which may contain one.
+    /// Omits the headers, the additional parameters, and the URL, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAi").field("model", &self.model).finish_non_exhaustive()
     }

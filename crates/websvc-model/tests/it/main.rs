@@ -2,4 +2,5 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
+mod failover;
 mod openai;
