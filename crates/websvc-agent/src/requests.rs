@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
+use websvc_model::{Completion, CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage};
 
 use crate::normalize::unwrap;
 use crate::report::RunOutcome;
@@ -151,6 +151,7 @@ impl<'a> Requests<'a> {
         let Request { instructions, prompt, content, format, max_tokens } = request;
         let started = Instant::now();
         let completion = CompletionRequest {
+            feature: Feature::Agent,
             instructions,
             user_prompt: prompt,
             content: Some(content),

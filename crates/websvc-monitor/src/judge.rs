@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use websvc_model::{CompletionRequest, Model, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, Model, ResponseFormat};
 use websvc_types::monitor::{
     MeaningfulChange, MeaningfulChangeKind, MonitorConfidence, MonitorJudgment, MonitorSearchStatus,
 };
@@ -104,6 +104,7 @@ async fn complete<T: for<'de> Deserialize<'de>>(
 ) -> Result<Answer<T>, String> {
     let prompt = format!("The goal: {goal}");
     let request = CompletionRequest {
+        feature: Feature::Judge,
         instructions,
         user_prompt: &prompt,
         content: Some(content),
@@ -111,8 +112,10 @@ async fn complete<T: for<'de> Deserialize<'de>>(
         max_tokens: MAX_TOKENS,
         deadline: Instant::now() + TIMEOUT,
     };
-    let completion =
-        model.complete(&request).await.map_err(|error| format!("the language model failed: {error}"))?;
+    let completion = model
+        .complete(&request)
+        .await
+        .map_err(|error| format!("the language model failed: {}", error.with_advice()))?;
     let content = serde_json::from_value(completion.content.into_json())
         .map_err(|error| format!("the answer of the language model does not follow the schema: {error}"))?;
     Ok(Answer { content, is_content_truncated: completion.is_content_truncated })

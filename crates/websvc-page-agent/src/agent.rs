@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
+use websvc_model::{
+    Completion, CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage, cut, one_line,
+};
 
 use crate::action::{Action, Direction};
 use crate::commands::PageCommands;
@@ -138,6 +140,7 @@ impl<'a> Run<'a> {
     async fn decide(&mut self, model: &dyn Model, is_last: bool) -> Result<Option<Decision>, TaskOutcome> {
         let (prompt, content, schema) = (self.prompt(is_last), self.content(), schema(is_last));
         let request = CompletionRequest {
+            feature: Feature::Interact,
             instructions: INSTRUCTIONS,
             user_prompt: &prompt,
             content: Some(&content),

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{CompletionContent, CompletionRequest, ResponseFormat};
+use websvc_model::{CompletionContent, CompletionRequest, Feature, ResponseFormat};
 use websvc_stage::Stage;
 
 use super::session::ModelSession;
 use crate::blocking::run_blocking;
 
-const OPTION: &str = "onlyCleanContent";
+const OPTION: &str = Feature::OnlyCleanContent.name();
 
 /// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 2_000;
@@ -48,6 +48,7 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         Err(error) => return skip(session, &format!("the markdown could not be split: {error}"), markdown),
     };
     let request = CompletionRequest {
+        feature: Feature::OnlyCleanContent,
         instructions: INSTRUCTIONS,
         user_prompt: "Which passages are boilerplate?",
         content: Some(&content),
@@ -68,7 +69,7 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         },
         Err(error) => {
             tracing::warn!(format = OPTION, %error, "request to the language model failed");
-            format!("the language model failed: {error}")
+            format!("the language model failed: {}", error.with_advice())
         }
     };
     skip(session, &skip_reason, markdown)

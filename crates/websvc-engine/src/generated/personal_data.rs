@@ -13,7 +13,7 @@ use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{CompletionRequest, Model, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, Model, ResponseFormat};
 use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
 use websvc_scrape::{
     MetadataTexts, Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds,
@@ -190,6 +190,7 @@ pub async fn name_personal_data(
     deadline: Instant,
 ) -> Result<Vec<NamedText>, NoAnswer> {
     let request = CompletionRequest {
+        feature: Feature::RedactPii,
         instructions: INSTRUCTIONS,
         user_prompt: "List the personal data.",
         content: Some(content),

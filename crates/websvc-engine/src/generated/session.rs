@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use websvc_model::{CompletionContent, CompletionRequest, Model, ModelError, ResponseFormat};
+use websvc_model::{CompletionContent, CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
 
 /// The model, the deadline and the warnings for one page.
@@ -16,8 +16,8 @@ pub(crate) struct ModelSession<'a> {
 
 /// A request to the model about the content of a page.
 pub(super) struct ContentRequest<'a> {
-    /// The name of the format, for warnings.
-    pub(super) format: &'a str,
+    /// The format, which warnings name.
+    pub(super) feature: Feature,
     pub(super) instructions: &'a str,
     pub(super) prompt: &'a str,
     pub(super) content: &'a str,
@@ -41,8 +41,9 @@ impl ModelSession<'_> {
     /// Sends a request to the model. If it fails, adds a warning and returns `None`.
     pub(super) async fn complete(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
         let model = self.model?;
-        let ContentRequest { format, instructions, prompt, content, shape, max_tokens } = request;
+        let ContentRequest { feature, instructions, prompt, content, shape, max_tokens } = request;
         let completion_request = CompletionRequest {
+            feature,
             instructions,
             user_prompt: prompt,
             content: Some(content),
@@ -53,12 +54,12 @@ impl ModelSession<'_> {
         match self.stages.run(Stage::Model, model.complete(&completion_request)).await {
             Ok(completion) => {
                 if completion.is_content_truncated {
-                    self.warn(format, "the content was shortened for the language model");
+                    self.warn(feature.name(), "the content was shortened for the language model");
                 }
                 Some(completion.content)
             }
             Err(error) => {
-                self.warn_of_failure(format, &error);
+                self.warn_of_failure(feature.name(), &error);
                 None
             }
         }
@@ -67,7 +68,7 @@ impl ModelSession<'_> {
     /// Reports a failed request to the caller and in the log.
     fn warn_of_failure(&mut self, format: &str, error: &ModelError) {
         tracing::warn!(format, %error, "request to the language model failed");
-        self.warn(format, &format!("the language model failed: {error}"));
+        self.warn(format, &format!("the language model failed: {}", error.with_advice()));
     }
 
     /// Adds a warning about a format.
