@@ -12,9 +12,6 @@ use crate::metrics::{EndpointCounters, ModelCounters, ModelMetrics, usage_of};
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
 use crate::openai::{EndpointRole, OpenAi, OpenAiConfig, OpenAiError};
 
-/// The maximum number of endpoints.
-const MAX_ENDPOINTS: usize = 8;
-
 /// The time for which an endpoint that has failed is skipped.
 const PAUSE: Duration = Duration::from_secs(30);
 
@@ -42,7 +39,7 @@ pub enum FailoverError {
         source: OpenAiError,
     },
     /// There is no endpoint, or there are too many.
-    #[error("there must be 1 to {MAX_ENDPOINTS} endpoints")]
+    #[error("there must be 1 to {} endpoints", FailoverModel::MAX_ENDPOINTS)]
     Count,
 }
 
@@ -70,13 +67,16 @@ struct EndpointModels {
 }
 
 impl FailoverModel {
+    /// The maximum number of endpoints.
+    pub const MAX_ENDPOINTS: usize = 8;
+
     /// Creates the clients. Sends no request yet.
     ///
     /// # Errors
     /// [`FailoverError`] if the configuration is invalid.
     pub fn new(endpoints: Vec<EndpointConfig>) -> Result<Self, FailoverError> {
         let count = endpoints.len();
-        if !(1..=MAX_ENDPOINTS).contains(&count) {
+        if !(1..=Self::MAX_ENDPOINTS).contains(&count) {
             return Err(FailoverError::Count);
         }
         let counters = Arc::new(ModelCounters::default());
