@@ -8,7 +8,8 @@
 //! - [`LimitedModel`] limits the concurrency of another model.
 //! - [`FakeModel`] computes its responses with a function.
 //!
-//! No part of a request or response is logged, stored, or contained in an error.
+//! No part of a request or response is logged, stored, or contained in the message of an error. Only
+//! [`ModelError::explanation`] has the reason in the words of the model if it refuses.
 
 #![deny(missing_docs)]
 
@@ -19,8 +20,9 @@ mod model;
 mod openai;
 mod prompt;
 mod text;
+mod tokens;
 
-pub use error::ModelError;
+pub use error::{ModelError, RejectionCause};
 pub use fake::FakeModel;
 pub use limited::LimitedModel;
 pub use model::{

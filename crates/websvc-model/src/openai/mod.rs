@@ -1,14 +1,19 @@
 //! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
 
+mod complete;
+mod context;
 mod endpoint;
+mod finish;
 mod form;
 mod response;
+mod retry;
+mod server_error;
 mod time_budget;
 mod too_long;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use http::HeaderValue;
@@ -19,18 +24,17 @@ use websvc_transport::Client;
 
 use crate::error::ModelError;
 use crate::limited::acquire;
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
-use crate::prompt::{self, PromptMessages};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
+use crate::prompt;
+use complete::CompletionCall;
+use context::ContextWindow;
 use endpoint::{CallFailure, Endpoint};
-use form::{ParameterSupport, RequestForm};
-use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
+use form::ParameterSupport;
+use response::{parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
 
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
-
-/// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
-const REASONING_TOKENS: u32 = 4_096;
 
 /// The error of an invalid configuration.
 #[derive(Debug, thiserror::Error)]
@@ -58,16 +62,22 @@ pub struct OpenAiConfig {
     pub rerank_model: Option<String>,
     /// The `reasoning_effort` of requests, such as `low`. Its values depend on the endpoint.
     pub reasoning_effort: Option<String>,
-    /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
+    /// The time for one request with its retries, from the time at which it may be sent. The deadline of the request may be
+    /// earlier.
     pub timeout: Duration,
     /// The maximum number of concurrent requests. Further requests wait.
     pub concurrency: usize,
     /// The maximum length of a request, in characters.
     pub max_input_chars: usize,
+    /// The context of the server for a request and its response, in tokens; `None` if it is not known.
+    pub context_tokens: Option<u32>,
+    /// An upper bound for the length of any response, in tokens.
+    pub max_output_tokens: Option<u32>,
 }
 
 impl OpenAiConfig {
-    /// Returns the defaults: 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
+    /// Returns the defaults: 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens, and no
+    /// limit of tokens.
     #[must_use]
     pub fn new(client: Client, base_url: Url) -> Self {
         Self {
@@ -80,6 +90,8 @@ impl OpenAiConfig {
             timeout: Duration::from_secs(120),
             concurrency: 4,
             max_input_chars: 48_000,
+            context_tokens: None,
+            max_output_tokens: None,
         }
     }
 }
@@ -100,6 +112,9 @@ pub struct OpenAi {
     /// The model has reasoned until the maximum length of a response before.
     reasons: AtomicBool,
     support: ParameterSupport,
+    context: ContextWindow,
+    /// The log says that the server left out a part of a prompt.
+    has_logged_cut: AtomicBool,
     timeout: Duration,
     permits: Arc<Semaphore>,
     concurrency: usize,
@@ -122,6 +137,8 @@ impl OpenAi {
             timeout,
             concurrency,
             max_input_chars,
+            context_tokens,
+            max_output_tokens,
         } = config;
         let has_path_only = base_url.query().is_none()
             && base_url.fragment().is_none()
@@ -142,6 +159,8 @@ impl OpenAi {
             reasoning_effort,
             reasons,
             support: ParameterSupport::default(),
+            context: ContextWindow::new(context_tokens, max_output_tokens),
+            has_logged_cut: AtomicBool::new(false),
             timeout,
             permits,
             concurrency,
@@ -158,73 +177,23 @@ impl OpenAi {
         parse_model_names(&response)
     }
 
+    /// Returns the time of a request that may be sent now.
     fn time_budget(&self, deadline: Instant) -> TimeBudget {
         let started = Instant::now();
         TimeBudget { started, deadline: deadline.min(started + self.timeout) }
     }
 
     /// Waits for a permit to send a request.
-    async fn acquire(&self, time: TimeBudget) -> Result<SemaphorePermit<'_>, ModelError> {
-        acquire(&self.permits, time.started, time.deadline).await
+    async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
+        acquire(&self.permits, self.concurrency, deadline).await
     }
 
     async fn run_completion(&self, request: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
         let model = self.model.as_deref().ok_or(ModelError::NotConfigured)?;
-        let messages = prompt::build_messages(request, self.max_input_chars)?;
-        let time = self.time_budget(request.deadline);
-        let _permit = self.acquire(time).await?;
-        let has_effort = self.reasoning_effort.is_some();
-        let mut form = RequestForm::initial(request.format, has_effort, &self.support);
-        let mut rejected: Vec<(RequestForm, String)> = Vec::new();
-        let mut usage_before = Usage::default();
-        loop {
-            let needs_space = self.reasons.load(Ordering::Relaxed);
-            let added_tokens = if needs_space { REASONING_TOKENS } else { 0 };
-            let max_tokens = request.max_tokens.saturating_add(added_tokens);
-            let request = CompletionRequest { max_tokens, ..*request };
-            let body = self.completion_body(model, &messages, &request, form);
-            match self.endpoint.post("chat/completions", &body, time).await {
-                Ok(response) => {
-                    self.support.record(&rejected, form);
-                    let completion =
-                        parse_completion(&response, request.format, messages.is_content_truncated);
-                    match completion {
-                        Err(ModelError::InvalidResponse { usage, .. })
-                            if !needs_space && is_cut_in_reasoning(&response) =>
-                        {
-                            usage_before.add(usage);
-                            self.reasons.store(true, Ordering::Relaxed);
-                        }
-                        completion => return with_usage(completion, usage_before),
-                    }
-                }
-                Err(CallFailure::UnsupportedForm { status, message }) => {
-                    let next = form.next(&message).ok_or(ModelError::Status { status })?;
-                    rejected.push((form, message));
-                    form = next;
-                }
-                Err(CallFailure::Failed(error)) => return Err(error),
-            }
-        }
-    }
-
-    fn completion_body(
-        &self,
-        model: &str,
-        messages: &PromptMessages,
-        request: &CompletionRequest<'_>,
-        form: RequestForm,
-    ) -> serde_json::Value {
-        let mut body = json!({
-            "model": model,
-            "messages": [
-                { "role": "system", "content": messages.system },
-                { "role": "user", "content": messages.user },
-            ],
-            "stream": false,
-        });
-        form.apply(&mut body, request, self.reasoning_effort.as_deref());
-        body
+        // Without a permit: a prompt that never fits need not wait for one.
+        CompletionCall::new(self, model, request).check()?;
+        let _permit = self.acquire(request.deadline).await?;
+        CompletionCall::new(self, model, request).send(self.time_budget(request.deadline)).await
     }
 
     async fn run_rerank(
@@ -241,28 +210,9 @@ impl OpenAi {
         let body = json!({
             "model": model, "query": query, "documents": documents, "top_n": max_results, "return_documents": false,
         });
-        let time = self.time_budget(deadline);
-        let _permit = self.acquire(time).await?;
-        match self.endpoint.post("rerank", &body, time).await {
-            Ok(response) => parse_ranking(&response, texts.len(), max_results),
-            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
-            Err(CallFailure::Failed(error)) => Err(error),
-        }
-    }
-}
-
-/// Adds the tokens of earlier attempts to the usage of a completion.
-fn with_usage(completion: Result<Completion, ModelError>, earlier: Usage) -> Result<Completion, ModelError> {
-    match completion {
-        Ok(mut completion) => {
-            completion.usage.add(earlier);
-            Ok(completion)
-        }
-        Err(ModelError::InvalidResponse { reason, mut usage }) => {
-            usage.add(earlier);
-            Err(ModelError::InvalidResponse { reason, usage })
-        }
-        Err(error) => Err(error),
+        let _permit = self.acquire(deadline).await?;
+        let response = self.endpoint.post("rerank", &body, self.time_budget(deadline)).await;
+        parse_ranking(&response.map_err(CallFailure::into_error)?, texts.len(), max_results)
     }
 }
 
@@ -294,7 +244,8 @@ impl Model for OpenAi {
     }
 
     fn max_input_chars(&self) -> usize {
-        self.max_input_chars
+        let max_chars = self.context.max_input_chars(Instant::now());
+        max_chars.unwrap_or(usize::MAX).min(self.max_input_chars)
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {

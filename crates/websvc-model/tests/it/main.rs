@@ -2,4 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
+mod context;
+mod deadlines;
+mod fixture;
 mod openai;
