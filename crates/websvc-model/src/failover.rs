@@ -118,7 +118,7 @@ impl FailoverModel {
                     last_error = error;
                 }
                 // An answer that cannot be used is one, too. After a timeout, the state is not known.
-                Err(error @ ModelError::Timeout { .. }) => return Err(error),
+                Err(error) if error.is_late() => return Err(error),
                 result => {
                     attempt.succeed();
                     return result;
@@ -177,10 +177,12 @@ impl EndpointModels {
 fn is_of_endpoint(error: &ModelError) -> bool {
     match error {
         ModelError::Unreachable { .. } => true,
-        ModelError::Status { status } => matches!(status, 429 | 500..),
+        ModelError::Status { status } | ModelError::Rejected { status, .. } => matches!(status, 429 | 500..),
         ModelError::NotConfigured
+        | ModelError::Busy { .. }
         | ModelError::Timeout { .. }
         | ModelError::TooLarge { .. }
+        | ModelError::Refused { .. }
         | ModelError::InvalidResponse { .. } => false,
     }
 }

@@ -9,7 +9,9 @@
 //! - [`LimitedModel`] limits the concurrency of another model.
 //! - [`FakeModel`] computes its responses with a function.
 //!
-//! No part of a request or response is logged, stored, or contained in an error, except for the codes of errors.
+//! No part of a request or response is logged, stored, or contained in the message of an error, except for the names that an
+//! endpoint gives as the cause of an error. Only [`ModelError::explanation`] has the reason in the words of the model if it
+//! refuses.
 
 #![deny(missing_docs)]
 
@@ -23,8 +25,9 @@ mod model;
 mod openai;
 mod prompt;
 mod text;
+mod tokens;
 
-pub use error::ModelError;
+pub use error::{ModelError, RejectionCause};
 pub use failover::{EndpointConfig, FailoverError, FailoverModel};
 pub use fake::FakeModel;
 pub use feature::Feature;

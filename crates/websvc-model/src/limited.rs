@@ -27,19 +27,22 @@ impl LimitedModel {
     }
 
     async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
-        acquire(&self.permits, Instant::now(), deadline).await
+        acquire(&self.permits, self.concurrency, deadline).await
     }
 }
 
-/// Waits for a permit until the deadline. `started` is the start of the request, for the error.
+/// Waits for one of `places` permits until the deadline.
+///
+/// # Errors
+/// [`ModelError::Busy`]
 pub(crate) async fn acquire(
     permits: &Semaphore,
-    started: Instant,
+    places: usize,
     deadline: Instant,
 ) -> Result<SemaphorePermit<'_>, ModelError> {
     match tokio::time::timeout_at(deadline.into(), permits.acquire()).await {
         Ok(permit) => Ok(permit.expect("the semaphore is never closed")),
-        Err(_elapsed) => Err(ModelError::Timeout { after: deadline.saturating_duration_since(started) }),
+        Err(_elapsed) => Err(ModelError::Busy { places }),
     }
 }
 

@@ -69,24 +69,28 @@ enum Outcome {
     Answered,
     Unreachable,
     Timeout,
+    Busy,
     RateLimited,
     ServerError,
     Rejected,
     TooLarge,
+    Refused,
     Invalid,
     NotConfigured,
     Cancelled,
 }
 
 impl Outcome {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Answered,
         Self::Unreachable,
         Self::Timeout,
+        Self::Busy,
         Self::RateLimited,
         Self::ServerError,
         Self::Rejected,
         Self::TooLarge,
+        Self::Refused,
         Self::Invalid,
         Self::NotConfigured,
         Self::Cancelled,
@@ -97,10 +101,12 @@ impl Outcome {
             Self::Answered => "answered",
             Self::Unreachable => "unreachable",
             Self::Timeout => "timeout",
+            Self::Busy => "busy",
             Self::RateLimited => "rate_limited",
             Self::ServerError => "server_error",
             Self::Rejected => "rejected",
             Self::TooLarge => "too_large",
+            Self::Refused => "refused",
             Self::Invalid => "invalid_response",
             Self::NotConfigured => "not_configured",
             Self::Cancelled => "cancelled",
@@ -112,10 +118,12 @@ impl Outcome {
             ModelError::NotConfigured => Self::NotConfigured,
             ModelError::Unreachable { .. } => Self::Unreachable,
             ModelError::Timeout { .. } => Self::Timeout,
+            ModelError::Busy { .. } => Self::Busy,
             ModelError::Status { status: 429 } => Self::RateLimited,
-            ModelError::Status { status: 500.. } => Self::ServerError,
-            ModelError::Status { .. } => Self::Rejected,
+            ModelError::Status { status: 500.. } | ModelError::Rejected { status: 500.., .. } => Self::ServerError,
+            ModelError::Status { .. } | ModelError::Rejected { .. } => Self::Rejected,
             ModelError::TooLarge { .. } => Self::TooLarge,
+            ModelError::Refused { .. } => Self::Refused,
             ModelError::InvalidResponse { .. } => Self::Invalid,
         }
     }
@@ -249,11 +257,13 @@ impl EndpointCounters {
 /// Returns the tokens that a request took, also if its response cannot be used.
 pub(crate) fn usage_of(error: &ModelError) -> Option<Usage> {
     match error {
-        ModelError::InvalidResponse { usage, .. } => Some(*usage),
+        ModelError::InvalidResponse { usage, .. } | ModelError::Refused { usage, .. } => Some(*usage),
         ModelError::NotConfigured
         | ModelError::Unreachable { .. }
         | ModelError::Timeout { .. }
+        | ModelError::Busy { .. }
         | ModelError::Status { .. }
+        | ModelError::Rejected { .. }
         | ModelError::TooLarge { .. } => None,
     }
 }
@@ -275,6 +285,8 @@ mod tests {
             failure(ModelError::Status { status: 401 }),
             failure(ModelError::Unreachable { reason: "x" }),
             failure(ModelError::Timeout { after: Duration::ZERO }),
+            failure(ModelError::Busy { places: 1 }),
+            failure(ModelError::Refused { text: String::new(), usage: Usage::default() }),
             failure(ModelError::TooLarge { subject: "the request" }),
             failure(ModelError::InvalidResponse { reason: "x", usage: Usage::default() }),
             failure(ModelError::NotConfigured),
@@ -289,7 +301,7 @@ mod tests {
         assert_eq!(judge.feature, Feature::Judge);
         assert!(judge.outcomes.iter().all(|(_, count)| *count == 1), "{:?}", judge.outcomes);
         assert_eq!((judge.retries, judge.usage.total()), (1, 7));
-        assert_eq!(judge.durations.counts.last(), Some(&10));
+        assert_eq!(judge.durations.counts.last(), Some(&12));
         assert!(metrics.iter().all(|other| other.durations.counts.last() == Some(&0)));
     }
 

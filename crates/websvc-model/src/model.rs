@@ -24,7 +24,8 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Returns the maximum number of concurrent requests. Further requests wait.
     fn concurrency(&self) -> usize;
 
-    /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated.
+    /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated. It follows the context
+    /// of the server as far as that is known, so it may change.
     fn max_input_chars(&self) -> usize;
 
     /// Completes a request. The future fails with [`ModelError`].
@@ -59,9 +60,9 @@ pub struct CompletionRequest<'a> {
     pub content: Option<&'a str>,
     /// The format of the response.
     pub format: ResponseFormat<'a>,
-    /// The maximum length of the response, in tokens of the model.
+    /// The maximum length of the response, in tokens of the model. A short context may lower it.
     pub max_tokens: u32,
-    /// The deadline of the response.
+    /// The deadline of the response, including the wait for a place of the model.
     pub deadline: Instant,
 }
 
@@ -72,7 +73,8 @@ pub enum ResponseFormat<'a> {
     Text,
     /// A JSON object.
     Json,
-    /// A JSON value that follows a JSON Schema. The model may still violate it.
+    /// A JSON value that follows a JSON Schema. The model may still violate it. If the schema has the type `object`, it is
+    /// an object, or a list in which one may be wrapped.
     Schema(&'a Value),
     /// As [`Schema`](Self::Schema), but an answer without an object that has the required fields of the schema is
     /// returned as text.
@@ -88,6 +90,8 @@ pub struct Completion {
     pub usage: Usage,
     /// True if the end of the content of the request was truncated.
     pub is_content_truncated: bool,
+    /// True if the server probably left out a part of the request without saying so. Then the content counts as truncated.
+    pub is_cut_by_server: bool,
 }
 
 /// The content of a response: a text for [`ResponseFormat::Text`], either for [`ResponseFormat::SchemaOrText`],

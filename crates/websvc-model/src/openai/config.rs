@@ -89,17 +89,22 @@ pub struct OpenAiConfig {
     pub seed: Option<u32>,
     /// Additional parameters of the body of every completion, up to 16 KiB as JSON.
     pub extra_body: Map<String, Value>,
-    /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
+    /// The time for one request with its retries, from the time at which it may be sent. The deadline of the request may be
+    /// earlier.
     pub timeout: Duration,
     /// The maximum number of concurrent requests. Further requests wait.
     pub concurrency: usize,
     /// The maximum length of a request, in characters.
     pub max_input_chars: usize,
+    /// The context of the server for a request and its response, in tokens; `None` if it is not known.
+    pub context_tokens: Option<u32>,
+    /// An upper bound for the length of any response, in tokens.
+    pub max_output_tokens: Option<u32>,
 }
 
 impl OpenAiConfig {
     /// Returns the defaults: temperature 0, 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000
-    /// tokens.
+    /// tokens, and no limit of tokens.
     #[must_use]
     pub fn new(client: Client, base_url: Url) -> Self {
         Self {
@@ -116,6 +121,8 @@ impl OpenAiConfig {
             timeout: Duration::from_secs(120),
             concurrency: 4,
             max_input_chars: 48_000,
+            context_tokens: None,
+            max_output_tokens: None,
         }
     }
 

@@ -13,8 +13,10 @@ use websvc_transport::{
 
 use super::failure_log::Attempt;
 use super::response::invalid;
+use super::retry::{Retries, Temporary};
+use super::server_error::{is_without_credit, message_of, rejection};
 use super::time_budget::TimeBudget;
-use super::too_long::is_too_long;
+use super::too_long::{Excess, excess};
 use crate::error::ModelError;
 use crate::feature::Feature;
 use crate::metrics::ModelCounters;
@@ -22,22 +24,26 @@ use crate::metrics::ModelCounters;
 /// The maximum size of a response, in bytes.
 const MAX_BODY_BYTES: u64 = 1024 * 1024;
 
-/// The maximum number of retries of a request.
-const MAX_RETRIES: u32 = 3;
-
-/// The delay before the first retry, if the server sends no `Retry-After`. It doubles with every retry.
-const INITIAL_DELAY: Duration = Duration::from_millis(250);
-
-/// The maximum number of bytes that are read of an error message.
-const MAX_MESSAGE_BYTES: usize = 2_048;
-
 /// The failure of a request.
 #[derive(Debug)]
 pub(super) enum CallFailure {
-    /// The server may not support the form of the request. The message is that of the server, in lower case.
-    UnsupportedForm { status: u16, message: String },
+    /// The server rejected the request, perhaps because it does not support its form. The message is that of the server, in
+    /// lower case.
+    Rejected { error: ModelError, message: String },
+    /// The request is too long for the model.
+    TooLong(Excess),
     /// Any other error.
     Failed(ModelError),
+}
+
+impl CallFailure {
+    /// Returns the error for a request that cannot be changed.
+    pub(super) fn into_error(self) -> ModelError {
+        match self {
+            Self::Rejected { error, message: _ } | Self::Failed(error) => error,
+            Self::TooLong(_) => ModelError::TooLarge { subject: "the request" },
+        }
+    }
 }
 
 impl From<ModelError> for CallFailure {
@@ -54,6 +60,20 @@ pub(crate) struct EndpointRole {
     /// The time after which a request is not sent again, because another endpoint can answer it; `None` for the last one.
     pub(crate) max_retry_time: Option<Duration>,
     pub(crate) counters: Arc<ModelCounters>,
+}
+
+/// The failure of one attempt to send a request.
+enum AttemptFailure {
+    /// A later attempt may succeed. Otherwise, this is the error.
+    Temporary(Temporary, ModelError),
+    /// Another attempt is useless.
+    Final(CallFailure),
+}
+
+impl From<ModelError> for AttemptFailure {
+    fn from(error: ModelError) -> Self {
+        Self::Final(CallFailure::Failed(error))
+    }
 }
 
 /// An endpoint and its credentials.
@@ -74,11 +94,8 @@ impl Endpoint {
         feature: Option<Feature>,
         time: TimeBudget,
     ) -> Result<Value, ModelError> {
-        match self.send(FetchRequest::get(self.url(path)), feature, time).await {
-            Ok(response) => Ok(response),
-            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
-            Err(CallFailure::Failed(error)) => Err(error),
-        }
+        let request = FetchRequest::get(self.url(path));
+        self.send(request, feature, time).await.map_err(CallFailure::into_error)
     }
 
     /// Sends a `POST` request with JSON to a path and returns the JSON response.
@@ -113,80 +130,87 @@ impl Endpoint {
         request.max_decoded_bytes = MAX_BODY_BYTES;
         // A header with a secret must not be sent to another host.
         request.redirects = RedirectPolicy::None;
-        let mut retries = 0;
+        let (mut retries, mut number) = (Retries::default(), 0);
         loop {
+            number += 1;
             request.timeout = time.remaining();
             if request.timeout.is_zero() {
                 return Err(time.timeout_error().into());
             }
-            let result = self.client.fetch(request.clone()).await;
-            self.log_failure(feature, retries, &result);
-            let (error, delay) = match result {
-                Ok(response) if response.status.is_success() => {
-                    let body = parse_json(&response)?;
-                    match status_in_body(&body) {
-                        None => return Ok(body),
-                        Some(status) if is_temporary(status) => (ModelError::Status { status }, None),
-                        Some(status) => return Err(ModelError::Status { status }.into()),
-                    }
-                }
-                Ok(response) if is_too_long(&response.body) => {
-                    return Err(ModelError::TooLarge { subject: "the request" }.into());
-                }
-                Ok(response) => {
-                    let status = response.status.as_u16();
-                    if !is_temporary(status) || rejects_schema(&response) {
-                        return Err(to_call_failure(&response));
-                    }
-                    (ModelError::Status { status }, retry_after(&response.headers))
-                }
-                Err(error) => (to_model_error(&error, time), None),
+            let label = Attempt { endpoint: self.role.index, feature, number };
+            let (kind, error) = match self.attempt(request.clone(), label, time).await {
+                Ok(body) => return Ok(body),
+                Err(AttemptFailure::Final(failure)) => return Err(failure),
+                Err(AttemptFailure::Temporary(kind, error)) => (kind, error),
             };
-            let delay = delay.unwrap_or(INITIAL_DELAY * 2_u32.pow(retries));
-            let is_last = retries >= MAX_RETRIES
-                || !is_retryable(&error)
-                || delay >= time.remaining()
-                || self.is_after_retries(delay, time);
-            if is_last {
-                return Err(error.into());
-            }
-            retries += 1;
+            let pause = retries.next_pause(kind, time).filter(|pause| !self.is_after_retries(*pause, time));
+            let Some(pause) = pause else { return Err(error.into()) };
             if let Some(feature) = feature {
                 self.role.counters.count_retry(feature);
             }
-            tokio::time::sleep(delay).await;
+            tokio::time::sleep(pause).await;
         }
     }
 
-    /// Returns whether another endpoint should answer the request in place of an attempt after this delay.
-    fn is_after_retries(&self, delay: Duration, time: TimeBudget) -> bool {
-        self.role.max_retry_time.is_some_and(|max| time.started.elapsed() + delay > max)
+    /// Returns whether another endpoint should answer the request in place of an attempt after this pause.
+    fn is_after_retries(&self, pause: Duration, time: TimeBudget) -> bool {
+        self.role.max_retry_time.is_some_and(|max| time.started.elapsed() + pause > max)
     }
 
-    /// Logs an attempt that has failed.
-    fn log_failure(
+    async fn attempt(
         &self,
-        feature: Option<Feature>,
-        retries: u32,
-        result: &Result<FetchResponse, FetchError>,
-    ) {
-        let attempt = Attempt { endpoint: self.role.index, feature, number: retries + 1 };
+        request: FetchRequest,
+        label: Attempt,
+        time: TimeBudget,
+    ) -> Result<Value, AttemptFailure> {
+        let result = self.client.fetch(request).await;
+        log_failure(label, &result);
         match result {
             Ok(response) if response.status.is_success() => {
-                let body = serde_json::from_slice(&response.body).ok();
-                if let Some(status) = body.as_ref().and_then(status_in_body) {
-                    attempt.log_status(status, &response.body);
+                let body = parse_json(&response)?;
+                match status_in_body(&body) {
+                    None => Ok(body),
+                    Some(status) => {
+                        let error = ModelError::Status { status };
+                        Err(match temporary(status, None) {
+                            Some(kind) => AttemptFailure::Temporary(kind, error),
+                            None => error.into(),
+                        })
+                    }
                 }
             }
-            Ok(response) => attempt.log_status(response.status.as_u16(), &response.body),
-            Err(error) => attempt.log_unreachable(reason_of(error)),
+            Ok(response) => Err(to_attempt_failure(&response)),
+            Err(error) => Err(match to_model_error(&error, time) {
+                error @ ModelError::Unreachable { .. } => {
+                    AttemptFailure::Temporary(Temporary::Failure, error)
+                }
+                error => error.into(),
+            }),
         }
     }
 }
 
-/// Returns whether the status may be different after a retry.
-const fn is_temporary(status: u16) -> bool {
-    matches!(status, 429 | 500 | 502 | 503 | 504)
+/// Logs an attempt that has failed.
+fn log_failure(label: Attempt, result: &Result<FetchResponse, FetchError>) {
+    match result {
+        Ok(response) if response.status.is_success() => {
+            let body = serde_json::from_slice(&response.body).ok();
+            if let Some(status) = body.as_ref().and_then(status_in_body) {
+                label.log_status(status, &response.body);
+            }
+        }
+        Ok(response) => label.log_status(response.status.as_u16(), &response.body),
+        Err(error) => label.log_unreachable(reason_of(error)),
+    }
+}
+
+/// Returns how the status may be different after a retry; `None` if it will not.
+const fn temporary(status: u16, retry_after: Option<Duration>) -> Option<Temporary> {
+    match status {
+        429 | 503 => Some(Temporary::Busy { retry_after }),
+        500 | 502 | 504 => Some(Temporary::Failure),
+        _ => None,
+    }
 }
 
 /// Returns the status of an error that comes with the status 200, as from proxies that have begun to respond.
@@ -197,36 +221,31 @@ fn status_in_body(body: &Value) -> Option<u16> {
     Some(code.filter(|code| (400..600).contains(code)).unwrap_or(502))
 }
 
+/// Converts a response with an error status.
+fn to_attempt_failure(response: &FetchResponse) -> AttemptFailure {
+    if let Some(excess) = excess(&response.body) {
+        return AttemptFailure::Final(CallFailure::TooLong(excess));
+    }
+    let status = response.status.as_u16();
+    if !rejects_schema(response)
+        && !is_without_credit(response)
+        && let Some(kind) = temporary(status, retry_after(&response.headers))
+    {
+        return AttemptFailure::Temporary(kind, ModelError::Status { status });
+    }
+    AttemptFailure::Final(match status {
+        400 | 415 | 422 | 500 | 501 => {
+            CallFailure::Rejected { error: rejection(response), message: message_of(response) }
+        }
+        413 => ModelError::TooLarge { subject: "the request" }.into(),
+        _ => ModelError::Status { status }.into(),
+    })
+}
+
 /// Returns whether the server failed to make a grammar of a schema, for which llama.cpp has the status 500.
 fn rejects_schema(response: &FetchResponse) -> bool {
     let message = message_of(response);
     response.status.as_u16() == 500 && ["grammar", "schema"].iter().any(|word| message.contains(word))
-}
-
-/// Returns the message of an error, in lower case.
-fn message_of(response: &FetchResponse) -> String {
-    let message = &response.body[..response.body.len().min(MAX_MESSAGE_BYTES)];
-    String::from_utf8_lossy(message).to_lowercase()
-}
-
-fn is_retryable(error: &ModelError) -> bool {
-    match error {
-        ModelError::Unreachable { .. } | ModelError::Status { .. } => true,
-        ModelError::NotConfigured
-        | ModelError::Timeout { .. }
-        | ModelError::TooLarge { .. }
-        | ModelError::InvalidResponse { .. } => false,
-    }
-}
-
-/// Converts a response with an error status.
-fn to_call_failure(response: &FetchResponse) -> CallFailure {
-    let status = response.status.as_u16();
-    match status {
-        400 | 415 | 422 | 500 | 501 => CallFailure::UnsupportedForm { status, message: message_of(response) },
-        413 => ModelError::TooLarge { subject: "the request" }.into(),
-        _ => ModelError::Status { status }.into(),
-    }
 }
 
 /// Converts an error of the client, without the host and the sources.

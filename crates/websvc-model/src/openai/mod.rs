@@ -1,17 +1,22 @@
 //! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
 
+mod complete;
 mod config;
+mod context;
 mod endpoint;
 mod failure_log;
+mod finish;
 mod form;
 mod parameters;
 mod response;
+mod retry;
+mod server_error;
 mod time_budget;
 mod too_long;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -20,12 +25,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::error::ModelError;
 use crate::feature::Feature;
 use crate::limited::acquire;
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
-use crate::prompt::{self, PromptMessages};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
+use crate::prompt;
+use complete::CompletionCall;
+use context::ContextWindow;
 use endpoint::{CallFailure, Endpoint};
-use form::{ParameterSupport, RequestForm};
+use form::ParameterSupport;
 use parameters::Parameters;
-use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
+use response::{parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
 
 pub use config::{OpenAiConfig, OpenAiError};
@@ -35,8 +42,6 @@ pub use form::AcceptedForm;
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
 
-/// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
-const REASONING_TOKENS: u32 = 4_096;
 
 /// The models of an endpoint.
 pub struct OpenAi {
@@ -48,6 +53,9 @@ pub struct OpenAi {
     /// The model has reasoned until the maximum length of a response before.
     reasons: AtomicBool,
     support: ParameterSupport,
+    context: ContextWindow,
+    /// The log says that the server left out a part of a prompt.
+    has_logged_cut: AtomicBool,
     timeout: Duration,
     permits: Arc<Semaphore>,
     concurrency: usize,
@@ -80,6 +88,8 @@ impl OpenAi {
             timeout,
             concurrency,
             max_input_chars,
+            context_tokens,
+            max_output_tokens,
         } = config;
         let concurrency = concurrency.max(1);
         Ok(Self {
@@ -90,6 +100,8 @@ impl OpenAi {
             reasoning_effort,
             reasons: AtomicBool::new(false),
             support: ParameterSupport::default(),
+            context: ContextWindow::new(context_tokens, max_output_tokens),
+            has_logged_cut: AtomicBool::new(false),
             timeout,
             permits: Arc::new(Semaphore::new(concurrency)),
             concurrency,
@@ -108,6 +120,8 @@ impl OpenAi {
             parameters: self.parameters.clone(),
             reasons: AtomicBool::new(false),
             support: ParameterSupport::default(),
+            context: self.context.unlearned(),
+            has_logged_cut: AtomicBool::new(false),
             timeout: self.timeout,
             permits: Arc::clone(&self.permits),
             concurrency: self.concurrency,
@@ -142,74 +156,23 @@ impl OpenAi {
         parse_model_names(&response)
     }
 
+    /// Returns the time of a request that may be sent now.
     fn time_budget(&self, deadline: Instant) -> TimeBudget {
         let started = Instant::now();
         TimeBudget { started, deadline: deadline.min(started + self.timeout) }
     }
 
     /// Waits for a permit to send a request.
-    async fn acquire(&self, time: TimeBudget) -> Result<SemaphorePermit<'_>, ModelError> {
-        acquire(&self.permits, time.started, time.deadline).await
+    async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
+        acquire(&self.permits, self.concurrency, deadline).await
     }
 
     async fn run_completion(&self, request: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
         let model = self.model.as_deref().ok_or(ModelError::NotConfigured)?;
-        let messages = prompt::build_messages(request, self.max_input_chars)?;
-        let time = self.time_budget(request.deadline);
-        let _permit = self.acquire(time).await?;
-        let has_effort = self.reasoning_effort.is_some();
-        let mut form = RequestForm::initial(request.format, has_effort, &self.support);
-        let mut rejected: Vec<(RequestForm, String)> = Vec::new();
-        let mut usage_before = Usage::default();
-        loop {
-            let needs_space = self.reasons.load(Ordering::Relaxed);
-            let added_tokens = if needs_space { REASONING_TOKENS } else { 0 };
-            let max_tokens = request.max_tokens.saturating_add(added_tokens);
-            let request = CompletionRequest { max_tokens, ..*request };
-            let body = self.completion_body(model, &messages, &request, form);
-            match self.endpoint.post("chat/completions", &body, request.feature, time).await {
-                Ok(response) => {
-                    self.support.record(&rejected, form);
-                    let completion =
-                        parse_completion(&response, request.format, messages.is_content_truncated);
-                    match completion {
-                        Err(ModelError::InvalidResponse { usage, .. })
-                            if !needs_space && is_cut_in_reasoning(&response) =>
-                        {
-                            usage_before.add(usage);
-                            self.reasons.store(true, Ordering::Relaxed);
-                        }
-                        completion => return with_usage(completion, usage_before),
-                    }
-                }
-                Err(CallFailure::UnsupportedForm { status, message }) => {
-                    let next = form.next(&message).ok_or(ModelError::Status { status })?;
-                    rejected.push((form, message));
-                    form = next;
-                }
-                Err(CallFailure::Failed(error)) => return Err(error),
-            }
-        }
-    }
-
-    fn completion_body(
-        &self,
-        model: &str,
-        messages: &PromptMessages,
-        request: &CompletionRequest<'_>,
-        form: RequestForm,
-    ) -> serde_json::Value {
-        let mut body = json!({
-            "model": model,
-            "messages": [
-                { "role": "system", "content": messages.system },
-                { "role": "user", "content": messages.user },
-            ],
-            "stream": false,
-        });
-        form.apply(&mut body, request, self.reasoning_effort.as_deref());
-        self.parameters.apply(&mut body);
-        body
+        // Without a permit: a prompt that never fits need not wait for one.
+        CompletionCall::new(self, model, request).check()?;
+        let _permit = self.acquire(request.deadline).await?;
+        CompletionCall::new(self, model, request).send(self.time_budget(request.deadline)).await
     }
 
     async fn run_rerank(
@@ -226,28 +189,10 @@ impl OpenAi {
         let body = json!({
             "model": model, "query": query, "documents": documents, "top_n": max_results, "return_documents": false,
         });
+        let _permit = self.acquire(deadline).await?;
         let time = self.time_budget(deadline);
-        let _permit = self.acquire(time).await?;
-        match self.endpoint.post("rerank", &body, Feature::Rerank, time).await {
-            Ok(response) => parse_ranking(&response, texts.len(), max_results),
-            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
-            Err(CallFailure::Failed(error)) => Err(error),
-        }
-    }
-}
-
-/// Adds the tokens of earlier attempts to the usage of a completion.
-fn with_usage(completion: Result<Completion, ModelError>, earlier: Usage) -> Result<Completion, ModelError> {
-    match completion {
-        Ok(mut completion) => {
-            completion.usage.add(earlier);
-            Ok(completion)
-        }
-        Err(ModelError::InvalidResponse { reason, mut usage }) => {
-            usage.add(earlier);
-            Err(ModelError::InvalidResponse { reason, usage })
-        }
-        Err(error) => Err(error),
+        let response = self.endpoint.post("rerank", &body, Feature::Rerank, time).await;
+        parse_ranking(&response.map_err(CallFailure::into_error)?, texts.len(), max_results)
     }
 }
 
@@ -272,7 +217,8 @@ impl Model for OpenAi {
     }
 
     fn max_input_chars(&self) -> usize {
-        self.max_input_chars
+        let max_chars = self.context.max_input_chars(Instant::now());
+        max_chars.unwrap_or(usize::MAX).min(self.max_input_chars)
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {

@@ -5,72 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use websvc_model::{
-    AcceptedForm, Completion, CompletionContent, CompletionRequest, Feature, LimitedModel, Model, ModelError,
-    OpenAi, OpenAiConfig, ResponseFormat, Usage,
+    AcceptedForm, CompletionContent, CompletionRequest, Feature, LimitedModel, Model, ModelError, OpenAi,
+    OpenAiConfig, RejectionCause, ResponseFormat, Usage,
 };
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
-const BASE: &str = "http://model.test/v1";
-const CHAT: &str = "http://model.test/v1/chat/completions";
-
-struct Setup {
-    web: TestWeb,
-    model: OpenAi,
-}
-
-impl Setup {
-    async fn new(pages: impl IntoIterator<Item = Page>) -> Self {
-        Self::with(pages, |_| {}).await
-    }
-
-    async fn with(pages: impl IntoIterator<Item = Page>, change: impl FnOnce(&mut OpenAiConfig)) -> Self {
-        let web = FakeModel::scripted(pages).serve(TestWeb::builder(), BASE).start().await;
-        let mut config = OpenAiConfig::new(web.client(), BASE.parse().unwrap());
-        config.api_key = Some("sk-very-secret".to_owned());
-        config.model = Some("tiny".to_owned());
-        config.rerank_model = Some("tiny-rerank".to_owned());
-        change(&mut config);
-        Self { web, model: OpenAi::new(config).unwrap() }
-    }
-
-    async fn complete(&self, format: ResponseFormat<'_>) -> Result<Completion, ModelError> {
-        self.complete_with(format, "a page about tea", Duration::from_secs(20)).await
-    }
-
-    async fn complete_with(
-        &self,
-        format: ResponseFormat<'_>,
-        content: &str,
-        timeout: Duration,
-    ) -> Result<Completion, ModelError> {
-        let request = CompletionRequest {
-            feature: Feature::Json,
-            instructions: "Extract.",
-            user_prompt: "the tea",
-            content: Some(content),
-            format,
-            max_tokens: 99,
-            deadline: Instant::now() + timeout,
-        };
-        self.model.complete(&request).await
-    }
-
-    /// Returns the bodies of the requests.
-    fn sent_bodies(&self) -> Vec<Value> {
-        let requests = self.web.requests();
-        requests.iter().filter_map(|request| serde_json::from_slice(&request.body).ok()).collect()
-    }
-
-    /// Returns the `response_format` of each request.
-    fn formats(&self) -> Vec<String> {
-        let format = |body: &Value| body["response_format"]["type"].as_str().unwrap_or("none").to_owned();
-        self.sent_bodies().iter().map(format).collect()
-    }
-}
-
-fn tea() -> Page {
-    FakeModel::json(&json!({ "tea": "sencha" }))
-}
+use crate::fixture::{BASE, CHAT, Setup, tea};
 
 #[tokio::test]
 async fn schema_is_sent_as_response_format_and_in_the_prompt() {
@@ -211,9 +151,14 @@ async fn error_in_place_of_an_answer_is_a_status() {
 
 #[tokio::test]
 async fn persistent_error_status_is_returned() {
-    let rejection = || FakeModel::bad_request("the model has no such context");
-    let setup = Setup::new([rejection(), rejection()]).await;
-    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(ModelError::Status { status: 400 }));
+    let setup = Setup::new([FakeModel::bad_request("the content of messages[1] is not acceptable")]).await;
+    let cause = RejectionCause { code: Some("invalid_request_error".to_owned()), parameter: None };
+    let expected = ModelError::Rejected { status: 400, cause };
+    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(expected));
+    assert_eq!(setup.web.count(CHAT), 1, "another form does not change the content");
+    let setup = Setup::new([Page::text("").status(422), Page::text("no").status(422)]).await;
+    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(ModelError::Status { status: 422 }));
+    assert_eq!(setup.web.count(CHAT), 2, "an error without a text may be about the form");
     let setup = Setup::new([Page::text("who?").status(401)]).await;
     assert_eq!(setup.complete(ResponseFormat::Text).await, Err(ModelError::Status { status: 401 }));
     assert_eq!(setup.web.count(CHAT), 1);
@@ -259,7 +204,7 @@ async fn requests_beyond_the_concurrency_limit_wait() {
     let waiting = setup.complete_with(ResponseFormat::Text, "y", timeout(100));
     let (hanging, waiting) = tokio::join!(hanging, waiting);
     assert!(matches!(hanging, Err(ModelError::Timeout { .. })), "{hanging:?}");
-    assert!(matches!(waiting, Err(ModelError::Timeout { .. })), "{waiting:?}");
+    assert_eq!(waiting, Err(ModelError::Busy { places: 1 }));
     assert_eq!(setup.web.count(CHAT), 1, "the second request was never sent");
     assert!(setup.complete(ResponseFormat::Text).await.is_ok(), "the permit is free again");
 }
@@ -289,7 +234,7 @@ async fn limited_model_uses_half_of_the_concurrency() {
     };
     let (hanging, (waiting, other)) = tokio::join!(hanging, more);
     assert!(matches!(hanging, Err(ModelError::Timeout { .. })), "{hanging:?}");
-    assert!(matches!(waiting, Err(ModelError::Timeout { .. })), "{waiting:?}");
+    assert_eq!(waiting, Err(ModelError::Busy { places: 1 }));
     assert_eq!(other.unwrap().content, CompletionContent::Text("ok".to_owned()), "the other half is free");
     assert_eq!(web.count(CHAT), 2, "the second request was never sent");
 }
@@ -312,21 +257,6 @@ async fn invalid_and_oversized_responses_are_errors() {
     assert_eq!(flood, ModelError::TooLarge { subject: "the response" });
     let full = bad(Page::text("too long").status(413)).await;
     assert_eq!(full, ModelError::TooLarge { subject: "the request" });
-}
-
-#[tokio::test]
-async fn request_that_the_server_says_is_too_long_is_sent_once() {
-    let error = |status: u16| {
-        let text = r#"{"error":{"code":"context_length_exceeded","message":"max_tokens, temperature"}}"#;
-        Page::new("application/json", text).status(status)
-    };
-    // Neither another form nor a retry makes it shorter.
-    for status in [400, 500] {
-        let setup = Setup::new([error(status)]).await;
-        let found = setup.complete(ResponseFormat::Json).await;
-        assert_eq!(found.unwrap_err(), ModelError::TooLarge { subject: "the request" });
-        assert_eq!(setup.web.count(CHAT), 1);
-    }
 }
 
 #[tokio::test]
