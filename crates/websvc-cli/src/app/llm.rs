@@ -12,6 +12,12 @@ use crate::config::{Config, Llm};
 /// Minimum length of a prompt. A shorter one could not hold the instructions and a page.
 const MIN_INPUT_CHARS: usize = 4_000;
 
+/// Minimum context, in tokens. A shorter one has no space for the instructions, a part of a page and a response.
+const MIN_CONTEXT_TOKENS: u32 = 2_048;
+
+/// Minimum upper bound for the length of responses, in tokens. Shorter ones would be cut off.
+const MIN_OUTPUT_TOKENS: u32 = 256;
+
 /// Returns the model without contacting it. Returns `None` if none is configured.
 pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
     let Llm {
@@ -23,6 +29,8 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         timeout_ms,
         concurrency,
         max_input_chars,
+        context_tokens,
+        max_output_tokens,
     } = &config.llm;
     ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: every request to the model would time out");
     ensure!(*concurrency > 0, "llm.concurrency is 0: no request could be sent to the model");
@@ -30,6 +38,14 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         *max_input_chars >= MIN_INPUT_CHARS,
         "llm.max_input_chars is {max_input_chars}: the minimum is {MIN_INPUT_CHARS}"
     );
+    for (key, tokens, minimum) in [
+        ("context_tokens", context_tokens, MIN_CONTEXT_TOKENS),
+        ("max_output_tokens", max_output_tokens, MIN_OUTPUT_TOKENS),
+    ] {
+        if let Some(tokens) = tokens {
+            ensure!(*tokens >= minimum, "llm.{key} is {tokens}: the minimum is {minimum}");
+        }
+    }
     let non_empty = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
     let (model, rerank_model) = (non_empty(model), non_empty(rerank_model));
     let Some(base_url) = base_url.as_deref().filter(|url| !url.is_empty()) else {
@@ -55,6 +71,8 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         timeout: Duration::from_millis(*timeout_ms),
         concurrency: *concurrency,
         max_input_chars: *max_input_chars,
+        context_tokens: *context_tokens,
+        max_output_tokens: *max_output_tokens,
     };
     OpenAi::new(endpoint).map(Some).context("llm")
 }
@@ -92,7 +110,7 @@ mod tests {
             "[llm]\nbase_url = 'http://a.test/v1'\nmodel = 'm'\napi_key = \"s3cret\\n\"",
             Err("the key contains characters"),
         );
-        for key in ["timeout_ms", "concurrency", "max_input_chars"] {
+        for key in ["timeout_ms", "concurrency", "max_input_chars", "context_tokens", "max_output_tokens"] {
             check(&format!("[llm]\n{key} = 0"), Err(key));
         }
     }

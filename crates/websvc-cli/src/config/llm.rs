@@ -20,6 +20,10 @@ pub(crate) struct Llm {
     pub(crate) timeout_ms: u64,
     pub(crate) concurrency: usize,
     pub(crate) max_input_chars: usize,
+    /// Context of the server, in tokens.
+    pub(crate) context_tokens: Option<u32>,
+    /// Upper bound for the length of any response, in tokens.
+    pub(crate) max_output_tokens: Option<u32>,
 }
 
 impl Llm {
@@ -33,6 +37,8 @@ impl Llm {
         "timeout_ms",
         "concurrency",
         "max_input_chars",
+        "context_tokens",
+        "max_output_tokens",
     ];
 }
 
@@ -47,6 +53,8 @@ impl Default for Llm {
             timeout_ms: 120_000,
             concurrency: 4,
             max_input_chars: 48_000,
+            context_tokens: None,
+            max_output_tokens: None,
         }
     }
 }

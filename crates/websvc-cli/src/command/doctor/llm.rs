@@ -110,12 +110,15 @@ fn completion_finding(result: &Result<Completion, ModelError>, elapsed: Duration
 fn failed(error: &ModelError) -> Finding {
     let advice = match error {
         ModelError::Status { status: 401 | 403 } => "check `llm.api_key`",
-        ModelError::Status { .. } | ModelError::InvalidResponse { .. } | ModelError::TooLarge { .. } => {
-            "check `llm.base_url`, which usually ends in /v1, and `llm.model`"
-        }
-        ModelError::Timeout { .. } | ModelError::Unreachable { .. } | ModelError::NotConfigured => {
-            "check that the endpoint runs, `llm.base_url`, and the network"
-        }
+        ModelError::Status { .. }
+        | ModelError::Rejected { .. }
+        | ModelError::Refused { .. }
+        | ModelError::InvalidResponse { .. }
+        | ModelError::TooLarge { .. } => "check `llm.base_url`, which usually ends in /v1, and `llm.model`",
+        ModelError::Timeout { .. }
+        | ModelError::Busy { .. }
+        | ModelError::Unreachable { .. }
+        | ModelError::NotConfigured => "check that the endpoint runs, `llm.base_url`, and the network",
     };
     Finding::problem(CHECK, error.to_string(), advice)
 }
