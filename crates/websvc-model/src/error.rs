@@ -98,13 +98,13 @@ fn all_busy(places: usize) -> String {
 }
 
 impl ModelError {
-    /// Returns the error for the caller. In contrast to the message, it contains the words of a model that refuses. They are
-    /// untrusted, and must not be logged.
+    /// Returns the error for the caller, with what the operator can do about it. In contrast to the message, it contains the
+    /// words of a model that refuses. They are untrusted, and must not be logged.
     #[must_use]
     pub fn explanation(&self) -> String {
         match self {
             Self::Refused { text, usage: _ } if !text.is_empty() => format!("the model refused: {text}"),
-            error => error.to_string(),
+            error => error.with_advice(),
         }
     }
 

@@ -150,16 +150,18 @@ impl<'a> Run<'a> {
         };
         let request_bytes = INSTRUCTIONS.len() + prompt.len() + content.len();
         let decision = match model.complete(&request).await {
-            Ok(Completion { content, usage, is_content_truncated: _ }) => {
+            Ok(Completion { content, usage, is_content_truncated: _, is_cut_by_server: _ }) => {
                 let answer = content.into_json();
                 self.count(request_bytes, &answer, usage);
                 Decision::read(&answer)
             }
-            Err(ModelError::InvalidResponse { reason: _, usage }) => {
+            Err(
+                ModelError::InvalidResponse { reason: _, usage } | ModelError::Refused { text: _, usage },
+            ) => {
                 self.count(request_bytes, &Value::Null, usage);
                 None
             }
-            Err(ModelError::Timeout { .. }) if Instant::now() >= self.task.deadline => {
+            Err(error) if error.is_late() && Instant::now() >= self.task.deadline => {
                 return Err(TaskOutcome::Timeout);
             }
             Err(error) => return Err(TaskOutcome::Model(error)),

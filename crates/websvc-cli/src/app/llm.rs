@@ -78,8 +78,8 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
         timeout_ms,
         concurrency,
         max_input_chars,
-        context_tokens: _,
-        max_output_tokens: _,
+        context_tokens,
+        max_output_tokens,
         fallback: _,
     } = llm;
     check_limits(section, llm)?;
@@ -110,6 +110,8 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
         timeout: Duration::from_millis(*timeout_ms),
         concurrency: *concurrency,
         max_input_chars: *max_input_chars,
+        context_tokens: *context_tokens,
+        max_output_tokens: *max_output_tokens,
     };
     Ok(Some(EndpointConfig { endpoint, models: models_of_features(section, llm)? }))
 }

@@ -1,6 +1,7 @@
 //! Tests of formats that use a language model: generated text, model failures, and fallbacks without a model.
 
 mod clean;
+mod context;
 mod operators;
 
 use http::StatusCode;
@@ -47,7 +48,11 @@ impl ModelTest {
     }
 
     async fn with(responses: impl IntoIterator<Item = Page>, settings: &[(&str, &str)]) -> Self {
-        let model = FakeModel::scripted(responses);
+        Self::of(FakeModel::scripted(responses), settings).await
+    }
+
+    /// Starts a service with this model.
+    async fn of(model: FakeModel, settings: &[(&str, &str)]) -> Self {
         let link = |path: &str| {
             Page::html(format!("<title>x</title><main><p>A page.</p><a href='{path}'>x</a></main>"))
         };

@@ -26,7 +26,7 @@ pub(crate) use changes::{ChangedVersions, describe_changes};
 pub use personal_data::{NoAnswer, name_personal_data};
 pub use schema_check::schema_violation;
 pub use schema_compile::SCHEMA_COMPILER;
-pub(crate) use session::ModelSession;
+pub(crate) use session::{ModelSession, model_deadline};
 
 use session::{ContentRequest, Generated};
 

@@ -1,9 +1,22 @@
 //! The requests to the language model for one page.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use websvc_model::{CompletionContent, CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
+
+/// The time of a page that the model does not get, so that work without an answer of it is done in time, such as a choice by
+/// words.
+const FALLBACK_TIME: Duration = Duration::from_millis(200);
+
+/// The warning about a prompt that the server of the model has cut.
+pub(super) const CUT_BY_SERVER: &str = "the server of the language model read only a part of the request \
+    (llm.context_tokens; OLLAMA_CONTEXT_LENGTH of Ollama)";
+
+/// Returns the deadline of the model for work with this deadline.
+pub(crate) fn model_deadline(deadline: Instant) -> Instant {
+    deadline.checked_sub(FALLBACK_TIME).unwrap_or(deadline)
+}
 
 /// The model, the deadline and the warnings for one page.
 pub(crate) struct ModelSession<'a> {
@@ -49,11 +62,13 @@ impl ModelSession<'_> {
             content: Some(content),
             format: shape,
             max_tokens,
-            deadline: self.deadline,
+            deadline: model_deadline(self.deadline),
         };
         match self.stages.run(Stage::Model, model.complete(&completion_request)).await {
             Ok(completion) => {
-                if completion.is_content_truncated {
+                if completion.is_cut_by_server {
+                    self.warn(feature.name(), CUT_BY_SERVER);
+                } else if completion.is_content_truncated {
                     self.warn(feature.name(), "the content was shortened for the language model");
                 }
                 Some(completion.content)
@@ -68,7 +83,7 @@ impl ModelSession<'_> {
     /// Reports a failed request to the caller and in the log.
     fn warn_of_failure(&mut self, format: &str, error: &ModelError) {
         tracing::warn!(format, %error, "request to the language model failed");
-        self.warn(format, &format!("the language model failed: {}", error.with_advice()));
+        self.warn(format, &format!("the language model failed: {}", error.explanation()));
     }
 
     /// Adds a warning about a format.
@@ -76,6 +91,119 @@ impl ModelSession<'_> {
         let warning = format!("format {format}: {text}");
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use websvc_model::{Completion, ModelFuture, Ranking, Usage};
+
+    use super::super::highlights;
+    use super::*;
+
+    /// A model whose requests all end in the same way.
+    #[derive(Debug)]
+    enum EndingModel {
+        /// It uses all of its time.
+        Late,
+        /// Its server cuts the prompt.
+        Cut,
+        /// It refuses.
+        Refusing,
+    }
+
+    impl EndingModel {
+        async fn end(&self, deadline: Instant) -> Result<Completion, ModelError> {
+            match self {
+                Self::Late => {
+                    tokio::time::sleep_until(deadline.into()).await;
+                    Err(ModelError::Timeout { after: Duration::ZERO })
+                }
+                Self::Cut => Ok(Completion {
+                    content: CompletionContent::Text("yes".to_owned()),
+                    usage: Usage::default(),
+                    is_content_truncated: true,
+                    is_cut_by_server: true,
+                }),
+                Self::Refusing => {
+                    Err(ModelError::Refused { text: "I may not.".to_owned(), usage: Usage::default() })
+                }
+            }
+        }
+    }
+
+    impl Model for EndingModel {
+        fn can_complete(&self) -> bool {
+            true
+        }
+
+        fn can_rerank(&self) -> bool {
+            false
+        }
+
+        fn concurrency(&self) -> usize {
+            1
+        }
+
+        fn max_input_chars(&self) -> usize {
+            usize::MAX
+        }
+
+        fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
+            Box::pin(self.end(request.deadline))
+        }
+
+        fn rerank<'a>(
+            &'a self,
+            _: &'a str,
+            _: &'a [&'a str],
+            _: usize,
+            _: Instant,
+        ) -> ModelFuture<'a, Ranking> {
+            Box::pin(async { Err(ModelError::NotConfigured) })
+        }
+    }
+
+    fn session<'a>(model: &'a dyn Model, stages: &'a StageTimes, time: Duration) -> ModelSession<'a> {
+        ModelSession { model: Some(model), stages, deadline: Instant::now() + time, warnings: Vec::new() }
+    }
+
+    #[tokio::test]
+    async fn words_decide_in_time_if_the_model_uses_all_of_its_time() {
+        let stages = StageTimes::default();
+        let mut session = session(&EndingModel::Late, &stages, Duration::from_millis(700));
+        let deadline = session.deadline;
+        let markdown = "Coffee is roasted.\n\nSencha is a green tea.\n";
+        let Generated { content, by_model } = highlights::choose(&mut session, "green tea", markdown).await;
+        assert_eq!(content.as_deref(), Some("Sencha is a green tea."), "{:?}", session.warnings);
+        assert!(!by_model && Instant::now() < deadline);
+    }
+
+    #[tokio::test]
+    async fn warnings_name_the_key_of_a_cut_prompt_and_the_reason_of_a_refusal() {
+        for (model, expected) in [
+            (
+                EndingModel::Cut,
+                "format question: the server of the language model read only a part of the request (llm.context_tokens",
+            ),
+            (
+                EndingModel::Refusing,
+                "format question: the language model failed: the model refused: I may not.",
+            ),
+        ] {
+            let stages = StageTimes::default();
+            let mut session = session(&model, &stages, Duration::from_secs(60));
+            let request = ContentRequest {
+                feature: Feature::Question,
+                instructions: "",
+                prompt: "",
+                content: "",
+                shape: ResponseFormat::Text,
+                max_tokens: 1,
+            };
+            session.complete(request).await;
+            assert!(session.warnings[0].starts_with(expected), "{:?}", session.warnings);
         }
     }
 }

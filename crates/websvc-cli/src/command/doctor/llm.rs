@@ -159,14 +159,23 @@ impl Place<'_> {
     fn failed(self, name: String, error: &ModelError) -> Finding {
         let section = self.section();
         let advice = match error {
-            ModelError::Status { status: 401 | 403 } => format!("check `{section}.api_key`"),
+            ModelError::Status { status: 401 | 403 } | ModelError::Rejected { status: 401 | 403, .. } => {
+                format!("check `{section}.api_key`")
+            }
             ModelError::Status { status: 429 } => {
                 format!("check the quota of the endpoint, and lower `{section}.concurrency`")
             }
-            ModelError::Status { .. } | ModelError::InvalidResponse { .. } | ModelError::TooLarge { .. } => {
+            ModelError::Status { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Refused { .. }
+            | ModelError::InvalidResponse { .. }
+            | ModelError::TooLarge { .. } => {
                 format!("check `{section}.base_url`, which usually ends in /v1, and `{section}.model`")
             }
-            ModelError::Timeout { .. } | ModelError::Unreachable { .. } | ModelError::NotConfigured => {
+            ModelError::Timeout { .. }
+            | ModelError::Busy { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::NotConfigured => {
                 format!("check that the endpoint runs, `{section}.base_url`, and the network")
             }
         };

@@ -126,7 +126,6 @@ async fn failure_is_logged_with_the_words_of_the_server_and_counted() {
     assert_eq!(lines.len(), 1, "{lines:?}");
     let expected = json!({
         "endpoint": 0, "feature": "summary", "attempt": 1, "status": 401, "error_code": "invalid_api_key",
-        "error_type": "authentication_error",
     });
     assert_eq!(lines[0]["fields"], expected);
 }
