@@ -120,7 +120,9 @@ impl Outcome {
             ModelError::Timeout { .. } => Self::Timeout,
             ModelError::Busy { .. } => Self::Busy,
             ModelError::Status { status: 429 } => Self::RateLimited,
-            ModelError::Status { status: 500.. } | ModelError::Rejected { status: 500.., .. } => Self::ServerError,
+            ModelError::Status { status: 500.. } | ModelError::Rejected { status: 500.., .. } => {
+                Self::ServerError
+            }
             ModelError::Status { .. } | ModelError::Rejected { .. } => Self::Rejected,
             ModelError::TooLarge { .. } => Self::TooLarge,
             ModelError::Refused { .. } => Self::Refused,

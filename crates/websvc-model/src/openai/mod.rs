@@ -42,7 +42,6 @@ pub use form::AcceptedForm;
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
 
-
 /// The models of an endpoint.
 pub struct OpenAi {
     endpoint: Arc<Endpoint>,

@@ -58,7 +58,7 @@ mod tests {
         support.record(&[], first);
         let expected = AcceptedForm { response_format: "json_schema", dropped: Vec::new() };
         assert_eq!(support.accepted_form(true), Some(expected));
-        let last = ["temperature", "max_tokens", "reasoning", "no", "no"]
+        let last = ["temperature", "max_tokens", "reasoning", "response_format", "response_format"]
             .into_iter()
             .fold(first, |form, message| form.next(message).unwrap());
         support.record(&[], last);
