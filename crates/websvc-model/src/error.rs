@@ -123,7 +123,7 @@ impl ModelError {
             Self::Status { status: 404 } => Some("check llm.base_url and llm.model"),
             Self::Unreachable { .. } => Some("check that the endpoint runs, and llm.base_url"),
             Self::Timeout { .. } => Some("llm.timeout_ms is the maximum"),
-            Self::Busy { .. } => Some("llm.concurrency is their number"),
+            Self::Busy { .. } => Some("raise llm.concurrency if the server can work on more requests"),
             Self::TooLarge { subject: "the request" } => {
                 Some("give the model a longer context, and check llm.context_tokens and llm.max_input_chars")
             }
@@ -163,11 +163,13 @@ mod tests {
             ),
             (
                 ModelError::Busy { places: 4 },
-                "not sent: all 4 places of the model are busy (llm.concurrency is their number)",
+                "not sent: all 4 places of the model are busy (raise llm.concurrency if the server can work \
+                 on more requests)",
             ),
             (
                 ModelError::Busy { places: 1 },
-                "not sent: the only place of the model is busy (llm.concurrency is their number)",
+                "not sent: the only place of the model is busy (raise llm.concurrency if the server can work \
+                 on more requests)",
             ),
             (ModelError::TooLarge { subject: "the response" }, "the response is too large"),
         ] {

@@ -71,10 +71,9 @@ pub struct CompletionRequest<'a> {
 pub enum ResponseFormat<'a> {
     /// Any text.
     Text,
-    /// A JSON object.
+    /// A JSON object. The model may still return another value, which the caller may unwrap.
     Json,
-    /// A JSON value that follows a JSON Schema. The model may still violate it. If the schema has the type `object`, it is
-    /// an object, or a list in which one may be wrapped.
+    /// A JSON value that follows a JSON Schema. The model may still violate it.
     Schema(&'a Value),
     /// As [`Schema`](Self::Schema), but an answer without an object that has the required fields of the schema is
     /// returned as text.

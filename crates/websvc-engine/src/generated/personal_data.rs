@@ -212,6 +212,8 @@ pub async fn name_personal_data(
         .inspect_err(|error| tracing::warn!(%error, "redactPII: request to the language model failed"));
     let completion = completion.ok().filter(|completion| !completion.is_content_truncated);
     let json = completion.ok_or(NoAnswer::Unread)?.content.into_json();
+    // A list is not an object, although it can be read as one.
+    let json = Some(json).filter(Value::is_object).ok_or(NoAnswer::Unread)?;
     let Findings { findings } = serde_json::from_value(json).map_err(|_invalid| NoAnswer::Unread)?;
     let requested: Vec<(Kind, &str)> =
         findings.iter().filter_map(|finding| requested(finding, kinds)).collect();

@@ -50,8 +50,13 @@ impl<T> Generated<T> {
     }
 }
 
+fn is_object(content: &CompletionContent) -> bool {
+    matches!(content, CompletionContent::Json(value) if value.is_object())
+}
+
 impl ModelSession<'_> {
-    /// Sends a request to the model. If it fails, adds a warning and returns `None`.
+    /// Sends a request to the model. If it fails, or if its answer without a schema is not an object, adds a warning and returns
+    /// `None`.
     pub(super) async fn complete(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
         let model = self.model?;
         let ContentRequest { feature, instructions, prompt, content, shape, max_tokens } = request;
@@ -70,6 +75,10 @@ impl ModelSession<'_> {
                     self.warn(feature.name(), CUT_BY_SERVER);
                 } else if completion.is_content_truncated {
                     self.warn(feature.name(), "the content was shortened for the language model");
+                }
+                if shape == ResponseFormat::Json && !is_object(&completion.content) {
+                    self.warn(feature.name(), "the language model failed: its answer is not an object");
+                    return None;
                 }
                 Some(completion.content)
             }
@@ -97,7 +106,8 @@ impl ModelSession<'_> {
 
 #[cfg(test)]
 mod tests {
-    use websvc_model::{Completion, ModelFuture, Ranking, Usage};
+    use serde_json::json;
+    use websvc_model::{Completion, FakeModel, ModelFuture, Ranking, Usage};
 
     use super::super::highlights;
     use super::*;
@@ -169,6 +179,24 @@ mod tests {
         ModelSession { model: Some(model), stages, deadline: Instant::now() + time, warnings: Vec::new() }
     }
 
+    fn request(feature: Feature, shape: ResponseFormat<'_>) -> ContentRequest<'_> {
+        ContentRequest { feature, instructions: "", prompt: "", content: "", shape, max_tokens: 1 }
+    }
+
+    #[tokio::test]
+    async fn answer_without_a_schema_is_an_object() {
+        let list = json!([1, 2, 3]);
+        for (answer, is_valid) in [(json!({ "a": 1 }), true), (list.clone(), false), (json!("a"), false)] {
+            let model = FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())));
+            let stages = StageTimes::default();
+            let mut session = session(&model, &stages, Duration::from_secs(60));
+            let found = session.complete(request(Feature::Json, ResponseFormat::Json)).await;
+            assert_eq!((found.is_some(), session.warnings.is_empty()), (is_valid, is_valid), "{found:?}");
+            // The caller checks the schema, and may ask for a correction.
+            assert!(session.complete(request(Feature::Json, ResponseFormat::Schema(&list))).await.is_some());
+        }
+    }
+
     #[tokio::test]
     async fn words_decide_in_time_if_the_model_uses_all_of_its_time() {
         let stages = StageTimes::default();
@@ -194,15 +222,7 @@ mod tests {
         ] {
             let stages = StageTimes::default();
             let mut session = session(&model, &stages, Duration::from_secs(60));
-            let request = ContentRequest {
-                feature: Feature::Question,
-                instructions: "",
-                prompt: "",
-                content: "",
-                shape: ResponseFormat::Text,
-                max_tokens: 1,
-            };
-            session.complete(request).await;
+            session.complete(request(Feature::Question, ResponseFormat::Text)).await;
             assert!(session.warnings[0].starts_with(expected), "{:?}", session.warnings);
         }
     }

@@ -152,7 +152,7 @@ impl<'a> CompletionCall<'a> {
     fn read(&mut self, response: &Value, prompt: &Prompt) -> Option<Result<Completion, ModelError>> {
         let OpenAi { support, reasons, .. } = self.openai;
         support.record(&self.rejected, self.form);
-        let is_cut_by_server = self.is_cut_by_server(usage_of(response), prompt);
+        let is_cut_by_server = self.is_cut_by_server(response, prompt);
         let is_truncated = prompt.messages.is_content_truncated || is_cut_by_server;
         match parse_completion(response, self.request.format, is_truncated) {
             Err(ModelError::InvalidResponse { usage, .. })
@@ -170,13 +170,15 @@ impl<'a> CompletionCall<'a> {
     }
 
     /// Returns whether the server has read only a part of the prompt, by the tokens that it counts. The log says it once.
-    fn is_cut_by_server(&self, usage: Usage, prompt: &Prompt) -> bool {
+    fn is_cut_by_server(&self, response: &Value, prompt: &Prompt) -> bool {
         let tokens = prompt.messages.tokens;
+        let counted = usage_of(response).input_tokens;
+        let cached = response["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or_default();
         let OpenAi { context, has_logged_cut, .. } = self.openai;
-        let is_cut = context.learn_usage(tokens, usage.input_tokens) == PromptReading::Cut;
+        let is_cut = context.learn_usage(tokens, counted, cached) == PromptReading::Cut;
         if is_cut && !has_logged_cut.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                counted = usage.input_tokens,
+                counted,
                 estimated = tokens.likely as u64,
                 "the server of the language model probably left out a part of a prompt: set llm.context_tokens to its \
                  context, or give it a longer one (OLLAMA_CONTEXT_LENGTH of Ollama)"

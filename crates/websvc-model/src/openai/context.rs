@@ -146,12 +146,14 @@ impl ContextWindow {
         factor
     }
 
-    /// Learns from the tokens of a prompt that the server reports. Returns whether it has read all of the prompt.
-    pub(super) fn learn_usage(&self, prompt: TokenEstimate, reported: u64) -> PromptReading {
+    /// Learns from the tokens of a prompt that the server reports, and of which `cached` were in its cache. Returns whether it
+    /// has read all of the prompt.
+    pub(super) fn learn_usage(&self, prompt: TokenEstimate, reported: u64, cached: u64) -> PromptReading {
         if reported < MIN_REPORTED_TOKENS && prompt.likely > MIN_CUT_TOKENS || reported == 0 {
             return PromptReading::Whole;
         }
-        if prompt.likely > MIN_CUT_TOKENS && (reported as f64) < prompt.least {
+        // Some servers do not count what was in their cache.
+        if prompt.likely > MIN_CUT_TOKENS && (reported.saturating_add(cached) as f64) < prompt.least {
             return PromptReading::Cut;
         }
         if prompt.likely >= MIN_LEARNED_TOKENS {
@@ -249,20 +251,20 @@ mod tests {
     fn reported_tokens_correct_the_estimate_within_bounds() {
         let window = ContextWindow::new(None, None);
         for _ in 0..50 {
-            assert_eq!(window.learn_usage(prompt(800.0), 1_224), PromptReading::Whole);
+            assert_eq!(window.learn_usage(prompt(800.0), 1_224, 0), PromptReading::Whole);
         }
         assert!((window.factor() - 1.5).abs() < 0.01, "{}", window.factor());
         for _ in 0..200 {
-            window.learn_usage(prompt(800.0), 584);
+            window.learn_usage(prompt(800.0), 584, 0);
         }
         assert!((window.factor() - 0.7).abs() < 0.01, "{}", window.factor());
         for _ in 0..200 {
-            window.learn_usage(prompt(900.0), 3_924);
+            window.learn_usage(prompt(900.0), 3_924, 0);
         }
         assert!(window.factor() <= MAX_FACTOR, "{}", window.factor());
         let factor = window.factor();
         for (likely, reported) in [(100.0, 900), (900.0, 0), (900.0, 100_000), (900.0, 30)] {
-            window.learn_usage(prompt(likely), reported);
+            window.learn_usage(prompt(likely), reported, 0);
         }
         assert_eq!(window.factor(), factor, "short prompts and impossible reports teach nothing");
     }
@@ -270,15 +272,17 @@ mod tests {
     #[test]
     fn prompt_with_far_fewer_tokens_was_cut() {
         let window = ContextWindow::new(None, None);
-        for (likely, reported, expected) in [
-            (8_000.0, 4_096, PromptReading::Cut),
-            (8_000.0, 4_900, PromptReading::Whole),
-            (900.0, 513, PromptReading::Whole),
+        for (likely, reported, cached, expected) in [
+            (8_000.0, 4_096, 0, PromptReading::Cut),
+            (8_000.0, 4_096, 100, PromptReading::Cut),
+            (8_000.0, 4_096, 4_000, PromptReading::Whole),
+            (8_000.0, 4_900, 0, PromptReading::Whole),
+            (900.0, 513, 0, PromptReading::Whole),
             // Of the part that was not in the cache.
-            (8_000.0, 11, PromptReading::Whole),
-            (8_000.0, 0, PromptReading::Whole),
+            (8_000.0, 11, 0, PromptReading::Whole),
+            (8_000.0, 0, 0, PromptReading::Whole),
         ] {
-            assert_eq!(window.learn_usage(prompt(likely), reported), expected, "{likely} {reported}");
+            assert_eq!(window.learn_usage(prompt(likely), reported, cached), expected, "{likely} {reported}");
         }
     }
 }

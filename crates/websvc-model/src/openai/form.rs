@@ -207,6 +207,10 @@ fn is_about_format(message: &str) -> bool {
         "guided",
         "structured output",
         "structured_output",
+        "json mode",
+        "json_validate",
+        "failed to generate json",
+        "unknown name",
         "unsupported",
         "not supported",
         "not support",
@@ -217,7 +221,7 @@ fn is_about_format(message: &str) -> bool {
         "additional properties",
     ];
     const WRONG: &[&str] = &["unknown", "unrecognized", "unexpected", "invalid"];
-    const NAMES: &[&str] = &["parameter", "field", "argument", "property", "option"];
+    const NAMES: &[&str] = &["parameter", "field", "argument", "property", "option", "format"];
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
     message.trim().is_empty() || has(FORMAT) || has(WRONG) && has(NAMES)
 }
@@ -297,6 +301,8 @@ mod tests {
             (r#"{"detail":[{"type":"extra_forbidden","msg":"extra inputs are not permitted"}]}"#, true),
             ("unknown field `type`", true),
             ("this model does not support structured output", true),
+            (r#"{"message":"failed to generate json","code":"json_validate_failed"}"#, true),
+            ("invalid format: expected \"json\" or an object", true),
             ("", true),
             ("the model has no such context", false),
             ("unknown model: tiny", false),

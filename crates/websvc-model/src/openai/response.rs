@@ -49,43 +49,17 @@ fn parse_content(response: &Value, format: ResponseFormat<'_>) -> Result<Complet
         }
         let wants_json = format != ResponseFormat::Text;
         let answer = wants_json.then(|| json_in_reasoning(message)).flatten();
-        return in_form(answer.ok_or_else(|| invalid("no text"))?, format).map(CompletionContent::Json);
+        return answer.map(CompletionContent::Json).ok_or_else(|| invalid("no text"));
     }
     let as_text = || Ok(CompletionContent::Text(without_reasoning(text)?.to_owned()));
     match format {
         ResponseFormat::Text => as_text(),
-        ResponseFormat::Json | ResponseFormat::Schema(_) => {
-            in_form(extract_json(text)?, format).map(CompletionContent::Json)
-        }
+        ResponseFormat::Json | ResponseFormat::Schema(_) => Ok(CompletionContent::Json(extract_json(text)?)),
         ResponseFormat::SchemaOrText(schema) => match extract_json(text) {
             Ok(value) if has_required(&value, schema) => Ok(CompletionContent::Json(value)),
             Ok(_) | Err(_) => as_text(),
         },
     }
-}
-
-/// Returns the value if it has the form of an answer: an object, if one is wanted. A list may wrap it, or be its only list;
-/// the caller, who knows the schema, decides.
-fn in_form(value: Value, format: ResponseFormat<'_>) -> Result<Value, ModelError> {
-    let is_wanted = match format {
-        ResponseFormat::Text | ResponseFormat::SchemaOrText(_) => true,
-        ResponseFormat::Json => value.is_object(),
-        ResponseFormat::Schema(schema) if schema["type"] == "object" => {
-            value.is_object() || value.as_array().is_some_and(|items| may_be_wrapped(items, schema))
-        }
-        ResponseFormat::Schema(_) => true,
-    };
-    if is_wanted { Ok(value) } else { Err(invalid("its JSON is not an object")) }
-}
-
-/// Returns whether a list has an object as its only item, or may be the only list of an object of the schema.
-fn may_be_wrapped(items: &[Value], schema: &Value) -> bool {
-    let is_wrapper = items.len() == 1 && items[0].is_object();
-    let properties = schema["properties"].as_object();
-    let may_be_list = |property: &Value| property["type"] == "array" || property.get("$ref").is_some();
-    let lists =
-        properties.map_or(1, |properties| properties.values().filter(|value| may_be_list(value)).count());
-    is_wrapper || lists == 1
 }
 
 /// Returns whether a value is an object with the required fields of a schema.
@@ -261,40 +235,9 @@ mod tests {
             ("I cannot do that.", None),
             (r#"{"a": "#, None),
         ] {
-            let format = ResponseFormat::Schema(&Value::Null);
-            let found = parse_completion(&completion(&json!(text), "stop"), format, false);
+            let found = parse_completion(&completion(&json!(text), "stop"), ResponseFormat::Json, false);
             assert_eq!(found.ok().map(|found| found.content.into_json()), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn object_is_an_object() {
-        let object = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
-        let list = json!({ "type": "object", "properties": { "numbers": { "type": "array" } } });
-        let any = json!({ "type": "object" });
-        let array = json!({ "type": "array" });
-        let check = |format: ResponseFormat<'_>, text: &str, is_valid: bool| {
-            for response in [completion(&json!(text), "stop"), {
-                let message = json!({ "content": "", "reasoning": text });
-                json!({ "choices": [{ "message": message, "finish_reason": "stop" }] })
-            }] {
-                let found = parse_completion(&response, format, false);
-                assert_eq!(found.is_ok(), is_valid, "{format:?} {text}: {found:?}");
-            }
-        };
-        for format in [ResponseFormat::Json, ResponseFormat::Schema(&object)] {
-            check(format, "[1, 2, 3]", false);
-            check(format, r#"{"name": "x"}"#, true);
-            check(format, "[]", false);
-        }
-        check(ResponseFormat::Json, r#"[{"name": "x"}]"#, false);
-        // The caller unwraps these by the schema.
-        check(ResponseFormat::Schema(&object), r#"[{"name": "x"}]"#, true);
-        check(ResponseFormat::Schema(&list), "[1, 2, 3]", true);
-        check(ResponseFormat::Schema(&any), "[1, 2, 3]", true);
-        check(ResponseFormat::Schema(&array), "[1, 2, 3]", true);
-        let null = parse_completion(&completion(&json!("null"), "stop"), ResponseFormat::Schema(&any), false);
-        assert_eq!(null.unwrap_err().to_string(), "its response cannot be used: its JSON is not an object");
     }
 
     #[test]
@@ -374,7 +317,7 @@ mod tests {
     fn json_that_the_server_takes_for_reasoning_is_the_answer() {
         for (field, reasoning, expected) in [
             ("reasoning", r#"{"a": 1}"#, Some(json!({ "a": 1 }))),
-            ("reasoning_content", "{\"a\": [1]}\n", Some(json!({ "a": [1] }))),
+            ("reasoning_content", "[1]\n", Some(json!([1]))),
             ("reasoning", "I could answer {\"a\": 1}", None),
             ("reasoning", "1", None),
         ] {

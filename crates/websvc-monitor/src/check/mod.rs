@@ -266,6 +266,10 @@ impl CheckRun {
                 result.fields.judgment = judgment;
                 charges.push(charge);
             }
+            if self.definition.judges().is_some() {
+                // Judgments may take minutes, and are useless for a check that was deleted meanwhile.
+                self.save().await?;
+            }
         }
         let target = self.progress.targets[index].result.target_id.clone();
         let (monitor, check) = (&self.record.monitor_id, &self.record.id);
