@@ -136,3 +136,30 @@ fn recipes_of_the_manual_are_valid() {
     }
     assert!(count >= 10, "{count} recipes");
 }
+
+/// Returns the number after a text.
+fn number_after(text: &str, before: &str) -> u64 {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before:?}"));
+    rest.chars().map_while(|c| c.to_digit(10)).fold(0, |number, digit| number * 10 + u64::from(digit))
+}
+
+#[test]
+fn recipes_have_the_context_and_the_places_of_their_server() {
+    let page = include_str!("../../../../../docs/models.md");
+    for (title, context, places, divisor) in [
+        ("llama.cpp", " -c ", " -np ", " -np "),
+        ("Ollama", "OLLAMA_CONTEXT_LENGTH=", "OLLAMA_NUM_PARALLEL=", ""),
+        ("vLLM", "--max-model-len ", "--max-num-seqs ", ""),
+        ("SGLang", "--context-length ", "--max-running-requests ", ""),
+    ] {
+        let (_, recipe) = page.split_once(&format!("\n### {title}\n")).unwrap();
+        let recipe = recipe.split("\n###").next().unwrap();
+        let parts = if divisor.is_empty() { 1 } else { number_after(recipe, divisor) };
+        assert_eq!(
+            number_after(recipe, "context_tokens = "),
+            number_after(recipe, context) / parts,
+            "{title}"
+        );
+        assert_eq!(number_after(recipe, "concurrency = "), number_after(recipe, places), "{title}");
+    }
+}
