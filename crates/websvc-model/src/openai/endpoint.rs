@@ -163,14 +163,13 @@ impl Endpoint {
         label: Attempt,
         time: TimeBudget,
     ) -> Result<Value, AttemptFailure> {
-        let result = self.client.fetch(request).await;
-        log_failure(label, &result);
-        match result {
+        match self.client.fetch(request).await {
             Ok(response) if response.status.is_success() => {
                 let body = parse_json(&response)?;
                 match status_in_body(&body) {
                     None => Ok(body),
                     Some(status) => {
+                        label.log_status(status, &response.body);
                         let error = ModelError::Status { status };
                         Err(match temporary(status, None) {
                             Some(kind) => AttemptFailure::Temporary(kind, error),
@@ -179,28 +178,20 @@ impl Endpoint {
                     }
                 }
             }
-            Ok(response) => Err(to_attempt_failure(&response)),
-            Err(error) => Err(match to_model_error(&error, time) {
-                error @ ModelError::Unreachable { .. } => {
-                    AttemptFailure::Temporary(Temporary::Failure, error)
-                }
-                error => error.into(),
-            }),
-        }
-    }
-}
-
-/// Logs an attempt that has failed.
-fn log_failure(label: Attempt, result: &Result<FetchResponse, FetchError>) {
-    match result {
-        Ok(response) if response.status.is_success() => {
-            let body = serde_json::from_slice(&response.body).ok();
-            if let Some(status) = body.as_ref().and_then(status_in_body) {
-                label.log_status(status, &response.body);
+            Ok(response) => {
+                label.log_status(response.status.as_u16(), &response.body);
+                Err(to_attempt_failure(&response))
+            }
+            Err(error) => {
+                label.log_unreachable(reason_of(&error));
+                Err(match to_model_error(&error, time) {
+                    error @ ModelError::Unreachable { .. } => {
+                        AttemptFailure::Temporary(Temporary::Failure, error)
+                    }
+                    error => error.into(),
+                })
             }
         }
-        Ok(response) => label.log_status(response.status.as_u16(), &response.body),
-        Err(error) => label.log_unreachable(reason_of(error)),
     }
 }
 
