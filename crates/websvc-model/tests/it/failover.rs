@@ -83,7 +83,7 @@ fn down(status: u16) -> Page {
 
 #[tokio::test]
 async fn next_endpoint_answers_and_the_failed_one_is_skipped() {
-    for status in [429, 500, 503] {
+    for status in [429, 503] {
         let endpoints = Endpoints::new([down(status), text("late")], [text("one"), text("two")]).await;
         assert_eq!(endpoints.answer(Feature::Summary).await, "one");
         assert_eq!(endpoints.counts(), (1, 1));
@@ -94,6 +94,14 @@ async fn next_endpoint_answers_and_the_failed_one_is_skipped() {
         assert_eq!((first.failed, first.skipped, first.is_paused), (1, 1, true));
         assert_eq!((second.answered, second.failed, second.is_paused), (2, 0, false));
     }
+}
+
+#[tokio::test]
+async fn endpoint_that_fails_several_times_is_replaced() {
+    let failures = (0..4).map(|_| Page::text("down").status(502));
+    let endpoints = Endpoints::new(failures, [text("one")]).await;
+    assert_eq!(endpoints.answer(Feature::Summary).await, "one");
+    assert_eq!(endpoints.counts(), (4, 1), "with 3 retries");
 }
 
 #[tokio::test]
@@ -120,8 +128,8 @@ async fn endpoint_that_cannot_be_reached_is_replaced() {
 
 #[tokio::test]
 async fn skipped_endpoint_is_the_last_resort() {
-    let endpoints = Endpoints::new([down(503), text("back")], [down(502), down(500)]).await;
-    assert_eq!(endpoints.complete(Feature::Summary).await, Err(ModelError::Status { status: 502 }));
+    let endpoints = Endpoints::new([down(503), text("back")], [down(429)]).await;
+    assert_eq!(endpoints.complete(Feature::Summary).await, Err(ModelError::Status { status: 429 }));
     assert_eq!(endpoints.answer(Feature::Summary).await, "back");
     assert_eq!(endpoints.counts(), (2, 1));
 }
