@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
+use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage, cut, one_line};
 
 use crate::blocking::run_blocking;
 use crate::instructions::COLLECT;
@@ -67,6 +67,7 @@ pub async fn collect_page(
         }
         first += count;
         let request = CompletionRequest {
+            feature: Feature::Extract,
             instructions: COLLECT,
             user_prompt: &prompt,
             content: Some(&content),

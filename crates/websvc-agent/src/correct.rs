@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut};
+use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage, cut};
 
 use crate::instructions::COMPOSE;
 use crate::normalize::usable_data;
@@ -49,6 +49,7 @@ pub async fn correct_data(
     content.add("Draft", [data.to_string()], remaining);
     let content = content.finish();
     let request = CompletionRequest {
+        feature: Feature::Extract,
         instructions: COMPOSE,
         user_prompt: &prompt,
         content: Some(&content),

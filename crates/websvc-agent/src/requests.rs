@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage};
+use websvc_model::{Completion, CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage};
 
 use crate::normalize::unwrap;
 use crate::report::RunOutcome;
@@ -67,7 +67,7 @@ pub(crate) async fn complete(
 ) -> Result<(ModelAnswer, Usage), ModelError> {
     let request_bytes = request_bytes(request);
     match model.complete(request).await {
-        Ok(Completion { content, usage, is_content_truncated: _ }) => {
+        Ok(Completion { content, usage, is_content_truncated: _, is_cut_by_server: _ }) => {
             let value = match request.format {
                 ResponseFormat::Schema(schema) => unwrap(content.into_json(), schema),
                 ResponseFormat::SchemaOrText(_) | ResponseFormat::Text | ResponseFormat::Json => {
@@ -79,6 +79,9 @@ pub(crate) async fn complete(
         }
         Err(ModelError::InvalidResponse { reason, usage }) => {
             Ok((Err(reason), usage.or_estimate(request_bytes, 0)))
+        }
+        Err(ModelError::Refused { text: _, usage }) => {
+            Ok((Err("the model refused to answer"), usage.or_estimate(request_bytes, 0)))
         }
         Err(error) => Err(error),
     }
@@ -151,6 +154,7 @@ impl<'a> Requests<'a> {
         let Request { instructions, prompt, content, format, max_tokens } = request;
         let started = Instant::now();
         let completion = CompletionRequest {
+            feature: Feature::Agent,
             instructions,
             user_prompt: prompt,
             content: Some(content),
@@ -171,7 +175,7 @@ impl<'a> Requests<'a> {
                 self.count(usage.or_estimate(request_bytes(&completion), 0));
                 Ok(Err("it is too large"))
             }
-            Err(ModelError::Timeout { .. }) if Instant::now() >= deadline => Err(RunOutcome::Timeout),
+            Err(error) if error.is_late() && Instant::now() >= deadline => Err(RunOutcome::Timeout),
             Err(error) => Err(RunOutcome::Model(error)),
         }
     }

@@ -3,6 +3,7 @@
 mod artifacts;
 mod audit;
 mod browser;
+mod headers;
 mod jobs;
 mod llm;
 mod mail;
@@ -42,7 +43,7 @@ pub(crate) use artifacts::bucket_location;
 pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
-pub(crate) use llm::model;
+pub(crate) use llm::{endpoint_urls, model, section as llm_section};
 pub(crate) use mail::mail_settings;
 pub(crate) use media::{downloader, media_tools};
 pub(crate) use mirror_sink::ensure_complete;

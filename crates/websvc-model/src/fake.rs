@@ -61,7 +61,12 @@ impl Model for FakeModel {
         let chars = request.content.map_or(0, |content| content.chars().count());
         let is_content_truncated = chars > self.max_input_chars;
         Box::pin(async move {
-            Ok(Completion { content: content?, usage: Usage::default(), is_content_truncated })
+            Ok(Completion {
+                content: content?,
+                usage: Usage::default(),
+                is_content_truncated,
+                is_cut_by_server: false,
+            })
         })
     }
 

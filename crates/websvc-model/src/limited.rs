@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::ModelError;
+use crate::metrics::ModelMetrics;
 use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 
 /// A model with a lower concurrency limit than the model that it uses.
@@ -26,19 +27,22 @@ impl LimitedModel {
     }
 
     async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
-        acquire(&self.permits, Instant::now(), deadline).await
+        acquire(&self.permits, self.concurrency, deadline).await
     }
 }
 
-/// Waits for a permit until the deadline. `started` is the start of the request, for the error.
+/// Waits for one of `places` permits until the deadline.
+///
+/// # Errors
+/// [`ModelError::Busy`]
 pub(crate) async fn acquire(
     permits: &Semaphore,
-    started: Instant,
+    places: usize,
     deadline: Instant,
 ) -> Result<SemaphorePermit<'_>, ModelError> {
     match tokio::time::timeout_at(deadline.into(), permits.acquire()).await {
         Ok(permit) => Ok(permit.expect("the semaphore is never closed")),
-        Err(_elapsed) => Err(ModelError::Timeout { after: deadline.saturating_duration_since(started) }),
+        Err(_elapsed) => Err(ModelError::Busy { places }),
     }
 }
 
@@ -77,5 +81,9 @@ impl Model for LimitedModel {
             let _permit = self.acquire(deadline).await?;
             self.model.rerank(query, texts, max_results, deadline).await
         })
+    }
+
+    fn metrics(&self) -> Option<ModelMetrics> {
+        self.model.metrics()
     }
 }

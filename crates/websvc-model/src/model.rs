@@ -7,6 +7,8 @@ use serde_json::Value;
 use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
+use crate::feature::Feature;
+use crate::metrics::ModelMetrics;
 
 /// A future that a model returns.
 pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
@@ -22,7 +24,8 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Returns the maximum number of concurrent requests. Further requests wait.
     fn concurrency(&self) -> usize;
 
-    /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated.
+    /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated. It follows the context
+    /// of the server as far as that is known, so it may change.
     fn max_input_chars(&self) -> usize;
 
     /// Completes a request. The future fails with [`ModelError`].
@@ -36,12 +39,19 @@ pub trait Model: fmt::Debug + Send + Sync {
         max_results: usize,
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking>;
+
+    /// Returns the metrics since the start of the process, if the model has any.
+    fn metrics(&self) -> Option<ModelMetrics> {
+        None
+    }
 }
 
 /// A request to a model. Instructions and user prompt are never truncated. If they leave no space for the content, the
 /// request fails.
 #[derive(Debug, Clone, Copy)]
 pub struct CompletionRequest<'a> {
+    /// The feature that the request is for.
+    pub feature: Feature,
     /// The instructions of the service. They contain no text of callers or pages.
     pub instructions: &'a str,
     /// The prompt of the caller.
@@ -50,9 +60,9 @@ pub struct CompletionRequest<'a> {
     pub content: Option<&'a str>,
     /// The format of the response.
     pub format: ResponseFormat<'a>,
-    /// The maximum length of the response, in tokens of the model.
+    /// The maximum length of the response, in tokens of the model. A short context may lower it.
     pub max_tokens: u32,
-    /// The deadline of the response.
+    /// The deadline of the response, including the wait for a place of the model.
     pub deadline: Instant,
 }
 
@@ -61,7 +71,7 @@ pub struct CompletionRequest<'a> {
 pub enum ResponseFormat<'a> {
     /// Any text.
     Text,
-    /// A JSON object.
+    /// A JSON object. The model may still return another value, which the caller may unwrap.
     Json,
     /// A JSON value that follows a JSON Schema. The model may still violate it.
     Schema(&'a Value),
@@ -79,6 +89,8 @@ pub struct Completion {
     pub usage: Usage,
     /// True if the end of the content of the request was truncated.
     pub is_content_truncated: bool,
+    /// True if the server probably left out a part of the request without saying so. Then the content counts as truncated.
+    pub is_cut_by_server: bool,
 }
 
 /// The content of a response: a text for [`ResponseFormat::Text`], either for [`ResponseFormat::SchemaOrText`],

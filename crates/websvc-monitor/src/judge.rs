@@ -3,17 +3,14 @@
 //! Diffs and pages are content of other people, so they are data for the model and never instructions. A judgment that
 //! fails counts as meaningful: no alert is lost.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use websvc_model::{CompletionRequest, Model, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_types::monitor::{
     MeaningfulChange, MeaningfulChangeKind, MonitorConfidence, MonitorJudgment, MonitorSearchStatus,
 };
-
-/// Time limit of a judgment.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum length of a judgment, in tokens of the model.
 const MAX_TOKENS: u32 = 1_500;
@@ -29,17 +26,21 @@ const CHANGES: &str = "You decide whether the changes of a web page matter for t
 const RESULT: &str = "You decide whether a web page that a search found is worth an alert for the goal of a person. Answer \
     `alert` if the page reports what the goal asks for, `watch` if it may do so later, and `ignore` if it does not.";
 
-/// Returns the judgment of a changed page, or the reason why there is none.
+/// Returns the judgment of a changed page, or the reason why there is none. Until the deadline it waits for a place of the
+/// model, whose own time for a request begins after that.
 pub(crate) async fn judge_changes(
     model: &dyn Model,
     goal: &str,
     diff: &str,
+    deadline: Instant,
 ) -> Result<MonitorJudgment, String> {
     let Answer { content: answer, is_content_truncated } =
-        complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema()).await?;
+        complete::<ChangesAnswer>(model, CHANGES, goal, diff, &changes_schema(), deadline).await?;
     if is_content_truncated && !answer.meaningful {
         // The part that the model did not read may matter.
-        return Ok(undecided("the model could not read all of them (llm.max_input_chars)"));
+        return Ok(undecided(
+            "the model could not read all of them (llm.max_input_chars, llm.context_tokens)",
+        ));
     }
     Ok(answer.into_judgment())
 }
@@ -58,11 +59,12 @@ pub(crate) async fn judge_result(
     model: &dyn Model,
     goal: &str,
     page: &str,
+    deadline: Instant,
 ) -> Result<ResultDecision, String> {
     let schema = result_schema();
     // The beginning of a page shows its subject, so a page may be truncated.
     let Answer { content: answer, is_content_truncated: _ } =
-        complete::<ResultAnswer>(model, RESULT, goal, page, &schema).await?;
+        complete::<ResultAnswer>(model, RESULT, goal, page, &schema, deadline).await?;
     let text = |text: Option<String>| text.map(bounded).filter(|text| !text.is_empty());
     Ok(ResultDecision {
         status: match answer.decision {
@@ -101,19 +103,27 @@ async fn complete<T: for<'de> Deserialize<'de>>(
     goal: &str,
     content: &str,
     schema: &Value,
+    deadline: Instant,
 ) -> Result<Answer<T>, String> {
     let prompt = format!("The goal: {goal}");
     let request = CompletionRequest {
+        feature: Feature::Judge,
         instructions,
         user_prompt: &prompt,
         content: Some(content),
         format: ResponseFormat::Schema(schema),
         max_tokens: MAX_TOKENS,
-        deadline: Instant::now() + TIMEOUT,
+        deadline,
     };
-    let completion =
-        model.complete(&request).await.map_err(|error| format!("the language model failed: {error}"))?;
-    let content = serde_json::from_value(completion.content.into_json())
+    let failure = |error: ModelError| format!("the language model failed: {}", error.explanation());
+    let completion = model.complete(&request).await.map_err(failure)?;
+    let content = completion.content.into_json();
+    if !content.is_object() {
+        return Err(
+            "the answer of the language model does not follow the schema: it is not an object".to_owned()
+        );
+    }
+    let content = serde_json::from_value(content)
         .map_err(|error| format!("the answer of the language model does not follow the schema: {error}"))?;
     Ok(Answer { content, is_content_truncated: completion.is_content_truncated })
 }
@@ -247,12 +257,29 @@ fn bounded(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use websvc_model::{CompletionContent, FakeModel};
 
     use super::*;
 
     fn answering(answer: Value) -> FakeModel {
         FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())))
+    }
+
+    fn in_a_minute() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    #[tokio::test]
+    async fn judgment_waits_for_the_model_until_its_deadline() {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        let model = FakeModel::new(move |request| {
+            assert_eq!(request.deadline, deadline);
+            Err(ModelError::Busy { places: 1 })
+        });
+        let reason = judge_changes(&model, "prices", "-5\n+6", deadline).await.unwrap_err();
+        assert!(reason.ends_with("not sent: the only place of the model is busy"), "{reason}");
     }
 
     #[tokio::test]
@@ -269,7 +296,7 @@ mod tests {
                 ],
             })))
         });
-        let judgment = judge_changes(&model, "prices", "-5\n+6").await.unwrap();
+        let judgment = judge_changes(&model, "prices", "-5\n+6", in_a_minute()).await.unwrap();
         assert!(judgment.meaningful);
         assert_eq!(judgment.confidence, MonitorConfidence::High);
         // An addition has nothing before it.
@@ -280,7 +307,7 @@ mod tests {
     #[tokio::test]
     async fn failure_of_the_model_is_meaningful_with_low_confidence() {
         let model = answering(json!({ "meaningful": "perhaps" }));
-        let reason = judge_changes(&model, "prices", "-5\n+6").await.unwrap_err();
+        let reason = judge_changes(&model, "prices", "-5\n+6", in_a_minute()).await.unwrap_err();
         let judgment = undecided(&reason);
         assert!(judgment.meaningful);
         assert_eq!(judgment.confidence, MonitorConfidence::Low);
@@ -292,7 +319,7 @@ mod tests {
         let check = async |meaningful: bool, diff: &str, expected: (bool, MonitorConfidence)| {
             let answer = json!({ "meaningful": meaningful, "confidence": "high", "reason": "r" });
             let model = answering(answer).with_max_input_chars(5);
-            let judgment = judge_changes(&model, "prices", diff).await.unwrap();
+            let judgment = judge_changes(&model, "prices", diff, in_a_minute()).await.unwrap();
             assert_eq!((judgment.meaningful, judgment.confidence), expected, "{diff}");
         };
         check(false, "-5\n+6", (false, MonitorConfidence::High)).await;
@@ -304,9 +331,11 @@ mod tests {
     async fn decision_about_a_result_is_read() {
         let model =
             answering(json!({ "decision": "watch", "concept": "tea", "rationale": "", "eventKey": "k" }));
-        let decision = judge_result(&model, "prices", "page").await.unwrap();
+        let decision = judge_result(&model, "prices", "page", in_a_minute()).await.unwrap();
         assert_eq!(decision.status, MonitorSearchStatus::Watching);
         assert_eq!((decision.concept.as_deref(), decision.rationale), (Some("tea"), None));
-        assert!(judge_result(&answering(json!(1)), "prices", "page").await.is_err());
+        for other in [json!(1), json!(["watch", "tea", "", "k"])] {
+            assert!(judge_result(&answering(other), "prices", "page", in_a_minute()).await.is_err());
+        }
     }
 }

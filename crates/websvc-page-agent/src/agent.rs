@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, ResponseFormat, Usage, cut, one_line};
+use websvc_model::{
+    Completion, CompletionRequest, Feature, Model, ModelError, ResponseFormat, Usage, cut, one_line,
+};
 
 use crate::action::{Action, Direction};
 use crate::commands::PageCommands;
@@ -138,6 +140,7 @@ impl<'a> Run<'a> {
     async fn decide(&mut self, model: &dyn Model, is_last: bool) -> Result<Option<Decision>, TaskOutcome> {
         let (prompt, content, schema) = (self.prompt(is_last), self.content(), schema(is_last));
         let request = CompletionRequest {
+            feature: Feature::Interact,
             instructions: INSTRUCTIONS,
             user_prompt: &prompt,
             content: Some(&content),
@@ -147,16 +150,18 @@ impl<'a> Run<'a> {
         };
         let request_bytes = INSTRUCTIONS.len() + prompt.len() + content.len();
         let decision = match model.complete(&request).await {
-            Ok(Completion { content, usage, is_content_truncated: _ }) => {
+            Ok(Completion { content, usage, is_content_truncated: _, is_cut_by_server: _ }) => {
                 let answer = content.into_json();
                 self.count(request_bytes, &answer, usage);
                 Decision::read(&answer)
             }
-            Err(ModelError::InvalidResponse { reason: _, usage }) => {
+            Err(
+                ModelError::InvalidResponse { reason: _, usage } | ModelError::Refused { text: _, usage },
+            ) => {
                 self.count(request_bytes, &Value::Null, usage);
                 None
             }
-            Err(ModelError::Timeout { .. }) if Instant::now() >= self.task.deadline => {
+            Err(error) if error.is_late() && Instant::now() >= self.task.deadline => {
                 return Err(TaskOutcome::Timeout);
             }
             Err(error) => return Err(TaskOutcome::Model(error)),

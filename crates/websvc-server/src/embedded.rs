@@ -87,7 +87,8 @@ pub struct EmbeddedServerConfig {
     /// # }
     /// ```
     pub threat: Classifier,
-    /// The language model. Without one, operations use rules where possible, or respond with a warning.
+    /// The language model. Without one, operations use rules where possible, or respond with a warning. For metrics, several
+    /// endpoints, or models of single features, use a [`FailoverModel`](websvc_model::FailoverModel).
     ///
     /// ```
     /// use std::sync::Arc;

@@ -158,7 +158,7 @@ impl PromptExecution {
                 TIMEOUT_EXIT_CODE,
                 format!("the prompt was stopped after its timeout of {} seconds", time.as_secs_f64()),
             ),
-            TaskOutcome::Model(error) => (1, format!("the language model failed: {error}")),
+            TaskOutcome::Model(error) => (1, format!("the language model failed: {}", error.with_advice())),
             TaskOutcome::Answers => {
                 (1, "the language model gave no usable answer several times in a row".to_owned())
             }

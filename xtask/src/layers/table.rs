@@ -41,7 +41,7 @@ pub(super) const LAYERS: &[Layer] = &[
     // The sandbox of its tools, and the client behind whose guard they are.
     layer("websvc-media", &["websvc-sandbox", "websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
-    layer("websvc-model", &["websvc-transport"]),
+    layer("websvc-model", &["websvc-stage", "websvc-transport"]),
     // The page is a trait, which the sessions implement.
     layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
     // The tools are a trait, which the runs implement.

@@ -86,6 +86,9 @@ fn early_reason(end: &RunOutcome, limits: &TaskLimits) -> Option<String> {
         RunOutcome::Model(error @ ModelError::Timeout { after: _ }) => {
             Some(format!("the language model gave {error}"))
         }
+        RunOutcome::Model(error @ ModelError::Busy { places: _ }) => {
+            Some(format!("a request to the language model was {error}"))
+        }
         RunOutcome::Succeeded
         | RunOutcome::Refused(_)
         | RunOutcome::Stopped(_)

@@ -91,7 +91,7 @@ fn is_written(source: &Source) -> bool {
 }
 
 /// Returns `true` if `fetch.connect_to` maps the URL to another address, so that its name is not resolved.
-fn is_mapped(config: &Config, url: &Url) -> bool {
+pub(super) fn is_mapped(config: &Config, url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host_and_port = format!("{host}:{port}");
     config.fetch.connect_to.keys().any(|pattern| *pattern == host_and_port || maps(pattern, host, port))

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use url::Url;
 use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
-use websvc_transport::is_forbidden_header;
 
+use super::headers::insert_secret;
 use super::sources::client;
 use crate::config::{Config, Traces};
 
@@ -161,23 +161,13 @@ fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mu
 
 fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
-    let mut set = |name: &str, value: &str, from: &str| -> Result<()> {
-        // The errors do not contain the value, which is often a secret.
-        let name = HeaderName::try_from(name).with_context(|| format!("{from}: invalid header name"))?;
-        ensure!(!is_forbidden_header(&name), "{from}: the header {name} is set by the client itself");
-        let mut value = HeaderValue::try_from(value)
-            .with_context(|| format!("{from}: invalid value of header {name}"))?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-        Ok(())
-    };
     for variable in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] {
         for (name, value) in pairs(&variables.text(variable).unwrap_or_default(), variable)? {
-            set(&name, &value, variable)?;
+            insert_secret(&mut headers, &name, &value, variable)?;
         }
     }
     for (name, value) in &traces.headers {
-        set(name, value, "traces.headers")?;
+        insert_secret(&mut headers, name, value, "traces.headers")?;
     }
     Ok(headers)
 }

@@ -62,7 +62,8 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "threat", keys: &[super::Threat::KEYS] },
-    Section { name: "llm", keys: &[super::Llm::KEYS] },
+    Section { name: "llm", keys: &[super::Llm::KEYS, &["fallback"]] },
+    Section { name: "llm.fallback", keys: &[super::Llm::KEYS] },
     Section { name: "mail", keys: &[super::Mail::KEYS] },
     Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
@@ -122,7 +123,11 @@ fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
             let known = section.keys.iter().flat_map(|group| group.iter().copied());
             return Some(unknown(&inner, known, &renamed_keys(section.name).collect::<Vec<_>>()));
         }
-        if let Some(unknown) = value.as_table().and_then(|table| unknown_below(&inner, table)) {
+        // The tables of a list have the keys of the section with the name of the list.
+        let items = value.as_array().into_iter().flatten().chain([value]);
+        if let Some(unknown) =
+            items.filter_map(Value::as_table).find_map(|table| unknown_below(&inner, table))
+        {
             return Some(unknown);
         }
     }
@@ -197,6 +202,8 @@ mod tests {
         check("[search.sources.x]\nbrst = 1", Some("search.sources.x.brst"), Some("burst"));
         check("[search.sources.x.fields]\nurls = '/u'", Some("search.sources.x.fields.urls"), Some("url"));
         check("[llm]\nbase_ulr = 'x'", Some("llm.base_ulr"), Some("base_url"));
+        check("[[llm.fallback]]\n[[llm.fallback]]\nmodle = 'x'", Some("llm.fallback.modle"), Some("model"));
+        check("[[llm.fallback]]\nfallback = []", Some("llm.fallback.fallback"), None);
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
         check("[limits]\nprocesors = 1", Some("limits.procesors"), Some("search_concurrency"));
         check(
@@ -214,6 +221,7 @@ mod tests {
             None,
             None,
         );
+        check("[llm]\nextra_body = { any = { name = 1 } }\n[[llm.fallback]]\nmodel = 'x'", None, None);
         check("[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'", None, None);
     }
 }

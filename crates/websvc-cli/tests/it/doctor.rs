@@ -1,5 +1,7 @@
 //! Tests of `websvc doctor` in valid and invalid installations.
 
+mod models;
+
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;

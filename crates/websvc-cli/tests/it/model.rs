@@ -1,6 +1,8 @@
 //! Tests of formats that use a language model: generated text, model failures, and fallbacks without a model.
 
 mod clean;
+mod context;
+mod operators;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -46,7 +48,11 @@ impl ModelTest {
     }
 
     async fn with(responses: impl IntoIterator<Item = Page>, settings: &[(&str, &str)]) -> Self {
-        let model = FakeModel::scripted(responses);
+        Self::of(FakeModel::scripted(responses), settings).await
+    }
+
+    /// Starts a service with this model.
+    async fn of(model: FakeModel, settings: &[(&str, &str)]) -> Self {
         let link = |path: &str| {
             Page::html(format!("<title>x</title><main><p>A page.</p><a href='{path}'>x</a></main>"))
         };
@@ -407,7 +413,9 @@ async fn crawl_prompt_is_converted_by_rules_when_the_model_fails() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_checks_the_language_model() {
-    let world = FakeModel::scripted([]).serve(TestWeb::builder(), BASE).start().await;
+    let answer = FakeModel::json(&json!({ "color": "blue", "number": 3 }));
+    let model = FakeModel::with_responder(move |_| answer.clone());
+    let world = model.serve(TestWeb::builder(), BASE).start().await;
     let site = Site::new(&world);
     let run_doctor = |base: &str, name: &str| {
         let mut command = site.command(&["doctor", "--json"]);

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use websvc_branding::{BrandChoices, PageDesign};
-use websvc_model::ResponseFormat;
+use websvc_model::{Feature, ResponseFormat};
 
 use super::session::{ContentRequest, ModelSession};
 
-const FORMAT: &str = "branding";
+const FORMAT: &str = Feature::Branding.name();
 
 /// The maximum length of the answer: numbers and a few words.
 const MAX_TOKENS: u32 = 600;
@@ -33,7 +33,7 @@ pub(super) async fn refine(session: &mut ModelSession<'_>, design: &mut PageDesi
     let PageDesign { branding, choices } = design;
     let content = choices.describe(branding);
     let request = ContentRequest {
-        format: FORMAT,
+        feature: Feature::Branding,
         instructions: INSTRUCTIONS,
         prompt: PROMPT,
         content: &content,

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 use websvc_diff::{ValueChange, changed_fields};
-use websvc_model::ResponseFormat;
+use websvc_model::{Feature, ResponseFormat};
 use websvc_types::format::{ChangeTracking, Json};
 
 use super::json::extract_valid;
 use super::session::{ContentRequest, ModelSession};
 
-const FORMAT: &str = "changeTracking";
+const FEATURE: Feature = Feature::ChangeTracking;
 
 /// The maximum length of a summary of changes.
 const MAX_TOKENS: u32 = 2_000;
@@ -40,8 +40,8 @@ pub(crate) async fn describe_changes(
     let extraction = Json { schema: schema.clone(), prompt: prompt.clone() };
     let mut other = ModelSession { warnings: Vec::new(), ..*session };
     let (before, after) = tokio::join!(
-        extract_valid(&mut other, FORMAT, &extraction, previous),
-        extract_valid(session, FORMAT, &extraction, current),
+        extract_valid(&mut other, FEATURE, &extraction, previous),
+        extract_valid(session, FEATURE, &extraction, current),
     );
     for warning in other.warnings {
         if !session.warnings.contains(&warning) {
@@ -61,7 +61,7 @@ async fn summarize(
 ) -> Option<Map<String, Value>> {
     let prompt = prompt.map(str::trim).filter(|prompt| !prompt.is_empty());
     let request = ContentRequest {
-        format: FORMAT,
+        feature: FEATURE,
         instructions: INSTRUCTIONS,
         prompt: prompt.unwrap_or("Summarize the changes, as an object with short names."),
         content: diff,

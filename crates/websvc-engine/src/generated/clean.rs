@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{CompletionContent, CompletionRequest, ResponseFormat};
+use websvc_model::{CompletionContent, CompletionRequest, Feature, ResponseFormat};
 use websvc_stage::Stage;
 
-use super::session::ModelSession;
+use super::session::{CUT_BY_SERVER, ModelSession, model_deadline};
 use crate::blocking::run_blocking;
 
-const OPTION: &str = "onlyCleanContent";
+const OPTION: &str = Feature::OnlyCleanContent.name();
 
 /// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 2_000;
@@ -48,17 +48,20 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         Err(error) => return skip(session, &format!("the markdown could not be split: {error}"), markdown),
     };
     let request = CompletionRequest {
+        feature: Feature::OnlyCleanContent,
         instructions: INSTRUCTIONS,
         user_prompt: "Which passages are boilerplate?",
         content: Some(&content),
         // Some models return the cleaned text whatever the schema says.
         format: ResponseFormat::SchemaOrText(&SCHEMA),
         max_tokens: MAX_TOKENS,
-        deadline: session.deadline,
+        deadline: model_deadline(session.deadline),
     };
     let skip_reason = match session.stages.run(Stage::Model, model.complete(&request)).await {
+        Ok(completion) if completion.is_cut_by_server => CUT_BY_SERVER.to_owned(),
         Ok(completion) if completion.is_content_truncated => format!(
-            "the markdown has {} characters, and a prompt of the language model may have {} (llm.max_input_chars)",
+            "the markdown has {} characters, and a prompt of the language model may have {} (llm.max_input_chars, \
+             llm.context_tokens)",
             markdown.chars().count(),
             model.max_input_chars()
         ),
@@ -68,7 +71,7 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
         },
         Err(error) => {
             tracing::warn!(format = OPTION, %error, "request to the language model failed");
-            format!("the language model failed: {error}")
+            format!("the language model failed: {}", error.explanation())
         }
     };
     skip(session, &skip_reason, markdown)

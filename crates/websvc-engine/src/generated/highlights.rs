@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::ResponseFormat;
+use websvc_model::{Feature, ResponseFormat};
 use websvc_types::limits::QUERY_TERMS_MAX;
 
 use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::{ComputeError, run_blocking};
 use crate::rerank::rerank;
 
-const FORMAT: &str = "highlights";
+const FORMAT: &str = Feature::Highlights.name();
 
 /// The maximum number of passages.
 const MAX_PASSAGES: usize = 8;
@@ -78,7 +78,7 @@ async fn by_model(
     let content = content?;
     let prompt = format!("The query: {query}");
     let request = ContentRequest {
-        format: FORMAT,
+        feature: Feature::Highlights,
         instructions: INSTRUCTIONS,
         prompt: &prompt,
         content: &content,

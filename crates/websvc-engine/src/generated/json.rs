@@ -1,14 +1,12 @@
 //! The format `json`: data extracted from a page by a schema, a prompt, or both.
 
 use serde_json::Value;
-use websvc_model::ResponseFormat;
+use websvc_model::{Feature, ResponseFormat};
 use websvc_types::format::Json;
 
 use super::schema_check::schema_violation;
 use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::run_blocking;
-
-const FORMAT: &str = "json";
 
 /// The maximum length of a response.
 const MAX_TOKENS: u32 = 4_096;
@@ -26,7 +24,7 @@ pub(super) async fn extract(
     if session.model.is_none() {
         return Generated::none();
     }
-    match extract_valid(session, FORMAT, options, content).await {
+    match extract_valid(session, Feature::Json, options, content).await {
         Some(value) => Generated { content: Some(value), by_model: true },
         None => Generated { content: Some(Value::Null), by_model: false },
     }
@@ -35,7 +33,7 @@ pub(super) async fn extract(
 /// Requests the data for a format, and once more if it violates the schema. If no valid data results, adds a warning.
 pub(super) async fn extract_valid(
     session: &mut ModelSession<'_>,
-    format: &str,
+    feature: Feature,
     options: &Json,
     content: &str,
 ) -> Option<Value> {
@@ -47,17 +45,17 @@ pub(super) async fn extract_valid(
         None if schema.is_some() => "Extract the data that the schema describes.",
         None => "Extract the main facts of the page, as an object with short names.",
     };
-    let value = request_data(session, format, prompt, content, shape).await?;
+    let value = request_data(session, feature, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
-    let violation = match validate(session, format, schema, value).await? {
+    let violation = match validate(session, feature, schema, value).await? {
         CheckedValue { value, violation: None } => return Some(value),
         CheckedValue { value: _, violation: Some(violation) } => violation,
     };
     let prompt = format!("{prompt}\n\nYour last answer broke the schema, correct it: {violation}");
-    let value = request_data(session, format, &prompt, content, shape).await?;
-    let CheckedValue { value, violation } = validate(session, format, schema, value).await?;
+    let value = request_data(session, feature, &prompt, content, shape).await?;
+    let CheckedValue { value, violation } = validate(session, feature, schema, value).await?;
     if violation.is_some() {
-        session.warn(format, "the extracted data does not match the schema");
+        session.warn(feature.name(), "the extracted data does not match the schema");
         return None;
     }
     Some(value)
@@ -65,13 +63,19 @@ pub(super) async fn extract_valid(
 
 async fn request_data(
     session: &mut ModelSession<'_>,
-    format: &str,
+    feature: Feature,
     prompt: &str,
     content: &str,
     shape: ResponseFormat<'_>,
 ) -> Option<Value> {
-    let request =
-        ContentRequest { format, instructions: INSTRUCTIONS, prompt, content, shape, max_tokens: MAX_TOKENS };
+    let request = ContentRequest {
+        feature,
+        instructions: INSTRUCTIONS,
+        prompt,
+        content,
+        shape,
+        max_tokens: MAX_TOKENS,
+    };
     Some(session.complete(request).await?.into_json())
 }
 
@@ -84,7 +88,7 @@ struct CheckedValue {
 /// Validates a value. If that fails, adds a warning and returns `None`.
 async fn validate(
     session: &mut ModelSession<'_>,
-    format: &str,
+    feature: Feature,
     schema: &Value,
     value: Value,
 ) -> Option<CheckedValue> {
@@ -97,12 +101,14 @@ async fn validate(
         Ok(Ok(checked)) => Some(checked),
         Ok(Err(error)) => {
             tracing::error!(error = &error as &dyn std::error::Error, "no thread to validate extracted data");
-            session
-                .warn(format, "the extracted data could not be validated: the server has no thread for it");
+            session.warn(
+                feature.name(),
+                "the extracted data could not be validated: the server has no thread for it",
+            );
             None
         }
         Err(error) => {
-            session.warn(format, &format!("the extracted data could not be validated: {error}"));
+            session.warn(feature.name(), &format!("the extracted data could not be validated: {error}"));
             None
         }
     }

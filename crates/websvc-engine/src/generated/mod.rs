@@ -16,7 +16,7 @@ mod session;
 
 use std::time::Instant;
 
-use websvc_model::{Model, ResponseFormat};
+use websvc_model::{Feature, Model, ResponseFormat};
 use websvc_scrape::{GeneratedContent, Page, ScrapeError, warn_not_redacted};
 use websvc_stage::StageTimes;
 use websvc_types::Format;
@@ -26,7 +26,7 @@ pub(crate) use changes::{ChangedVersions, describe_changes};
 pub use personal_data::{NoAnswer, name_personal_data};
 pub use schema_check::schema_violation;
 pub use schema_compile::SCHEMA_COMPILER;
-pub(crate) use session::ModelSession;
+pub(crate) use session::{ModelSession, model_deadline};
 
 use session::{ContentRequest, Generated};
 
@@ -104,12 +104,13 @@ async fn formats(
         let by_model = match format {
             Format::Summary(_) => {
                 generated.summary =
-                    text(session, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
+                    text(session, Feature::Summary, SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
                 generated.summary.is_some()
             }
             Format::Question(question) => {
                 let prompt = &question.question;
-                generated.answer = text(session, "question", QUESTION, prompt, &content, ANSWER_TOKENS).await;
+                generated.answer =
+                    text(session, Feature::Question, QUESTION, prompt, &content, ANSWER_TOKENS).await;
                 generated.answer.is_some()
             }
             Format::Json(options) => {
@@ -153,14 +154,14 @@ fn is_generated(format: &Format) -> bool {
 /// Requests a text from the model. If that fails, adds a warning and returns `None`.
 async fn text(
     session: &mut ModelSession<'_>,
-    format: &str,
+    feature: Feature,
     instructions: &str,
     prompt: &str,
     content: &str,
     max_tokens: u32,
 ) -> Option<String> {
     let request =
-        ContentRequest { format, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
+        ContentRequest { feature, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
     Some(session.complete(request).await?.into_text())
 }
 

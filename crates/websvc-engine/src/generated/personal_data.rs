@@ -13,7 +13,7 @@ use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{CompletionRequest, Model, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, Model, ResponseFormat};
 use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
 use websvc_scrape::{
     MetadataTexts, Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds,
@@ -23,7 +23,7 @@ use websvc_transport::BoxFuture;
 use websvc_types::{RedactMode, RedactOptions};
 use websvc_validate::ScrapePlan;
 
-use super::session::ModelSession;
+use super::session::{ModelSession, model_deadline};
 use crate::blocking::run_blocking;
 
 /// Size of a part of the page that is one request, in bytes. Small models lose details in long texts.
@@ -98,8 +98,9 @@ pub(super) async fn redact(
     }
     let late = |_| ScrapeError::Timeout;
     let copy = text_to_read(page).into_owned();
+    let part_bytes = part_bytes(model);
     let ranges =
-        run_blocking(session.deadline, move || Passages::of(copy, SplitPolicy::Anywhere).grouped(PART_BYTES));
+        run_blocking(session.deadline, move || Passages::of(copy, SplitPolicy::Anywhere).grouped(part_bytes));
     let ranges = ranges.await.map_err(late)?;
     let data = find(session, model, options, page, &ranges).await;
     let (options, mut owned) = (options.clone(), std::mem::take(page));
@@ -109,6 +110,12 @@ pub(super) async fn redact(
     });
     *page = redacted.await.map_err(late)?;
     Ok(())
+}
+
+/// Returns the size of a part for a model, in bytes: at most half of its prompt, because the instructions and tables of numbers
+/// need more tokens than other texts.
+fn part_bytes(model: &dyn Model) -> usize {
+    PART_BYTES.min(model.max_input_chars() / 2)
 }
 
 /// Returns the markdown of a page; without it, the pages of a document.
@@ -131,7 +138,7 @@ async fn find(
     ranges: &[Range<usize>],
 ) -> PersonalData {
     let kinds = requested_kinds(options);
-    let MetadataTexts { lines: metadata, is_truncated } = metadata_texts(page, PART_BYTES);
+    let MetadataTexts { lines: metadata, is_truncated } = metadata_texts(page, part_bytes(model));
     let text = text_to_read(page);
     let markdown = text.as_ref();
     let has_metadata = !metadata.is_empty();
@@ -175,7 +182,8 @@ type Answer = Result<Vec<NamedText>, NoAnswer>;
 
 /// Returns the texts of these kinds that the model names in a part of the page.
 async fn ask(session: &ModelSession<'_>, model: &dyn Model, kinds: Kinds, content: &str) -> Answer {
-    session.stages.run(Stage::Model, name_personal_data(model, kinds, content, session.deadline)).await
+    let deadline = model_deadline(session.deadline);
+    session.stages.run(Stage::Model, name_personal_data(model, kinds, content, deadline)).await
 }
 
 /// Requests the personal data of these kinds in a text from a model, as the option `redactPII` does. Returns the texts that
@@ -190,6 +198,7 @@ pub async fn name_personal_data(
     deadline: Instant,
 ) -> Result<Vec<NamedText>, NoAnswer> {
     let request = CompletionRequest {
+        feature: Feature::RedactPii,
         instructions: INSTRUCTIONS,
         user_prompt: "List the personal data.",
         content: Some(content),
@@ -203,6 +212,8 @@ pub async fn name_personal_data(
         .inspect_err(|error| tracing::warn!(%error, "redactPII: request to the language model failed"));
     let completion = completion.ok().filter(|completion| !completion.is_content_truncated);
     let json = completion.ok_or(NoAnswer::Unread)?.content.into_json();
+    // A list is not an object, although it can be read as one.
+    let json = Some(json).filter(Value::is_object).ok_or(NoAnswer::Unread)?;
     let Findings { findings } = serde_json::from_value(json).map_err(|_invalid| NoAnswer::Unread)?;
     let requested: Vec<(Kind, &str)> =
         findings.iter().filter_map(|finding| requested(finding, kinds)).collect();
@@ -253,6 +264,14 @@ mod tests {
             redacted(format!("{} Ask jo@a.test", "tea ".repeat(PART_BYTES)), json!([])).await;
         assert!(long.ends_with(" Ask <EMAIL>"));
         assert!(warnings[0].contains("did not read 1 of 1 parts"), "{warnings:?}");
+    }
+
+    #[test]
+    fn parts_follow_the_limit_of_the_model() {
+        for (max_input_chars, expected) in [(48_000, PART_BYTES), (7_000, 3_500)] {
+            let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({}))));
+            assert_eq!(part_bytes(&model.with_max_input_chars(max_input_chars)), expected);
+        }
     }
 
     #[tokio::test]

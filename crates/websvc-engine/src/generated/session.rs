@@ -1,9 +1,22 @@
 //! The requests to the language model for one page.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use websvc_model::{CompletionContent, CompletionRequest, Model, ModelError, ResponseFormat};
+use websvc_model::{CompletionContent, CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
+
+/// The time of a page that the model does not get, so that work without an answer of it is done in time, such as a choice by
+/// words.
+const FALLBACK_TIME: Duration = Duration::from_millis(200);
+
+/// The warning about a prompt that the server of the model has cut.
+pub(super) const CUT_BY_SERVER: &str = "the server of the language model read only a part of the request \
+    (llm.context_tokens; OLLAMA_CONTEXT_LENGTH of Ollama)";
+
+/// Returns the deadline of the model for work with this deadline.
+pub(crate) fn model_deadline(deadline: Instant) -> Instant {
+    deadline.checked_sub(FALLBACK_TIME).unwrap_or(deadline)
+}
 
 /// The model, the deadline and the warnings for one page.
 pub(crate) struct ModelSession<'a> {
@@ -16,8 +29,8 @@ pub(crate) struct ModelSession<'a> {
 
 /// A request to the model about the content of a page.
 pub(super) struct ContentRequest<'a> {
-    /// The name of the format, for warnings.
-    pub(super) format: &'a str,
+    /// The format, which warnings name.
+    pub(super) feature: Feature,
     pub(super) instructions: &'a str,
     pub(super) prompt: &'a str,
     pub(super) content: &'a str,
@@ -37,28 +50,40 @@ impl<T> Generated<T> {
     }
 }
 
+fn is_object(content: &CompletionContent) -> bool {
+    matches!(content, CompletionContent::Json(value) if value.is_object())
+}
+
 impl ModelSession<'_> {
-    /// Sends a request to the model. If it fails, adds a warning and returns `None`.
+    /// Sends a request to the model. If it fails, or if its answer without a schema is not an object, adds a warning and returns
+    /// `None`.
     pub(super) async fn complete(&mut self, request: ContentRequest<'_>) -> Option<CompletionContent> {
         let model = self.model?;
-        let ContentRequest { format, instructions, prompt, content, shape, max_tokens } = request;
+        let ContentRequest { feature, instructions, prompt, content, shape, max_tokens } = request;
         let completion_request = CompletionRequest {
+            feature,
             instructions,
             user_prompt: prompt,
             content: Some(content),
             format: shape,
             max_tokens,
-            deadline: self.deadline,
+            deadline: model_deadline(self.deadline),
         };
         match self.stages.run(Stage::Model, model.complete(&completion_request)).await {
             Ok(completion) => {
-                if completion.is_content_truncated {
-                    self.warn(format, "the content was shortened for the language model");
+                if completion.is_cut_by_server {
+                    self.warn(feature.name(), CUT_BY_SERVER);
+                } else if completion.is_content_truncated {
+                    self.warn(feature.name(), "the content was shortened for the language model");
+                }
+                if shape == ResponseFormat::Json && !is_object(&completion.content) {
+                    self.warn(feature.name(), "the language model failed: its answer is not an object");
+                    return None;
                 }
                 Some(completion.content)
             }
             Err(error) => {
-                self.warn_of_failure(format, &error);
+                self.warn_of_failure(feature.name(), &error);
                 None
             }
         }
@@ -67,7 +92,7 @@ impl ModelSession<'_> {
     /// Reports a failed request to the caller and in the log.
     fn warn_of_failure(&mut self, format: &str, error: &ModelError) {
         tracing::warn!(format, %error, "request to the language model failed");
-        self.warn(format, &format!("the language model failed: {error}"));
+        self.warn(format, &format!("the language model failed: {}", error.explanation()));
     }
 
     /// Adds a warning about a format.
@@ -75,6 +100,130 @@ impl ModelSession<'_> {
         let warning = format!("format {format}: {text}");
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use websvc_model::{Completion, FakeModel, ModelFuture, Ranking, Usage};
+
+    use super::super::highlights;
+    use super::*;
+
+    /// A model whose requests all end in the same way.
+    #[derive(Debug)]
+    enum EndingModel {
+        /// It uses all of its time.
+        Late,
+        /// Its server cuts the prompt.
+        Cut,
+        /// It refuses.
+        Refusing,
+    }
+
+    impl EndingModel {
+        async fn end(&self, deadline: Instant) -> Result<Completion, ModelError> {
+            match self {
+                Self::Late => {
+                    tokio::time::sleep_until(deadline.into()).await;
+                    Err(ModelError::Timeout { after: Duration::ZERO })
+                }
+                Self::Cut => Ok(Completion {
+                    content: CompletionContent::Text("yes".to_owned()),
+                    usage: Usage::default(),
+                    is_content_truncated: true,
+                    is_cut_by_server: true,
+                }),
+                Self::Refusing => {
+                    Err(ModelError::Refused { text: "I may not.".to_owned(), usage: Usage::default() })
+                }
+            }
+        }
+    }
+
+    impl Model for EndingModel {
+        fn can_complete(&self) -> bool {
+            true
+        }
+
+        fn can_rerank(&self) -> bool {
+            false
+        }
+
+        fn concurrency(&self) -> usize {
+            1
+        }
+
+        fn max_input_chars(&self) -> usize {
+            usize::MAX
+        }
+
+        fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
+            Box::pin(self.end(request.deadline))
+        }
+
+        fn rerank<'a>(
+            &'a self,
+            _: &'a str,
+            _: &'a [&'a str],
+            _: usize,
+            _: Instant,
+        ) -> ModelFuture<'a, Ranking> {
+            Box::pin(async { Err(ModelError::NotConfigured) })
+        }
+    }
+
+    fn session<'a>(model: &'a dyn Model, stages: &'a StageTimes, time: Duration) -> ModelSession<'a> {
+        ModelSession { model: Some(model), stages, deadline: Instant::now() + time, warnings: Vec::new() }
+    }
+
+    fn request(feature: Feature, shape: ResponseFormat<'_>) -> ContentRequest<'_> {
+        ContentRequest { feature, instructions: "", prompt: "", content: "", shape, max_tokens: 1 }
+    }
+
+    #[tokio::test]
+    async fn answer_without_a_schema_is_an_object() {
+        let list = json!([1, 2, 3]);
+        for (answer, is_valid) in [(json!({ "a": 1 }), true), (list.clone(), false), (json!("a"), false)] {
+            let model = FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())));
+            let stages = StageTimes::default();
+            let mut session = session(&model, &stages, Duration::from_secs(60));
+            let found = session.complete(request(Feature::Json, ResponseFormat::Json)).await;
+            assert_eq!((found.is_some(), session.warnings.is_empty()), (is_valid, is_valid), "{found:?}");
+            // The caller checks the schema, and may ask for a correction.
+            assert!(session.complete(request(Feature::Json, ResponseFormat::Schema(&list))).await.is_some());
+        }
+    }
+
+    #[tokio::test]
+    async fn words_decide_in_time_if_the_model_uses_all_of_its_time() {
+        let stages = StageTimes::default();
+        let mut session = session(&EndingModel::Late, &stages, Duration::from_millis(700));
+        let deadline = session.deadline;
+        let markdown = "Coffee is roasted.\n\nSencha is a green tea.\n";
+        let Generated { content, by_model } = highlights::choose(&mut session, "green tea", markdown).await;
+        assert_eq!(content.as_deref(), Some("Sencha is a green tea."), "{:?}", session.warnings);
+        assert!(!by_model && Instant::now() < deadline);
+    }
+
+    #[tokio::test]
+    async fn warnings_name_the_key_of_a_cut_prompt_and_the_reason_of_a_refusal() {
+        for (model, expected) in [
+            (
+                EndingModel::Cut,
+                "format question: the server of the language model read only a part of the request (llm.context_tokens",
+            ),
+            (
+                EndingModel::Refusing,
+                "format question: the language model failed: the model refused: I may not.",
+            ),
+        ] {
+            let stages = StageTimes::default();
+            let mut session = session(&model, &stages, Duration::from_secs(60));
+            session.complete(request(Feature::Question, ResponseFormat::Text)).await;
+            assert!(session.warnings[0].starts_with(expected), "{:?}", session.warnings);
         }
     }
 }

@@ -15,6 +15,7 @@ use websvc_types::job::CrawlParams;
 use websvc_validate::check_crawl_params;
 
 use crate::engine::Engine;
+use crate::generated::model_deadline;
 
 /// The options of a prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +50,7 @@ impl Engine {
             let Some(model) = self.model().filter(|model| model.can_complete()) else {
                 return by_words(prompt, "no language model is configured ([llm])");
             };
-            match model::read(&**model, self.stages(), url, prompt, deadline).await {
+            match model::read(&**model, self.stages(), url, prompt, model_deadline(deadline)).await {
                 Ok(options) => Ok(options),
                 Err(reason) => {
                     tracing::warn!(%reason, "the language model could not convert a prompt to options");

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use url::Url;
-use websvc_model::{CompletionRequest, Model, ModelError, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
 use websvc_types::job::CrawlParams;
 use websvc_types::schema;
@@ -37,7 +37,7 @@ pub(super) enum NotUnderstood {
 impl fmt::Display for NotUnderstood {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Model(error) => write!(f, "{error}"),
+            Self::Model(error) => f.write_str(&error.with_advice()),
             Self::Rules => f.write_str("its response breaks the rules of the options"),
             Self::Empty => f.write_str("it found no options in the prompt"),
         }
@@ -68,6 +68,7 @@ async fn request_options(
     deadline: Instant,
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let request = CompletionRequest {
+        feature: Feature::Crawl,
         instructions: INSTRUCTIONS,
         user_prompt,
         content: None,

@@ -1,37 +1,49 @@
 //! One request to the endpoint, with retries.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderValue;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, FetchResponse, RedirectPolicy, retry_after};
+use websvc_transport::{
+    Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy, retry_after,
+};
 
+use super::failure_log::Attempt;
 use super::response::invalid;
+use super::retry::{Retries, Temporary};
+use super::server_error::{is_without_credit, message_of, rejection};
 use super::time_budget::TimeBudget;
-use super::too_long::is_too_long;
+use super::too_long::{Excess, excess};
 use crate::error::ModelError;
+use crate::feature::Feature;
+use crate::metrics::ModelCounters;
 
 /// The maximum size of a response, in bytes.
 const MAX_BODY_BYTES: u64 = 1024 * 1024;
 
-/// The maximum number of retries of a request.
-const MAX_RETRIES: u32 = 3;
-
-/// The delay before the first retry, if the server sends no `Retry-After`. It doubles with every retry.
-const INITIAL_DELAY: Duration = Duration::from_millis(250);
-
-/// The maximum number of bytes that are read of an error message.
-const MAX_MESSAGE_BYTES: usize = 2_048;
-
 /// The failure of a request.
 #[derive(Debug)]
 pub(super) enum CallFailure {
-    /// The server may not support the form of the request. The message is that of the server, in lower case.
-    UnsupportedForm { status: u16, message: String },
+    /// The server rejected the request, perhaps because it does not support its form. The message is that of the server, in
+    /// lower case.
+    Rejected { error: ModelError, message: String },
+    /// The request is too long for the model.
+    TooLong(Excess),
     /// Any other error.
     Failed(ModelError),
+}
+
+impl CallFailure {
+    /// Returns the error for a request that cannot be changed.
+    pub(super) fn into_error(self) -> ModelError {
+        match self {
+            Self::Rejected { error, message: _ } | Self::Failed(error) => error,
+            Self::TooLong(_) => ModelError::TooLarge { subject: "the request" },
+        }
+    }
 }
 
 impl From<ModelError> for CallFailure {
@@ -40,22 +52,50 @@ impl From<ModelError> for CallFailure {
     }
 }
 
+/// The role of an endpoint among several.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EndpointRole {
+    /// The index in the configuration, for the log.
+    pub(crate) index: usize,
+    /// The time after which a request is not sent again, because another endpoint can answer it; `None` for the last one.
+    pub(crate) max_retry_time: Option<Duration>,
+    pub(crate) counters: Arc<ModelCounters>,
+}
+
+/// The failure of one attempt to send a request.
+enum AttemptFailure {
+    /// A later attempt may succeed. Otherwise, this is the error.
+    Temporary(Temporary, ModelError),
+    /// Another attempt is useless.
+    Final(CallFailure),
+}
+
+impl From<ModelError> for AttemptFailure {
+    fn from(error: ModelError) -> Self {
+        Self::Final(CallFailure::Failed(error))
+    }
+}
+
 /// An endpoint and its credentials.
 pub(super) struct Endpoint {
     pub(super) client: Client,
+    /// The base URL, whose query is a part of every request.
     pub(super) base_url: Url,
-    /// The value of the `Authorization` header.
-    pub(super) authorization: Option<HeaderValue>,
+    /// The headers of every request, with the credentials.
+    pub(super) headers: HeaderMap,
+    pub(super) role: EndpointRole,
 }
 
 impl Endpoint {
     /// Sends a `GET` request to a path and returns the JSON response.
-    pub(super) async fn get(&self, path: &str, time: TimeBudget) -> Result<Value, ModelError> {
-        match self.send(FetchRequest::get(self.url(path)), time).await {
-            Ok(response) => Ok(response),
-            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
-            Err(CallFailure::Failed(error)) => Err(error),
-        }
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        feature: Option<Feature>,
+        time: TimeBudget,
+    ) -> Result<Value, ModelError> {
+        let request = FetchRequest::get(self.url(path));
+        self.send(request, feature, time).await.map_err(CallFailure::into_error)
     }
 
     /// Sends a `POST` request with JSON to a path and returns the JSON response.
@@ -63,70 +103,105 @@ impl Endpoint {
         &self,
         path: &str,
         body: &Value,
+        feature: Feature,
         time: TimeBudget,
     ) -> Result<Value, CallFailure> {
         let mut request = FetchRequest::post(self.url(path), body.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        self.send(request, time).await
+        self.send(request, Some(feature), time).await
     }
 
-    /// Returns the URL of a path below the base URL.
+    /// Returns the URL of a path below the base URL, with the query of the base URL.
     fn url(&self, path: &str) -> Url {
         let mut url = self.base_url.clone();
         url.set_path(&format!("{}/{path}", self.base_url.path().trim_end_matches('/')));
         url
     }
 
-    async fn send(&self, mut request: FetchRequest, time: TimeBudget) -> Result<Value, CallFailure> {
+    async fn send(
+        &self,
+        mut request: FetchRequest,
+        feature: Option<Feature>,
+        time: TimeBudget,
+    ) -> Result<Value, CallFailure> {
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if let Some(authorization) = &self.authorization {
-            request.headers.insert(AUTHORIZATION, authorization.clone());
-        }
+        request.headers.extend(self.headers.clone());
         request.max_body_bytes = MAX_BODY_BYTES;
         request.max_decoded_bytes = MAX_BODY_BYTES;
         // A header with a secret must not be sent to another host.
         request.redirects = RedirectPolicy::None;
-        let mut retries = 0;
+        let (mut retries, mut number) = (Retries::default(), 0);
         loop {
+            number += 1;
             request.timeout = time.remaining();
             if request.timeout.is_zero() {
                 return Err(time.timeout_error().into());
             }
-            let (error, delay) = match self.client.fetch(request.clone()).await {
-                Ok(response) if response.status.is_success() => {
-                    let body = parse_json(&response)?;
-                    match status_in_body(&body) {
-                        None => return Ok(body),
-                        Some(status) if is_temporary(status) => (ModelError::Status { status }, None),
-                        Some(status) => return Err(ModelError::Status { status }.into()),
-                    }
-                }
-                Ok(response) if is_too_long(&response.body) => {
-                    return Err(ModelError::TooLarge { subject: "the request" }.into());
-                }
-                Ok(response) => {
-                    let status = response.status.as_u16();
-                    if !is_temporary(status) || rejects_schema(&response) {
-                        return Err(to_call_failure(&response));
-                    }
-                    (ModelError::Status { status }, retry_after(&response.headers))
-                }
-                Err(error) => (to_model_error(&error, time), None),
+            let label = Attempt { endpoint: self.role.index, feature, number };
+            let (kind, error) = match self.attempt(request.clone(), label, time).await {
+                Ok(body) => return Ok(body),
+                Err(AttemptFailure::Final(failure)) => return Err(failure),
+                Err(AttemptFailure::Temporary(kind, error)) => (kind, error),
             };
-            let delay = delay.unwrap_or(INITIAL_DELAY * 2_u32.pow(retries));
-            let is_last = retries >= MAX_RETRIES || !is_retryable(&error) || delay >= time.remaining();
-            if is_last {
-                return Err(error.into());
+            let pause = retries.next_pause(kind, time).filter(|pause| !self.is_after_retries(*pause, time));
+            let Some(pause) = pause else { return Err(error.into()) };
+            if let Some(feature) = feature {
+                self.role.counters.count_retry(feature);
             }
-            retries += 1;
-            tokio::time::sleep(delay).await;
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Returns whether another endpoint should answer the request in place of an attempt after this pause.
+    fn is_after_retries(&self, pause: Duration, time: TimeBudget) -> bool {
+        self.role.max_retry_time.is_some_and(|max| time.started.elapsed() + pause > max)
+    }
+
+    async fn attempt(
+        &self,
+        request: FetchRequest,
+        label: Attempt,
+        time: TimeBudget,
+    ) -> Result<Value, AttemptFailure> {
+        match self.client.fetch(request).await {
+            Ok(response) if response.status.is_success() => {
+                let body = parse_json(&response)?;
+                match status_in_body(&body) {
+                    None => Ok(body),
+                    Some(status) => {
+                        label.log_status(status, &response.body);
+                        let error = ModelError::Status { status };
+                        Err(match temporary(status, None) {
+                            Some(kind) => AttemptFailure::Temporary(kind, error),
+                            None => error.into(),
+                        })
+                    }
+                }
+            }
+            Ok(response) => {
+                label.log_status(response.status.as_u16(), &response.body);
+                Err(to_attempt_failure(&response))
+            }
+            Err(error) => {
+                label.log_unreachable(reason_of(&error));
+                Err(match to_model_error(&error, time) {
+                    error @ ModelError::Unreachable { .. } => {
+                        AttemptFailure::Temporary(Temporary::Failure, error)
+                    }
+                    error => error.into(),
+                })
+            }
         }
     }
 }
 
-/// Returns whether the status may be different after a retry.
-const fn is_temporary(status: u16) -> bool {
-    matches!(status, 429 | 500 | 502 | 503 | 504)
+/// Returns how the status may be different after a retry; `None` if it will not.
+const fn temporary(status: u16, retry_after: Option<Duration>) -> Option<Temporary> {
+    match status {
+        429 | 503 => Some(Temporary::Busy { retry_after }),
+        500 | 502 | 504 => Some(Temporary::Failure),
+        _ => None,
+    }
 }
 
 /// Returns the status of an error that comes with the status 200, as from proxies that have begun to respond.
@@ -137,51 +212,63 @@ fn status_in_body(body: &Value) -> Option<u16> {
     Some(code.filter(|code| (400..600).contains(code)).unwrap_or(502))
 }
 
+/// Converts a response with an error status.
+fn to_attempt_failure(response: &FetchResponse) -> AttemptFailure {
+    if let Some(excess) = excess(&response.body) {
+        return AttemptFailure::Final(CallFailure::TooLong(excess));
+    }
+    let status = response.status.as_u16();
+    if !rejects_schema(response)
+        && !is_without_credit(response)
+        && let Some(kind) = temporary(status, retry_after(&response.headers))
+    {
+        return AttemptFailure::Temporary(kind, ModelError::Status { status });
+    }
+    AttemptFailure::Final(match status {
+        400 | 415 | 422 | 500 | 501 => {
+            CallFailure::Rejected { error: rejection(response), message: message_of(response) }
+        }
+        413 => ModelError::TooLarge { subject: "the request" }.into(),
+        _ => ModelError::Status { status }.into(),
+    })
+}
+
 /// Returns whether the server failed to make a grammar of a schema, for which llama.cpp has the status 500.
 fn rejects_schema(response: &FetchResponse) -> bool {
     let message = message_of(response);
     response.status.as_u16() == 500 && ["grammar", "schema"].iter().any(|word| message.contains(word))
 }
 
-/// Returns the message of an error, in lower case.
-fn message_of(response: &FetchResponse) -> String {
-    let message = &response.body[..response.body.len().min(MAX_MESSAGE_BYTES)];
-    String::from_utf8_lossy(message).to_lowercase()
-}
-
-fn is_retryable(error: &ModelError) -> bool {
-    match error {
-        ModelError::Unreachable { .. } | ModelError::Status { .. } => true,
-        ModelError::NotConfigured
-        | ModelError::Timeout { .. }
-        | ModelError::TooLarge { .. }
-        | ModelError::InvalidResponse { .. } => false,
-    }
-}
-
-/// Converts a response with an error status.
-fn to_call_failure(response: &FetchResponse) -> CallFailure {
-    let status = response.status.as_u16();
-    match status {
-        400 | 415 | 422 | 500 | 501 => CallFailure::UnsupportedForm { status, message: message_of(response) },
-        413 => ModelError::TooLarge { subject: "the request" }.into(),
-        _ => ModelError::Status { status }.into(),
-    }
-}
-
 /// Converts an error of the client, without the host and the sources.
 fn to_model_error(error: &FetchError, time: TimeBudget) -> ModelError {
-    let reason = match error {
-        FetchError::Timeout { .. } => return time.timeout_error(),
-        FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
-            return ModelError::TooLarge { subject: "the response" };
+    match error {
+        // A connection that does not open in time may be retried, unlike a response that does not come in time.
+        FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. }
+            if !time.remaining().is_zero() =>
+        {
+            ModelError::Unreachable { reason: reason_of(error) }
         }
+        FetchError::Timeout { .. } => time.timeout_error(),
+        FetchError::TooLarge { .. } | FetchError::Decode { .. } => {
+            ModelError::TooLarge { subject: "the response" }
+        }
+        _ => ModelError::Unreachable { reason: reason_of(error) },
+    }
+}
+
+/// Returns the reason of an error of the client, without the host and the sources.
+fn reason_of(error: &FetchError) -> &'static str {
+    match error {
+        FetchError::Timeout { phase: FetchPhase::Resolve | FetchPhase::Connect, .. } => {
+            "the connection timed out"
+        }
+        FetchError::Timeout { .. } => "no response in time",
+        FetchError::TooLarge { .. } | FetchError::Decode { .. } => "the response is too large",
         FetchError::Dns { .. } => "host not found",
         FetchError::Connect { .. } => "could not connect",
         FetchError::Tls { .. } => "TLS handshake failed",
         _ => "no response",
-    };
-    ModelError::Unreachable { reason }
+    }
 }
 
 fn parse_json(response: &FetchResponse) -> Result<Value, ModelError> {

@@ -1,10 +1,15 @@
 //! The forms of a request, for servers that do not support all parameters.
 
+mod report;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::model::{CompletionRequest, ResponseFormat};
+
+pub use report::AcceptedForm;
 
 /// The `response_format` of a request, in addition to the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,8 @@ impl RequestForm {
         }
     }
 
-    /// Returns the form after an error with this message, in lower case; `None` if there is no other form.
+    /// Returns the form after an error with this message, in lower case; `None` if there is no other form, or if the message
+    /// is about something else.
     pub(super) fn next(self, message: &str) -> Option<Self> {
         if self.has_temperature && message.contains("temperature") {
             return Some(Self { has_temperature: false, ..self });
@@ -68,6 +74,9 @@ impl RequestForm {
         }
         if self.has_reasoning_effort && message.contains("reasoning") {
             return Some(Self { has_reasoning_effort: false, ..self });
+        }
+        if !is_about_format(message) {
+            return None;
         }
         let format = match self.format {
             FormatParameter::JsonSchema => FormatParameter::JsonObject,
@@ -117,6 +126,8 @@ pub(super) struct ParameterSupport {
     rejects_reasoning_effort: AtomicBool,
     json_schema: FormatSupport,
     json_object: FormatSupport,
+    /// The form of the last request that the server has accepted, for reports.
+    accepted: Mutex<Option<RequestForm>>,
 }
 
 /// The support for one type of `response_format`.
@@ -136,6 +147,7 @@ impl FormatSupport {
 impl ParameterSupport {
     /// Records the form that the server has accepted, and the forms that it rejected before with their messages.
     pub(super) fn record(&self, rejected: &[(RequestForm, String)], accepted: RequestForm) {
+        *self.accepted.lock() = Some(accepted);
         if let Some(format) = self.of_format(accepted.format) {
             format.was_accepted.store(true, Ordering::Relaxed);
         }
@@ -180,6 +192,38 @@ fn rejects_format_type(message: &str) -> bool {
     let message = message.replace("json_schema", "");
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
     message.contains("response_format") && has(REJECTIONS) && !has(OF_ONE_SCHEMA)
+}
+
+/// Returns whether a message, in lower case, may be about the `response_format` of a request or about a parameter that the
+/// server does not name. A message without a text may be about anything.
+fn is_about_format(message: &str) -> bool {
+    const FORMAT: &[&str] = &[
+        "response_format",
+        "response format",
+        "json_schema",
+        "json_object",
+        "schema",
+        "grammar",
+        "guided",
+        "structured output",
+        "structured_output",
+        "json mode",
+        "json_validate",
+        "failed to generate json",
+        "unknown name",
+        "unsupported",
+        "not supported",
+        "not support",
+        "not permitted",
+        "not allowed",
+        "extra inputs",
+        "extra_forbidden",
+        "additional properties",
+    ];
+    const WRONG: &[&str] = &["unknown", "unrecognized", "unexpected", "invalid"];
+    const NAMES: &[&str] = &["parameter", "field", "argument", "property", "option", "format"];
+    let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    message.trim().is_empty() || has(FORMAT) || has(WRONG) && has(NAMES)
 }
 
 #[cfg(test)]
@@ -227,8 +271,8 @@ mod tests {
             "unsupported: temperature",
             "use max_completion_tokens, not max_tokens",
             "reasoning_effort",
-            "no",
-            "temperature",
+            "unknown field: response_format",
+            "extra inputs are not permitted: temperature",
         ] {
             form = form.next(message).unwrap();
             let RequestForm { format, has_temperature, uses_max_completion_tokens, has_reasoning_effort } =
@@ -246,5 +290,26 @@ mod tests {
             ]
         );
         assert_eq!(form.next("max_tokens"), None);
+    }
+
+    #[test]
+    fn only_messages_about_the_form_change_it() {
+        for (message, expected) in [
+            ("response_format is not supported", true),
+            ("failed to parse grammar", true),
+            ("invalid schema for response_format 'answer'", true),
+            (r#"{"detail":[{"type":"extra_forbidden","msg":"extra inputs are not permitted"}]}"#, true),
+            ("unknown field `type`", true),
+            ("this model does not support structured output", true),
+            (r#"{"message":"failed to generate json","code":"json_validate_failed"}"#, true),
+            ("invalid format: expected \"json\" or an object", true),
+            ("", true),
+            ("the model has no such context", false),
+            ("unknown model: tiny", false),
+            ("invalid api key", false),
+            ("content policy violation", false),
+        ] {
+            assert_eq!(is_about_format(message), expected, "{message}");
+        }
     }
 }

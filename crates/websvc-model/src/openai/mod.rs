@@ -1,105 +1,60 @@
 //! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
 
+mod complete;
+mod config;
+mod context;
 mod endpoint;
+mod failure_log;
+mod finish;
 mod form;
+mod parameters;
 mod response;
+mod retry;
+mod server_error;
 mod time_budget;
 mod too_long;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use http::HeaderValue;
 use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use url::Url;
-use websvc_transport::Client;
 
 use crate::error::ModelError;
+use crate::feature::Feature;
 use crate::limited::acquire;
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
-use crate::prompt::{self, PromptMessages};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
+use crate::prompt;
+use complete::CompletionCall;
+use context::ContextWindow;
 use endpoint::{CallFailure, Endpoint};
-use form::{ParameterSupport, RequestForm};
-use response::{is_cut_in_reasoning, parse_completion, parse_model_names, parse_ranking};
+use form::ParameterSupport;
+use parameters::Parameters;
+use response::{parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
+
+pub use config::{OpenAiConfig, OpenAiError};
+pub(crate) use endpoint::EndpointRole;
+pub use form::AcceptedForm;
 
 /// The length to which texts are truncated before reranking. Reranking models do not read more.
 const MAX_RERANK_CHARS: usize = 8_000;
 
-/// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
-const REASONING_TOKENS: u32 = 4_096;
-
-/// The error of an invalid configuration.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenAiError {
-    /// The API key is not a valid header value.
-    #[error("the key contains characters that are not allowed in a header")]
-    Key,
-    /// Paths cannot be appended to the URL. The error does not contain the URL, which may contain secrets.
-    #[error("the URL must be http or https, without user, query and fragment")]
-    BaseUrl,
-}
-
-/// The configuration of an endpoint.
-#[derive(Clone)]
-pub struct OpenAiConfig {
-    /// The client. It must be allowed to connect to the endpoint, which the operator has configured.
-    pub client: Client,
-    /// The base URL of `chat/completions`, which usually ends with `/v1`.
-    pub base_url: Url,
-    /// The API key, which is sent as a bearer token.
-    pub api_key: Option<String>,
-    /// The model for completions.
-    pub model: Option<String>,
-    /// The model for reranking.
-    pub rerank_model: Option<String>,
-    /// The `reasoning_effort` of requests, such as `low`. Its values depend on the endpoint.
-    pub reasoning_effort: Option<String>,
-    /// The time for one request, including the wait for a permit and retries. The deadline of the request may be earlier.
-    pub timeout: Duration,
-    /// The maximum number of concurrent requests. Further requests wait.
-    pub concurrency: usize,
-    /// The maximum length of a request, in characters.
-    pub max_input_chars: usize,
-}
-
-impl OpenAiConfig {
-    /// Returns the defaults: 120 seconds, 4 concurrent requests, 48,000 characters, which are about 12,000 tokens.
-    #[must_use]
-    pub fn new(client: Client, base_url: Url) -> Self {
-        Self {
-            client,
-            base_url,
-            api_key: None,
-            model: None,
-            rerank_model: None,
-            reasoning_effort: None,
-            timeout: Duration::from_secs(120),
-            concurrency: 4,
-            max_input_chars: 48_000,
-        }
-    }
-}
-
-impl fmt::Debug for OpenAiConfig {
-    /// Omits the key, and the URL, which may contain one.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiConfig").field("model", &self.model).finish_non_exhaustive()
-    }
-}
-
 /// The models of an endpoint.
 pub struct OpenAi {
-    endpoint: Endpoint,
+    endpoint: Arc<Endpoint>,
     model: Option<String>,
     rerank_model: Option<String>,
     reasoning_effort: Option<String>,
+    parameters: Parameters,
     /// The model has reasoned until the maximum length of a response before.
     reasons: AtomicBool,
     support: ParameterSupport,
+    context: ContextWindow,
+    /// The log says that the server left out a part of a prompt.
+    has_logged_cut: AtomicBool,
     timeout: Duration,
     permits: Arc<Semaphore>,
     concurrency: usize,
@@ -112,41 +67,83 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the configuration is invalid.
     pub fn new(config: OpenAiConfig) -> Result<Self, OpenAiError> {
+        Self::with_role(config, EndpointRole::default())
+    }
+
+    /// Creates a client of an endpoint with this role among others.
+    pub(crate) fn with_role(config: OpenAiConfig, role: EndpointRole) -> Result<Self, OpenAiError> {
+        let headers = config.request_headers()?;
         let OpenAiConfig {
             client,
             base_url,
-            api_key,
+            api_key: _,
+            headers: _,
             model,
             rerank_model,
             reasoning_effort,
+            temperature,
+            seed,
+            extra_body,
             timeout,
             concurrency,
             max_input_chars,
+            context_tokens,
+            max_output_tokens,
         } = config;
-        let has_path_only = base_url.query().is_none()
-            && base_url.fragment().is_none()
-            && base_url.username().is_empty()
-            && base_url.password().is_none();
-        if !has_path_only || !matches!(base_url.scheme(), "http" | "https") {
-            return Err(OpenAiError::BaseUrl);
-        }
-        let authorization = api_key.filter(|key| !key.is_empty()).map(|key| bearer(&key)).transpose()?;
         let concurrency = concurrency.max(1);
-        let permits = Arc::new(Semaphore::new(concurrency));
-        let endpoint = Endpoint { client, base_url, authorization };
-        let reasons = AtomicBool::new(false);
         Ok(Self {
-            endpoint,
+            parameters: Parameters::new(temperature, seed, extra_body)?,
+            endpoint: Arc::new(Endpoint { client, base_url, headers, role }),
             model,
             rerank_model,
             reasoning_effort,
-            reasons,
+            reasons: AtomicBool::new(false),
             support: ParameterSupport::default(),
+            context: ContextWindow::new(context_tokens, max_output_tokens),
+            has_logged_cut: AtomicBool::new(false),
             timeout,
-            permits,
+            permits: Arc::new(Semaphore::new(concurrency)),
             concurrency,
             max_input_chars,
         })
+    }
+
+    /// Returns a client of another model of the same endpoint, which shares the connections and the concurrency limit. What
+    /// the server supports is learned for each model.
+    pub(crate) fn for_model(&self, model: &str) -> Self {
+        Self {
+            endpoint: Arc::clone(&self.endpoint),
+            model: Some(model.to_owned()),
+            rerank_model: None,
+            reasoning_effort: self.reasoning_effort.clone(),
+            parameters: self.parameters.clone(),
+            reasons: AtomicBool::new(false),
+            support: ParameterSupport::default(),
+            context: self.context.unlearned(),
+            has_logged_cut: AtomicBool::new(false),
+            timeout: self.timeout,
+            permits: Arc::clone(&self.permits),
+            concurrency: self.concurrency,
+            max_input_chars: self.max_input_chars,
+        }
+    }
+
+    /// Returns the name of the model for completions.
+    #[must_use]
+    pub fn model_name(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Returns the name of the model for reranking.
+    #[must_use]
+    pub fn rerank_model_name(&self) -> Option<&str> {
+        self.rerank_model.as_deref()
+    }
+
+    /// Returns the form of the last completion that the server has accepted, if any.
+    #[must_use]
+    pub fn accepted_form(&self) -> Option<AcceptedForm> {
+        self.support.accepted_form(self.reasoning_effort.is_some())
     }
 
     /// Returns the names of the models that the endpoint lists.
@@ -154,77 +151,27 @@ impl OpenAi {
     /// # Errors
     /// [`ModelError`]. It is [`ModelError::Status`] with 404 if the endpoint has no list of models.
     pub async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
-        let response = self.endpoint.get("models", self.time_budget(deadline)).await?;
+        let response = self.endpoint.get("models", None, self.time_budget(deadline)).await?;
         parse_model_names(&response)
     }
 
+    /// Returns the time of a request that may be sent now.
     fn time_budget(&self, deadline: Instant) -> TimeBudget {
         let started = Instant::now();
         TimeBudget { started, deadline: deadline.min(started + self.timeout) }
     }
 
     /// Waits for a permit to send a request.
-    async fn acquire(&self, time: TimeBudget) -> Result<SemaphorePermit<'_>, ModelError> {
-        acquire(&self.permits, time.started, time.deadline).await
+    async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
+        acquire(&self.permits, self.concurrency, deadline).await
     }
 
     async fn run_completion(&self, request: &CompletionRequest<'_>) -> Result<Completion, ModelError> {
         let model = self.model.as_deref().ok_or(ModelError::NotConfigured)?;
-        let messages = prompt::build_messages(request, self.max_input_chars)?;
-        let time = self.time_budget(request.deadline);
-        let _permit = self.acquire(time).await?;
-        let has_effort = self.reasoning_effort.is_some();
-        let mut form = RequestForm::initial(request.format, has_effort, &self.support);
-        let mut rejected: Vec<(RequestForm, String)> = Vec::new();
-        let mut usage_before = Usage::default();
-        loop {
-            let needs_space = self.reasons.load(Ordering::Relaxed);
-            let added_tokens = if needs_space { REASONING_TOKENS } else { 0 };
-            let max_tokens = request.max_tokens.saturating_add(added_tokens);
-            let request = CompletionRequest { max_tokens, ..*request };
-            let body = self.completion_body(model, &messages, &request, form);
-            match self.endpoint.post("chat/completions", &body, time).await {
-                Ok(response) => {
-                    self.support.record(&rejected, form);
-                    let completion =
-                        parse_completion(&response, request.format, messages.is_content_truncated);
-                    match completion {
-                        Err(ModelError::InvalidResponse { usage, .. })
-                            if !needs_space && is_cut_in_reasoning(&response) =>
-                        {
-                            usage_before.add(usage);
-                            self.reasons.store(true, Ordering::Relaxed);
-                        }
-                        completion => return with_usage(completion, usage_before),
-                    }
-                }
-                Err(CallFailure::UnsupportedForm { status, message }) => {
-                    let next = form.next(&message).ok_or(ModelError::Status { status })?;
-                    rejected.push((form, message));
-                    form = next;
-                }
-                Err(CallFailure::Failed(error)) => return Err(error),
-            }
-        }
-    }
-
-    fn completion_body(
-        &self,
-        model: &str,
-        messages: &PromptMessages,
-        request: &CompletionRequest<'_>,
-        form: RequestForm,
-    ) -> serde_json::Value {
-        let mut body = json!({
-            "model": model,
-            "messages": [
-                { "role": "system", "content": messages.system },
-                { "role": "user", "content": messages.user },
-            ],
-            "stream": false,
-        });
-        form.apply(&mut body, request, self.reasoning_effort.as_deref());
-        body
+        // Without a permit: a prompt that never fits need not wait for one.
+        CompletionCall::new(self, model, request).check()?;
+        let _permit = self.acquire(request.deadline).await?;
+        CompletionCall::new(self, model, request).send(self.time_budget(request.deadline)).await
     }
 
     async fn run_rerank(
@@ -241,40 +188,15 @@ impl OpenAi {
         let body = json!({
             "model": model, "query": query, "documents": documents, "top_n": max_results, "return_documents": false,
         });
+        let _permit = self.acquire(deadline).await?;
         let time = self.time_budget(deadline);
-        let _permit = self.acquire(time).await?;
-        match self.endpoint.post("rerank", &body, time).await {
-            Ok(response) => parse_ranking(&response, texts.len(), max_results),
-            Err(CallFailure::UnsupportedForm { status, message: _ }) => Err(ModelError::Status { status }),
-            Err(CallFailure::Failed(error)) => Err(error),
-        }
+        let response = self.endpoint.post("rerank", &body, Feature::Rerank, time).await;
+        parse_ranking(&response.map_err(CallFailure::into_error)?, texts.len(), max_results)
     }
-}
-
-/// Adds the tokens of earlier attempts to the usage of a completion.
-fn with_usage(completion: Result<Completion, ModelError>, earlier: Usage) -> Result<Completion, ModelError> {
-    match completion {
-        Ok(mut completion) => {
-            completion.usage.add(earlier);
-            Ok(completion)
-        }
-        Err(ModelError::InvalidResponse { reason, mut usage }) => {
-            usage.add(earlier);
-            Err(ModelError::InvalidResponse { reason, usage })
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the value of the `Authorization` header for an API key.
-fn bearer(key: &str) -> Result<HeaderValue, OpenAiError> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| OpenAiError::Key)?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 impl fmt::Debug for OpenAi {
-    /// Omits the key, and the URL, which may contain one.
+    /// Omits the headers, the additional parameters, and the URL, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAi").field("model", &self.model).finish_non_exhaustive()
     }
@@ -294,7 +216,8 @@ impl Model for OpenAi {
     }
 
     fn max_input_chars(&self) -> usize {
-        self.max_input_chars
+        let max_chars = self.context.max_input_chars(Instant::now());
+        max_chars.unwrap_or(usize::MAX).min(self.max_input_chars)
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::finish::{check_complete, is_cut_at_length, refusal};
 use crate::error::ModelError;
 use crate::model::{Completion, CompletionContent, RankedText, Ranking, ResponseFormat, Usage};
 
@@ -21,33 +22,31 @@ pub(super) fn parse_completion(
 ) -> Result<Completion, ModelError> {
     let usage = usage_of(response);
     match parse_content(response, format) {
-        Ok(content) => Ok(Completion { content, usage, is_content_truncated }),
+        Ok(content) => Ok(Completion { content, usage, is_content_truncated, is_cut_by_server: false }),
         Err(ModelError::InvalidResponse { reason, usage: _ }) => {
             Err(ModelError::InvalidResponse { reason, usage })
         }
+        Err(ModelError::Refused { text, usage: _ }) => Err(ModelError::Refused { text, usage }),
         Err(error) => Err(error),
     }
 }
 
-fn usage_of(response: &Value) -> Usage {
+/// Returns the tokens that a response reports.
+pub(super) fn usage_of(response: &Value) -> Usage {
     let count = |name: &str| response["usage"][name].as_u64().unwrap_or_default();
     Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") }
 }
 
 fn parse_content(response: &Value, format: ResponseFormat<'_>) -> Result<CompletionContent, ModelError> {
     let choice = response.pointer("/choices/0").ok_or_else(|| invalid("no `choices`"))?;
-    // A truncated response is useless: text would end in the middle, and data would be incomplete.
-    if choice["finish_reason"] == "length" {
-        return Err(invalid(if is_cut_in_reasoning(response) {
-            "its reasoning was cut off at the maximum length"
-        } else {
-            "it was cut off at the maximum length"
-        }));
-    }
+    check_complete(response)?;
     let message = &choice["message"];
     let text = text_of(&message["content"]).unwrap_or_default();
     let text = text.trim();
     if text.is_empty() {
+        if let Some(refusal) = refusal(message) {
+            return Err(refusal);
+        }
         let wants_json = format != ResponseFormat::Text;
         let answer = wants_json.then(|| json_in_reasoning(message)).flatten();
         return answer.map(CompletionContent::Json).ok_or_else(|| invalid("no text"));
@@ -75,7 +74,7 @@ pub(super) fn is_cut_in_reasoning(response: &Value) -> bool {
     let text = text_of(&choice["message"]["content"]).unwrap_or_default();
     let text = text.rsplit_once(REASONING_END).map_or(text.as_str(), |(_, rest)| rest).trim();
     let has_answer = !text.is_empty() && !text.starts_with(REASONING_START);
-    choice["finish_reason"] == "length" && !has_answer
+    is_cut_at_length(response) && !has_answer
 }
 
 /// Returns the fields of a message in which servers return the reasoning.
@@ -239,6 +238,20 @@ mod tests {
             let found = parse_completion(&completion(&json!(text), "stop"), ResponseFormat::Json, false);
             assert_eq!(found.ok().map(|found| found.content.into_json()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn refusal_is_the_reason_if_there_is_no_answer() {
+        let response = |content: Value| {
+            let message = json!({ "content": content, "refusal": "I cannot help with that." });
+            let usage = json!({ "prompt_tokens": 5, "completion_tokens": 3 });
+            json!({ "choices": [{ "message": message, "finish_reason": "stop" }], "usage": usage })
+        };
+        let error = parse_completion(&response(Value::Null), ResponseFormat::Json, false).unwrap_err();
+        assert_eq!(error.explanation(), "the model refused: I cannot help with that.");
+        let ModelError::Refused { usage, .. } = error else { panic!("{error}") };
+        assert_eq!(usage.total(), 8);
+        assert!(parse_completion(&response(json!("{}")), ResponseFormat::Json, false).is_ok());
     }
 
     #[test]

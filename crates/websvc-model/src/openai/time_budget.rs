@@ -1,4 +1,4 @@
-//! The time of a request, including its retries.
+//! The time of a request, including its retries. It begins when the request may be sent.
 
 use std::time::{Duration, Instant};
 

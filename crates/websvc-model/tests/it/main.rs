@@ -2,4 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
+mod context;
+mod deadlines;
+mod failover;
+mod fixture;
 mod openai;

@@ -3,73 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use websvc_model::{
-    Completion, CompletionContent, CompletionRequest, LimitedModel, Model, ModelError, OpenAi, OpenAiConfig,
-    ResponseFormat, Usage,
+    AcceptedForm, CompletionContent, CompletionRequest, Feature, LimitedModel, Model, ModelError, OpenAi,
+    OpenAiConfig, RejectionCause, ResponseFormat, Usage,
 };
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
-const BASE: &str = "http://model.test/v1";
-const CHAT: &str = "http://model.test/v1/chat/completions";
-
-struct Setup {
-    web: TestWeb,
-    model: OpenAi,
-}
-
-impl Setup {
-    async fn new(pages: impl IntoIterator<Item = Page>) -> Self {
-        Self::with(pages, |_| {}).await
-    }
-
-    async fn with(pages: impl IntoIterator<Item = Page>, change: impl FnOnce(&mut OpenAiConfig)) -> Self {
-        let web = FakeModel::scripted(pages).serve(TestWeb::builder(), BASE).start().await;
-        let mut config = OpenAiConfig::new(web.client(), BASE.parse().unwrap());
-        config.api_key = Some("sk-very-secret".to_owned());
-        config.model = Some("tiny".to_owned());
-        config.rerank_model = Some("tiny-rerank".to_owned());
-        change(&mut config);
-        Self { web, model: OpenAi::new(config).unwrap() }
-    }
-
-    async fn complete(&self, format: ResponseFormat<'_>) -> Result<Completion, ModelError> {
-        self.complete_with(format, "a page about tea", Duration::from_secs(20)).await
-    }
-
-    async fn complete_with(
-        &self,
-        format: ResponseFormat<'_>,
-        content: &str,
-        timeout: Duration,
-    ) -> Result<Completion, ModelError> {
-        let request = CompletionRequest {
-            instructions: "Extract.",
-            user_prompt: "the tea",
-            content: Some(content),
-            format,
-            max_tokens: 99,
-            deadline: Instant::now() + timeout,
-        };
-        self.model.complete(&request).await
-    }
-
-    /// Returns the bodies of the requests.
-    fn sent_bodies(&self) -> Vec<Value> {
-        let requests = self.web.requests();
-        requests.iter().filter_map(|request| serde_json::from_slice(&request.body).ok()).collect()
-    }
-
-    /// Returns the `response_format` of each request.
-    fn formats(&self) -> Vec<String> {
-        let format = |body: &Value| body["response_format"]["type"].as_str().unwrap_or("none").to_owned();
-        self.sent_bodies().iter().map(format).collect()
-    }
-}
-
-fn tea() -> Page {
-    FakeModel::json(&json!({ "tea": "sencha" }))
-}
+use crate::fixture::{BASE, CHAT, Setup, tea};
 
 #[tokio::test]
 async fn schema_is_sent_as_response_format_and_in_the_prompt() {
@@ -98,6 +39,8 @@ async fn rejected_response_format_is_replaced_by_the_prompt() {
     let found = setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
     assert_eq!(found.content.into_json(), json!({ "tea": "sencha" }));
     assert_eq!(setup.formats(), ["json_schema", "json_object", "none"]);
+    let expected = AcceptedForm { response_format: "none", dropped: Vec::new() };
+    assert_eq!(setup.model.accepted_form(), Some(expected));
 }
 
 #[tokio::test]
@@ -115,6 +58,9 @@ async fn rejected_parameters_are_omitted() {
         (None, &json!(99))
     );
     assert_eq!(setup.formats(), ["json_object"; 3]);
+    let dropped = vec!["temperature", "max_tokens (max_completion_tokens in its place)"];
+    let expected = AcceptedForm { response_format: "json_object", dropped };
+    assert_eq!(setup.model.accepted_form(), Some(expected));
 }
 
 #[tokio::test]
@@ -205,9 +151,14 @@ async fn error_in_place_of_an_answer_is_a_status() {
 
 #[tokio::test]
 async fn persistent_error_status_is_returned() {
-    let rejection = || FakeModel::bad_request("the model has no such context");
-    let setup = Setup::new([rejection(), rejection()]).await;
-    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(ModelError::Status { status: 400 }));
+    let setup = Setup::new([FakeModel::bad_request("the content of messages[1] is not acceptable")]).await;
+    let cause = RejectionCause { code: Some("invalid_request_error".to_owned()), parameter: None };
+    let expected = ModelError::Rejected { status: 400, cause };
+    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(expected));
+    assert_eq!(setup.web.count(CHAT), 1, "another form does not change the content");
+    let setup = Setup::new([Page::text("").status(422), Page::text("no").status(422)]).await;
+    assert_eq!(setup.complete(ResponseFormat::Json).await, Err(ModelError::Status { status: 422 }));
+    assert_eq!(setup.web.count(CHAT), 2, "an error without a text may be about the form");
     let setup = Setup::new([Page::text("who?").status(401)]).await;
     assert_eq!(setup.complete(ResponseFormat::Text).await, Err(ModelError::Status { status: 401 }));
     assert_eq!(setup.web.count(CHAT), 1);
@@ -253,7 +204,7 @@ async fn requests_beyond_the_concurrency_limit_wait() {
     let waiting = setup.complete_with(ResponseFormat::Text, "y", timeout(100));
     let (hanging, waiting) = tokio::join!(hanging, waiting);
     assert!(matches!(hanging, Err(ModelError::Timeout { .. })), "{hanging:?}");
-    assert!(matches!(waiting, Err(ModelError::Timeout { .. })), "{waiting:?}");
+    assert_eq!(waiting, Err(ModelError::Busy { places: 1 }));
     assert_eq!(setup.web.count(CHAT), 1, "the second request was never sent");
     assert!(setup.complete(ResponseFormat::Text).await.is_ok(), "the permit is free again");
 }
@@ -266,6 +217,7 @@ async fn limited_model_uses_half_of_the_concurrency() {
     let limited = LimitedModel::half_of(Arc::clone(&model));
     assert_eq!((model.concurrency(), limited.concurrency(), limited.can_complete()), (2, 1, true));
     let request = |ms: u64| CompletionRequest {
+        feature: Feature::Json,
         instructions: "",
         user_prompt: "",
         content: None,
@@ -282,7 +234,7 @@ async fn limited_model_uses_half_of_the_concurrency() {
     };
     let (hanging, (waiting, other)) = tokio::join!(hanging, more);
     assert!(matches!(hanging, Err(ModelError::Timeout { .. })), "{hanging:?}");
-    assert!(matches!(waiting, Err(ModelError::Timeout { .. })), "{waiting:?}");
+    assert_eq!(waiting, Err(ModelError::Busy { places: 1 }));
     assert_eq!(other.unwrap().content, CompletionContent::Text("ok".to_owned()), "the other half is free");
     assert_eq!(web.count(CHAT), 2, "the second request was never sent");
 }
@@ -308,21 +260,6 @@ async fn invalid_and_oversized_responses_are_errors() {
 }
 
 #[tokio::test]
-async fn request_that_the_server_says_is_too_long_is_sent_once() {
-    let error = |status: u16| {
-        let text = r#"{"error":{"code":"context_length_exceeded","message":"max_tokens, temperature"}}"#;
-        Page::new("application/json", text).status(status)
-    };
-    // Neither another form nor a retry makes it shorter.
-    for status in [400, 500] {
-        let setup = Setup::new([error(status)]).await;
-        let found = setup.complete(ResponseFormat::Json).await;
-        assert_eq!(found.unwrap_err(), ModelError::TooLarge { subject: "the request" });
-        assert_eq!(setup.web.count(CHAT), 1);
-    }
-}
-
-#[tokio::test]
 async fn content_beyond_the_limit_is_truncated() {
     let setup = Setup::with([FakeModel::text("ok")], |config| config.max_input_chars = 2_000).await;
     let content = "x".repeat(100_000);
@@ -333,10 +270,18 @@ async fn content_beyond_the_limit_is_truncated() {
 
 #[tokio::test]
 async fn errors_and_debug_contain_no_part_of_a_request() {
-    let setup = Setup::new([Page::text("echo: a page about tea, sk-very-secret").status(403)]).await;
+    let mut shown = String::new();
+    let echo = Page::text("echo: a page about tea, sk-very-secret").status(403);
+    let setup = Setup::with([echo], |config| {
+        config.base_url.set_query(Some("code=query-secret"));
+        config.headers.insert("x-token", "header-secret".parse().unwrap());
+        config.extra_body = object(json!({ "user": "body-secret" }));
+        shown = format!("{config:?}");
+    });
+    let setup = setup.await;
     let error = setup.complete(ResponseFormat::Text).await.unwrap_err();
-    let shown = format!("{error} {error:?} {:?}", setup.model);
-    for secret in ["sk-very-secret", "tea,", "model.test"] {
+    shown.push_str(&format!("{error} {error:?} {:?}", setup.model));
+    for secret in ["sk-very-secret", "tea,", "model.test", "query-secret", "header-secret", "body-secret"] {
         assert!(!shown.contains(secret), "{shown}");
     }
 }
@@ -378,16 +323,94 @@ async fn model_that_is_not_configured_is_an_error() {
 }
 
 #[tokio::test]
-async fn base_url_with_query_or_user_is_rejected() {
+async fn base_url_with_user_or_fragment_is_rejected() {
     let client = TestWeb::builder().start().await.client();
     for (address, is_valid) in [
         ("http://127.0.0.1:8000/v1", true),
         ("https://model.test/v1/", true),
-        ("http://model.test/v1?key=x", false),
+        ("http://model.test/v1?key=x", true),
+        ("http://model.test/v1#key", false),
         ("http://user:pass@model.test/v1", false),
         ("ftp://model.test/v1", false),
     ] {
         let config = OpenAiConfig::new(client.clone(), address.parse().unwrap());
         assert_eq!(OpenAi::new(config).is_ok(), is_valid, "{address}");
     }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    let Value::Object(object) = value else { panic!("{value}") };
+    object
+}
+
+#[tokio::test]
+async fn query_and_headers_are_a_part_of_every_request() {
+    let (address, query) = ("http://azure.test/openai/deployments/d", "api-version=2024-10-21&x=a%20b");
+    let web = TestWeb::builder();
+    let web = ["chat/completions", "rerank", "models"]
+        .into_iter()
+        .fold(web, |web, path| web.page(&format!("{address}/{path}?{query}"), FakeModel::text("ok")));
+    let web = web.start().await;
+    let mut config = OpenAiConfig::new(web.client(), format!("{address}/?{query}").parse().unwrap());
+    (config.model, config.rerank_model) = (Some("m".to_owned()), Some("m".to_owned()));
+    config.headers.insert("api-key", "secret".parse().unwrap());
+    config.headers.insert("authorization", "Basic Zm9v".parse().unwrap());
+    let setup = Setup { web, model: OpenAi::new(config).unwrap() };
+    setup.complete(ResponseFormat::Text).await.unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    // The answers are none of a ranking and of a list, but the requests are what counts here.
+    setup.model.rerank("tea", &["a"], 1, deadline).await.unwrap_err();
+    setup.model.models(deadline).await.unwrap_err();
+    let requests = setup.web.requests();
+    let urls: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
+    let expected = ["chat/completions", "rerank", "models"].map(|path| format!("{address}/{path}?{query}"));
+    assert_eq!(urls, expected);
+    for request in &requests {
+        let headers = (request.header("api-key"), request.header("authorization"));
+        assert_eq!(headers, (Some("secret"), Some("Basic Zm9v")));
+    }
+}
+
+#[tokio::test]
+async fn configured_parameters_are_sent() {
+    let setup = Setup::with([tea()], |config| {
+        (config.temperature, config.seed) = (0.7, Some(42));
+        config.extra_body = object(json!({ "chat_template_kwargs": { "enable_thinking": false } }));
+    });
+    let setup = setup.await;
+    setup.complete(ResponseFormat::Json).await.unwrap();
+    let body = &setup.sent_bodies()[0];
+    assert_eq!((&body["temperature"], &body["seed"]), (&json!(0.7), &json!(42)));
+    assert_eq!(body["chat_template_kwargs"], json!({ "enable_thinking": false }));
+}
+
+#[tokio::test]
+async fn headers_and_parameters_of_the_client_are_rejected() {
+    let client = TestWeb::builder().start().await.client();
+    let check = |field: &str, change: &dyn Fn(&mut OpenAiConfig)| {
+        let mut config = OpenAiConfig::new(client.clone(), BASE.parse().unwrap());
+        change(&mut config);
+        let error = OpenAi::new(config).unwrap_err();
+        assert_eq!(error.field(), field, "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    };
+    for name in
+        ["host", "content-length", "connection", "te", "proxy-authorization", "content-type", "accept"]
+    {
+        check("headers", &|config| {
+            config.headers.insert(name, "s3cret".parse().unwrap());
+        });
+    }
+    check("headers", &|config| {
+        config.api_key = Some("s3cret".to_owned());
+        config.headers.insert("authorization", "s3cret".parse().unwrap());
+    });
+    check("headers", &|config| {
+        for number in 0..33 {
+            config.headers.append("x-many", number.into());
+        }
+    });
+    check("api_key", &|config| config.api_key = Some("s3cret\n".to_owned()));
+    check("temperature", &|config| config.temperature = 3.0);
+    check("extra_body", &|config| config.extra_body = object(json!({ "stream": "s3cret" })));
 }

@@ -5,7 +5,7 @@ mod job;
 mod search;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
@@ -30,6 +30,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Delay before a check continues after a failure of the store.
 const FAILURE_DELAY: Duration = Duration::from_secs(1);
+
+/// The part of the time of a check that is not for judgments: one tenth. In it, the check reports what was not judged.
+const REPORT_TIME_DIVISOR: u32 = 10;
+
+/// The reason why a page is not judged at the end of the check.
+const TIME_IS_OVER: &str = "the time of the check is over";
 
 /// Number of pages that are judged at the same time. The model has a limit of its own, too.
 const JUDGED_AT_ONCE: usize = 4;
@@ -210,15 +216,28 @@ impl CheckRun {
 
     /// Fails the check if it takes too long.
     fn check_time(&self) -> Result<(), Stop> {
-        let config = self.monitors.config();
-        let has_only_searches = self.definition.has_only_search_targets();
-        let limit = if has_only_searches { config.search_check_timeout } else { config.check_timeout };
-        let elapsed_ms = config.clock.now_ms().saturating_sub(self.record.created_at_ms);
-        if u128::from(elapsed_ms) <= limit.as_millis() {
+        let limit = self.time_limit();
+        if self.elapsed() <= limit {
             return Ok(());
         }
         let minutes = counted(limit.as_secs() / 60, "minute", "minutes");
         Err(Stop::Failed(format!("the check took more than {minutes}, the maximum")))
+    }
+
+    fn time_limit(&self) -> Duration {
+        let config = self.monitors.config();
+        let has_only_searches = self.definition.has_only_search_targets();
+        if has_only_searches { config.search_check_timeout } else { config.check_timeout }
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.now_ms().saturating_sub(self.record.created_at_ms))
+    }
+
+    /// Returns until when pages are judged; `None` if that time is over.
+    fn judging_deadline(&self) -> Option<Instant> {
+        let time = judging_time(self.time_limit(), self.elapsed());
+        (!time.is_zero()).then(|| Instant::now() + time)
     }
 
     /// Stores the progress.
@@ -246,6 +265,10 @@ impl CheckRun {
                 let (judgment, charge) = judged?;
                 result.fields.judgment = judgment;
                 charges.push(charge);
+            }
+            if self.definition.judges().is_some() {
+                // Judgments may take minutes, and are useless for a check that was deleted meanwhile.
+                self.save().await?;
             }
         }
         let target = self.progress.targets[index].result.target_id.clone();
@@ -288,10 +311,13 @@ impl CheckRun {
         let Some(model) = self.engine().completion_model() else {
             return Ok((Some(undecided("no language model is configured")), None));
         };
+        let Some(deadline) = self.judging_deadline() else {
+            return Ok((Some(undecided(TIME_IS_OVER)), None));
+        };
         let Some(charge) = credits::judge(&self.monitors, &self.record, &result.url).await? else {
             return Ok((Some(undecided("the team has no credits left")), None));
         };
-        Ok(match judge_changes(model, goal, &changes).await {
+        Ok(match judge_changes(model, goal, &changes, deadline).await {
             Ok(judgment) => (Some(judgment), Some(charge)),
             Err(reason) => (Some(undecided(&reason)), None),
         })
@@ -403,6 +429,11 @@ impl CheckRun {
     }
 }
 
+/// Returns the time that remains for judgments, of a check with this time limit.
+fn judging_time(limit: Duration, elapsed: Duration) -> Duration {
+    (limit - limit / REPORT_TIME_DIVISOR).saturating_sub(elapsed)
+}
+
 /// Returns a page as the store takes it.
 pub(crate) fn new_page(
     result: PageResult,
@@ -425,5 +456,22 @@ pub(crate) fn new_page(
         baseline,
         baseline_url: None,
         charge,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judgments_have_the_time_of_the_check_except_for_its_report() {
+        let check = |elapsed_minutes: u64, expected_minutes: u64| {
+            let minutes = |count| Duration::from_secs(count * 60);
+            assert_eq!(judging_time(minutes(60), minutes(elapsed_minutes)), minutes(expected_minutes));
+        };
+        check(0, 54);
+        check(50, 4);
+        check(54, 0);
+        check(99, 0);
     }
 }

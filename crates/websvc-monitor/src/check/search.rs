@@ -13,7 +13,7 @@ use websvc_validate::{
     Checked, Policy, RetentionMode, SearchPlan, SearchTargetPlan, check_scrape_options, check_search,
 };
 
-use super::{CheckRun, Stop};
+use super::{CheckRun, Stop, TIME_IS_OVER};
 use crate::baseline::{ResultBaseline, decode, encode};
 use crate::credits;
 use crate::judge::{ResultDecision, judge_result};
@@ -167,8 +167,12 @@ impl CheckRun {
                 return Ok(());
             }
         };
+        let Some(deadline) = self.judging_deadline() else {
+            decided.set_skipped(TIME_IS_OVER.to_owned());
+            return Ok(());
+        };
         let page = format!("{}\n{}\n\n{markdown}", decided.result.title, decided.result.url);
-        match judge_result(model, &goal, &page).await {
+        match judge_result(model, &goal, &page, deadline).await {
             Ok(decision) => {
                 decided.set_decision(decision);
                 let price = charge.1.price();

@@ -181,7 +181,12 @@ impl Model for ScriptedModel {
                 None => std::future::pending().await,
             }
             let content = CompletionContent::Json(response?);
-            Ok(Completion { content, usage: self.usage, is_content_truncated: false })
+            Ok(Completion {
+                content,
+                usage: self.usage,
+                is_content_truncated: false,
+                is_cut_by_server: false,
+            })
         })
     }
 

@@ -283,7 +283,7 @@ pub(super) fn named(texts: &[String], separator: &str) -> String {
 /// Returns the reason why the model failed, which may be the end of the time of the extraction.
 pub(super) fn model_failure(error: &ModelError, deadline: Instant) -> String {
     match error {
-        ModelError::Timeout { .. } if Instant::now() >= deadline => TIME_IS_OVER.to_owned(),
+        error if error.is_late() && Instant::now() >= deadline => TIME_IS_OVER.to_owned(),
         error => error.with_advice(),
     }
 }

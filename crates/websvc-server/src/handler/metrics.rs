@@ -2,6 +2,7 @@
 //!
 //! Labels have few values: names of the configuration, outcomes and kinds of reasons.
 
+mod models;
 mod prometheus;
 mod renamed;
 mod requests;
@@ -62,6 +63,9 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::monitors(&mut out, context).await;
     requests::monitor_checks(&mut out, &state.monitors.check_metrics());
     requests::runs(&mut out, context).await;
+    if let Some(metrics) = engine.model().and_then(|model| model.metrics()) {
+        models::models(&mut out, &metrics);
+    }
     if let Some(traces) = &state.traces {
         requests::traces(&mut out, traces.metrics());
     }

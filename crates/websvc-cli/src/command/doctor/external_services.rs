@@ -85,8 +85,9 @@ fn host_names(config: &Config) -> BTreeSet<String> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let proxies = basic.iter().chain(enhanced).chain(by_country.values().flatten());
     let providers = app::provider_urls(config);
-    let url_texts = proxies.chain(&config.browser.cdp_url).chain(&config.llm.base_url);
-    let urls = url_texts.filter_map(|url| Url::parse(url).ok()).chain(providers);
+    let url_texts = proxies.chain(&config.browser.cdp_url);
+    let urls =
+        url_texts.filter_map(|url| Url::parse(url).ok()).chain(providers).chain(app::endpoint_urls(config));
     let names = urls.filter_map(|url| {
         // For unknown schemes, the URL parser does not recognize IP addresses.
         match Host::parse(url.host_str()?).ok()? {
@@ -315,11 +316,13 @@ mod tests {
              by_country = { DE = ['socks5://de.test'] }\n\
              [search]\nproviders = ['index', 'searxng', 'own']\n[search.searxng]\nurl = 'http://searx.test/x'\n\
              [search.sources.own]\nkind = 'http-json'\nurl = 'https://own.test/s?q={query}'\nresults = '/r'\n\
-             fields = { url = '/u', title = '/t' }",
+             fields = { url = '/u', title = '/t' }\n\
+             [fetch.connect_to]\n'mapped.test:80' = '127.0.0.1:1'\n[llm]\nbase_url = 'http://mapped.test/v1'\n\
+             [[llm.fallback]]\nbase_url = 'http://llm.test/v1'",
         )
         .unwrap();
         let names: Vec<String> = host_names(&config).into_iter().collect();
-        assert_eq!(names, ["de.test", "own.test", "proxy.test", "searx.test"]);
+        assert_eq!(names, ["de.test", "llm.test", "own.test", "proxy.test", "searx.test"]);
     }
 
     #[test]

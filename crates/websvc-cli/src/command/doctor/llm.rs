@@ -1,8 +1,12 @@
-//! Checks of the language model and of the agent runs that need it.
+//! Checks of the language models and of the agent runs that need them.
+
+#[cfg(test)]
+mod tests;
+mod trial;
 
 use std::time::{Duration, Instant};
 
-use websvc_model::{Completion, CompletionRequest, Model, ModelError, OpenAi, ResponseFormat};
+use websvc_model::{FailoverModel, Model, ModelError, OpenAi};
 
 use super::finding::{Finding, State};
 use crate::app;
@@ -13,9 +17,17 @@ const CHECK: &str = "language model";
 
 const AGENT_CHECK: &str = "agent runs";
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time for the list of models.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks the language model, if an endpoint is configured, and says whether agent runs are possible.
+/// An endpoint of the configuration.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    index: usize,
+    models: &'a [OpenAi],
+}
+
+/// Checks each language model of each configured endpoint, and says whether agent runs are possible.
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let model = match app::model(config) {
         Ok(model) => model,
@@ -27,9 +39,30 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let Some(model) = model else {
         return vec![Finding::ok(AGENT_CHECK, "off (no llm.base_url and llm.model)")];
     };
-    let found = check_model(config, &model).await;
-    let agent = agent_finding(config, model.can_complete(), found.state);
-    vec![found, agent]
+    let mut findings = check_endpoints(&model).await;
+    findings.push(agent_finding(config, model.can_complete(), best_state(&findings)));
+    findings
+}
+
+/// Checks the endpoints one after the other, because several may be on one machine.
+async fn check_endpoints(model: &FailoverModel) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, models) in model.models().enumerate() {
+        findings.extend(Place { index, models }.check().await);
+    }
+    findings
+}
+
+/// Returns the best state: agent runs are possible if one of the endpoints works.
+fn best_state(findings: &[Finding]) -> State {
+    let has = |state| findings.iter().any(|finding| finding.state == state);
+    if has(State::Ok) {
+        State::Ok
+    } else if has(State::Warning) {
+        State::Warning
+    } else {
+        State::Problem
+    }
 }
 
 /// Says whether agent runs are possible with a model in this state.
@@ -54,109 +87,125 @@ fn agent_finding(config: &Config, can_complete: bool, model: State) -> Finding {
     }
 }
 
-/// Fetches the list of models. If the endpoint has no such list, sends one short prompt.
-async fn check_model(config: &Config, model: &OpenAi) -> Finding {
-    let (started, deadline) = (Instant::now(), Instant::now() + TIMEOUT);
-    let listed = model.models(deadline).await;
-    let names: Vec<&str> =
-        [&config.llm.model, &config.llm.rerank_model].into_iter().flatten().map(String::as_str).collect();
-    match listed {
-        Ok(listed) => list_finding(&names, &listed, started.elapsed()),
-        Err(ModelError::Status { status: 404 | 405 } | ModelError::InvalidResponse { .. })
-            if model.can_complete() =>
-        {
-            completion_finding(&complete(model, deadline).await, started.elapsed())
+impl Place<'_> {
+    /// Fetches the list of models, and sends a small prompt to each model.
+    async fn check(self) -> Vec<Finding> {
+        let Some(default) = self.models.first() else { return Vec::new() };
+        let started = Instant::now();
+        let listed = default.models(started + LIST_TIMEOUT).await;
+        let elapsed = started.elapsed();
+        if let Err(error @ (ModelError::Unreachable { .. } | ModelError::Timeout { .. })) = &listed {
+            return vec![self.failed(self.name_of(None), error)];
         }
-        Err(error) => failed(&error),
-    }
-}
-
-async fn complete(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
-    let request = CompletionRequest {
-        instructions: "You answer in one word.",
-        user_prompt: "Say: ready",
-        content: None,
-        format: ResponseFormat::Text,
-        max_tokens: 16,
-        deadline,
-    };
-    model.complete(&request).await
-}
-
-fn list_finding(names: &[&str], listed: &[String], elapsed: Duration) -> Finding {
-    let unknown: Vec<&str> =
-        names.iter().filter(|name| !listed.iter().any(|model| model == *name)).copied().collect();
-    let message = format!("responds in {} ms", elapsed.as_millis());
-    if unknown.is_empty() {
-        return Finding::ok(CHECK, format!("{message} and has {}", names.join(" and ")));
-    }
-    Finding::warning(
-        CHECK,
-        format!("{message}, but does not list {}", unknown.join(" and ")),
-        "check `llm.model` and `llm.rerank_model`; a model proxy may have more models than it lists",
-    )
-}
-
-fn completion_finding(result: &Result<Completion, ModelError>, elapsed: Duration) -> Finding {
-    match result {
-        // A reasoning model may return no text within so few tokens. It works nevertheless.
-        Ok(_) | Err(ModelError::InvalidResponse { .. }) => {
-            Finding::ok(CHECK, format!("completes a prompt in {} ms", elapsed.as_millis()))
+        let mut findings = Vec::new();
+        for (at, model) in self.models.iter().enumerate() {
+            let name = self.name_of(model.model_name().filter(|_| at > 0));
+            let names: Vec<&str> = model.model_name().into_iter().chain(model.rerank_model_name()).collect();
+            let in_list = match &listed {
+                Ok(listed) => Some(self.list_finding(&name, &names, listed, elapsed)),
+                // A list that is missing or forbidden says nothing about the model if it completes prompts.
+                Err(_) if model.can_complete() => None,
+                Err(error) => Some(self.failed(name.clone(), error)),
+            };
+            let completed =
+                if model.can_complete() { Some(self.try_model(&name, model).await) } else { None };
+            findings.extend(in_list.into_iter().chain(completed).reduce(join));
         }
-        Err(error) => failed(error),
-    }
-}
-
-fn failed(error: &ModelError) -> Finding {
-    let advice = match error {
-        ModelError::Status { status: 401 | 403 } => "check `llm.api_key`",
-        ModelError::Status { .. } | ModelError::InvalidResponse { .. } | ModelError::TooLarge { .. } => {
-            "check `llm.base_url`, which usually ends in /v1, and `llm.model`"
-        }
-        ModelError::Timeout { .. } | ModelError::Unreachable { .. } | ModelError::NotConfigured => {
-            "check that the endpoint runs, `llm.base_url`, and the network"
-        }
-    };
-    Finding::problem(CHECK, error.to_string(), advice)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unlisted_model_is_a_warning() {
-        let elapsed = Duration::from_millis(3);
-        let listed = ["tiny".to_owned(), "other".to_owned()];
-        assert_eq!(list_finding(&["tiny"], &listed, elapsed).state, State::Ok);
-        let warned = list_finding(&["tiny", "huge"], &listed, elapsed);
-        assert_eq!(warned.state, State::Warning);
-        assert!(warned.message.ends_with("does not list huge"), "{}", warned.message);
+        findings
     }
 
-    #[test]
-    fn agent_runs_need_a_model_that_completes_and_works() {
-        let config = Config::default();
-        let check = |can_complete, model, (state, words): (State, &str)| {
-            let finding = agent_finding(&config, can_complete, model);
-            assert_eq!(finding.state, state);
-            assert!(finding.message.contains(words), "{}", finding.message);
+    async fn try_model(self, name: &str, model: &OpenAi) -> Finding {
+        match trial::run(model).await {
+            Ok(trial) => trial.finding(name),
+            Err(ModelError::InvalidResponse { reason, usage: _ }) => Finding::warning(
+                name,
+                format!("its response to a small prompt cannot be used: {reason}"),
+                format!(
+                    "set `{}.reasoning_effort` if the model reasons, or use another model",
+                    self.section()
+                ),
+            ),
+            Err(error @ ModelError::Timeout { .. }) => Finding::warning(
+                name,
+                format!("a small prompt: {error}"),
+                format!(
+                    "wait until the model is loaded, or use a smaller one; `{}.timeout_ms` is the maximum for \
+                         larger prompts",
+                    self.section()
+                ),
+            ),
+            Err(error) => self.failed(name.to_owned(), &error),
+        }
+    }
+
+    fn list_finding(self, name: &str, names: &[&str], listed: &[String], elapsed: Duration) -> Finding {
+        let unknown: Vec<&str> =
+            names.iter().filter(|name| !listed.iter().any(|model| model == *name)).copied().collect();
+        let message = format!("responds in {} ms", elapsed.as_millis());
+        if unknown.is_empty() {
+            return Finding::ok(name, format!("{message} and has {}", names.join(" and ")));
+        }
+        let section = self.section();
+        Finding::warning(
+            name,
+            format!("{message}, but does not list {}", unknown.join(" and ")),
+            format!(
+                "check `{section}.model`, `{section}.models` and `{section}.rerank_model`; a model proxy may have more \
+                 models than it lists"
+            ),
+        )
+    }
+
+    fn failed(self, name: String, error: &ModelError) -> Finding {
+        let section = self.section();
+        let advice = match error {
+            ModelError::Status { status: 401 | 403 } | ModelError::Rejected { status: 401 | 403, .. } => {
+                format!("check `{section}.api_key`")
+            }
+            ModelError::Status { status: 429 } => {
+                format!("check the quota of the endpoint, and lower `{section}.concurrency`")
+            }
+            ModelError::Status { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Refused { .. }
+            | ModelError::InvalidResponse { .. }
+            | ModelError::TooLarge { .. } => {
+                format!("check `{section}.base_url`, which usually ends in /v1, and `{section}.model`")
+            }
+            ModelError::Timeout { .. }
+            | ModelError::Busy { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::NotConfigured => {
+                format!("check that the endpoint runs, `{section}.base_url`, and the network")
+            }
         };
-        check(false, State::Ok, (State::Ok, "off"));
-        check(true, State::Problem, (State::Warning, "would fail"));
-        check(true, State::Ok, (State::Ok, "4 at the same time, 2 per team, each up to 60 steps and 900 s"));
-        check(true, State::Warning, (State::Ok, "900 s"));
+        Finding::problem(name, error.to_string(), advice)
     }
 
-    #[test]
-    fn model_error_advice_names_the_key() {
-        let check = |error: ModelError, expected: &str| {
-            let finding = failed(&error);
-            assert_eq!(finding.state, State::Problem);
-            assert!(finding.advice.is_some_and(|advice| advice.contains(expected)), "{error}");
-        };
-        check(ModelError::Status { status: 401 }, "llm.api_key");
-        check(ModelError::Status { status: 500 }, "llm.base_url");
-        check(ModelError::Unreachable { reason: "x" }, "the endpoint runs");
+    fn section(self) -> String {
+        app::llm_section(self.index)
+    }
+
+    /// Returns the name of the check of a model, or of that for all other features.
+    fn name_of(self, model: Option<&str>) -> String {
+        let model = model.map_or_else(String::new, |model| format!(" {model}"));
+        let place = if self.index == 0 { String::new() } else { format!(" ({})", self.section()) };
+        format!("{CHECK}{model}{place}")
+    }
+}
+
+/// Joins two findings of one check.
+fn join(first: Finding, second: Finding) -> Finding {
+    let state = match (first.state, second.state) {
+        (State::Problem, _) | (_, State::Problem) => State::Problem,
+        (State::Warning, _) | (_, State::Warning) => State::Warning,
+        (State::Ok, State::Ok) => State::Ok,
+    };
+    let advice: Vec<String> = first.advice.into_iter().chain(second.advice).collect();
+    Finding {
+        check: first.check,
+        state,
+        message: format!("{}; {}", first.message, second.message),
+        advice: (!advice.is_empty()).then(|| advice.join("; ")),
     }
 }
