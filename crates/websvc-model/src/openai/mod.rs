@@ -3,6 +3,7 @@
 mod endpoint;
 mod form;
 mod response;
+mod strict;
 mod time_budget;
 mod too_long;
 
