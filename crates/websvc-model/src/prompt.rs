@@ -40,7 +40,8 @@ pub(crate) fn build_messages(
         ResponseFormat::Text => {}
         ResponseFormat::Json => instructions.push_str("\n\nAnswer with one JSON object and nothing else."),
         ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => {
-            instructions.push_str("\n\nAnswer with JSON and nothing else. It has to keep to this JSON Schema:\n");
+            instructions
+                .push_str("\n\nAnswer with JSON and nothing else. It has to keep to this JSON Schema:\n");
             instructions.push_str(&schema.to_string());
         }
     }

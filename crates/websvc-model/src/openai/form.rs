@@ -175,8 +175,7 @@ impl ParameterSupport {
         // name a parameter. The others are recorded after the next requests.
         let Some((last, message)) = rejected.last() else { return };
         let leaves = |format: FormatParameter| last.format == format && accepted.format != format;
-        let leaves_strict =
-            leaves(FormatParameter::Strict) || leaves(FormatParameter::StrictWithoutLengths);
+        let leaves_strict = leaves(FormatParameter::Strict) || leaves(FormatParameter::StrictWithoutLengths);
         for (flag, is_rejected) in [
             (
                 &self.rejects_lengths,

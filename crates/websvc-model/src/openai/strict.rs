@@ -64,7 +64,8 @@ pub(super) fn without_lengths(schema: &Value, min: u64) -> Value {
     for (keyword, value) in fields {
         let value = match (keyword.as_str(), value) {
             (keyword, length)
-                if LENGTHS.contains(&keyword) && length.as_f64().is_none_or(|length| length >= min as f64) =>
+                if LENGTHS.contains(&keyword)
+                    && length.as_f64().is_none_or(|length| length >= min as f64) =>
             {
                 continue;
             }

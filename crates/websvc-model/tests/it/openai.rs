@@ -91,7 +91,8 @@ async fn schema_is_sent_as_response_format_and_in_the_prompt() {
 
 #[tokio::test]
 async fn schema_is_sent_and_data_is_returned_in_the_order_of_their_authors() {
-    let text = r#"{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"string"},"a":{}}}"#;
+    let text =
+        r#"{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"string"},"a":{}}}"#;
     let schema: Value = serde_json::from_str(text).unwrap();
     let setup = Setup::new([FakeModel::text(r#"{"why":"x","answer":"y","a":[{"z":1,"b":2}]}"#)]).await;
     let found = setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();

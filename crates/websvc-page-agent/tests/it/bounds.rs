@@ -67,9 +67,7 @@ async fn same_action_without_a_change_is_done_three_times() {
 
 #[tokio::test(start_paused = true)]
 async fn actions_in_turn_without_a_change_are_a_loop_and_changes_are_none() {
-    let in_turn = |index: usize, _: &Received| {
-        Ok(answer(["click", "hover"][index % 2], "e1", ""))
-    };
+    let in_turn = |index: usize, _: &Received| Ok(answer(["click", "hover"][index % 2], "e1", ""));
     let report = run(&FakePage::fixed(PAGE), &ScriptedModel::new(in_turn), "Click").await.unwrap();
     assert_eq!((report.outcome, report.steps), (TaskOutcome::Repeats, 6), "three clicks, and the last step");
     let report = run(&FakePage::counting(PAGE), &ScriptedModel::new(in_turn), "Click").await.unwrap();
