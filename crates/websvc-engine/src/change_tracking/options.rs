@@ -23,7 +23,10 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
         json(plan.actions()),
         json((location, languages)),
     ];
-    Sha256::digest(Value::from(options.to_vec()).to_string()).into()
+    let mut options = Value::from(options.to_vec());
+    // The order of the fields of an option must not change the hash, which is stored.
+    options.sort_all_objects();
+    Sha256::digest(options.to_string()).into()
 }
 
 /// Returns a parser without the options that add a field to the response and leave the markdown as it is.
@@ -44,6 +47,14 @@ mod tests {
 
     fn hash(options: &Value) -> [u8; 32] {
         options_hash(&read_scrape_options(options.to_string().as_bytes(), &Policy::default()).unwrap().plan)
+    }
+
+    /// The hashes of stored versions were made from sorted fields.
+    #[test]
+    fn hash_is_that_of_sorted_fields() {
+        let options = json!({ "actions": [{ "type": "wait", "milliseconds": 1 }], "parsers": [] });
+        let text = "[true,false,[],[],[],true,true,null,false,[{\"milliseconds\":1,\"type\":\"wait\"}],[\"us-generic\",[]]]";
+        assert_eq!(hash(&options), <[u8; 32]>::from(Sha256::digest(text)), "{text}");
     }
 
     #[test]

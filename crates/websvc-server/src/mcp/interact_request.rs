@@ -133,7 +133,7 @@ fn list(arguments: Arguments) -> ReadCall {
 }
 
 fn execute(mut arguments: Arguments) -> ReadCall {
-    let id = match arguments.remove("sessionId") {
+    let id = match arguments.shift_remove("sessionId") {
         Some(Value::String(id)) => id,
         Some(other) => return Err(format!("\"sessionId\" must be a string, not {other}")),
         None => return Err("missing field `sessionId`".to_owned()),
