@@ -25,6 +25,11 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Returns the maximum length of a prompt, in characters. The content of a longer one is truncated.
     fn max_input_chars(&self) -> usize;
 
+    /// Returns whether several formats of a page should share one request.
+    fn combines(&self) -> bool {
+        false
+    }
+
     /// Completes a request. The future fails with [`ModelError`].
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 

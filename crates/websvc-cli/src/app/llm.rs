@@ -23,6 +23,7 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         timeout_ms,
         concurrency,
         max_input_chars,
+        combine,
     } = &config.llm;
     ensure!(*timeout_ms > 0, "llm.timeout_ms is 0: every request to the model would time out");
     ensure!(*concurrency > 0, "llm.concurrency is 0: no request could be sent to the model");
@@ -55,6 +56,7 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
         timeout: Duration::from_millis(*timeout_ms),
         concurrency: *concurrency,
         max_input_chars: *max_input_chars,
+        combine: *combine,
     };
     OpenAi::new(endpoint).map(Some).context("llm")
 }

@@ -20,6 +20,8 @@ pub(crate) struct Llm {
     pub(crate) timeout_ms: u64,
     pub(crate) concurrency: usize,
     pub(crate) max_input_chars: usize,
+    /// Several formats of a page share one request.
+    pub(crate) combine: bool,
 }
 
 impl Llm {
@@ -33,6 +35,7 @@ impl Llm {
         "timeout_ms",
         "concurrency",
         "max_input_chars",
+        "combine",
     ];
 }
 
@@ -47,6 +50,7 @@ impl Default for Llm {
             timeout_ms: 120_000,
             concurrency: 4,
             max_input_chars: 48_000,
+            combine: false,
         }
     }
 }

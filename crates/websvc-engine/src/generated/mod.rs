@@ -7,6 +7,7 @@
 mod branding;
 mod changes;
 mod clean;
+mod combined;
 mod highlights;
 mod json;
 mod personal_data;
@@ -100,20 +101,34 @@ async fn formats(
 ) -> GeneratedContent {
     let content = content(plan, page, markdown);
     let mut generated = GeneratedContent::default();
-    for format in plan.formats() {
+    // Requests about the same content follow each other, so that a server with a cache reads the page once. Highlights have a
+    // content of their own.
+    let has_own_content = |format: &&Format| matches!(format, Format::Highlights(_));
+    let (own, shared): (Vec<&Format>, Vec<&Format>) = plan.formats().iter().partition(has_own_content);
+    let mut combined = combined::request(session, &shared, &content).await;
+    for format in shared.into_iter().chain(own) {
         let by_model = match format {
             Format::Summary(_) => {
-                generated.summary =
-                    text(session, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
+                generated.summary = match combined.summary.take() {
+                    Some(summary) => Some(summary),
+                    None => {
+                        text(session, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await
+                    }
+                };
                 generated.summary.is_some()
             }
             Format::Question(question) => {
                 let prompt = &question.question;
-                generated.answer = text(session, "question", QUESTION, prompt, &content, ANSWER_TOKENS).await;
+                generated.answer = match combined.answer.take() {
+                    Some(answer) => Some(answer),
+                    None => text(session, "question", QUESTION, prompt, &content, ANSWER_TOKENS).await,
+                };
                 generated.answer.is_some()
             }
             Format::Json(options) => {
-                let Generated { content, by_model } = json::extract(session, options, &content).await;
+                let of_request = combined.json.take();
+                let Generated { content, by_model } =
+                    json::extract(session, options, &content, of_request).await;
                 generated.json = content;
                 by_model
             }

@@ -65,6 +65,8 @@ pub struct OpenAiConfig {
     pub concurrency: usize,
     /// The maximum length of a request, in characters.
     pub max_input_chars: usize,
+    /// True if several formats of a page should share one request.
+    pub combine: bool,
 }
 
 impl OpenAiConfig {
@@ -81,6 +83,7 @@ impl OpenAiConfig {
             timeout: Duration::from_secs(120),
             concurrency: 4,
             max_input_chars: 48_000,
+            combine: false,
         }
     }
 }
@@ -105,6 +108,7 @@ pub struct OpenAi {
     permits: Arc<Semaphore>,
     concurrency: usize,
     max_input_chars: usize,
+    combine: bool,
 }
 
 impl OpenAi {
@@ -123,6 +127,7 @@ impl OpenAi {
             timeout,
             concurrency,
             max_input_chars,
+            combine,
         } = config;
         let has_path_only = base_url.query().is_none()
             && base_url.fragment().is_none()
@@ -147,6 +152,7 @@ impl OpenAi {
             permits,
             concurrency,
             max_input_chars,
+            combine,
         })
     }
 
@@ -296,6 +302,10 @@ impl Model for OpenAi {
 
     fn max_input_chars(&self) -> usize {
         self.max_input_chars
+    }
+
+    fn combines(&self) -> bool {
+        self.combine
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
