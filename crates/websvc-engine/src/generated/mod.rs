@@ -109,20 +109,13 @@ async fn formats(
     for format in shared.into_iter().chain(own) {
         let by_model = match format {
             Format::Summary(_) => {
-                generated.summary = match combined.summary.take() {
-                    Some(summary) => Some(summary),
-                    None => {
-                        text(session, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await
-                    }
-                };
+                let task = ("summary", SUMMARY, "Summarise it.", SUMMARY_TOKENS);
+                generated.summary = text(session, combined.summary.take(), task, &content).await;
                 generated.summary.is_some()
             }
             Format::Question(question) => {
-                let prompt = &question.question;
-                generated.answer = match combined.answer.take() {
-                    Some(answer) => Some(answer),
-                    None => text(session, "question", QUESTION, prompt, &content, ANSWER_TOKENS).await,
-                };
+                let task = ("question", QUESTION, question.question.as_str(), ANSWER_TOKENS);
+                generated.answer = text(session, combined.answer.take(), task, &content).await;
                 generated.answer.is_some()
             }
             Format::Json(options) => {
@@ -165,15 +158,17 @@ fn is_generated(format: &Format) -> bool {
     matches!(format, Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_))
 }
 
-/// Requests a text from the model. If that fails, adds a warning and returns `None`.
+/// Returns the text of a combined request, or else requests it from the model: the format, the instructions, the prompt and
+/// the maximum length in tokens. If that fails, adds a warning and returns `None`.
 async fn text(
     session: &mut ModelSession<'_>,
-    format: &str,
-    instructions: &str,
-    prompt: &str,
+    combined: Option<String>,
+    (format, instructions, prompt, max_tokens): (&str, &str, &str, u32),
     content: &str,
-    max_tokens: u32,
 ) -> Option<String> {
+    if combined.is_some() {
+        return combined;
+    }
     let request =
         ContentRequest { format, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
     Some(session.complete(request).await?.into_text())
