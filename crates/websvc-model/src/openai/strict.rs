@@ -152,8 +152,10 @@ mod tests {
     use super::*;
 
     fn object(properties: Value) -> Value {
-        let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
-        json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
+        let required: Vec<String> = properties.as_object().unwrap().keys().cloned().collect();
+        let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
+        schema["properties"] = properties;
+        schema
     }
 
     #[test]
