@@ -288,7 +288,7 @@ mod tests {
         let response = r#"{"success":true,"data":{"metadata":{"scrapeId":"7"}}}"#;
         assert_eq!(scrape_id(response).unwrap(), "7");
         assert!(scrape_id(r#"{"success":true,"data":{}}"#).is_err());
-        assert_eq!(with_scrape_id(r#"{"success":true}"#, "7"), r#"{"scrapeId":"7","success":true}"#);
+        assert_eq!(with_scrape_id(r#"{"success":true}"#, "7"), r#"{"success":true,"scrapeId":"7"}"#);
     }
 
     #[test]

@@ -12,11 +12,11 @@ async fn schema_and_merged_data_keep_their_order() {
     let test = ExtractTest::with(|body| {
         let is_tea = FakeModel::prompt_text(body).contains("A tin of sencha");
         let second = r#"{"reasoning":null,"price":null,"a":"arabica","note":"x"}"#;
-        FakeModel::text(if is_tea { r#"{"reasoning":"It says so.","price":null}"# } else { second })
+        FakeModel::text(if is_tea { r#"{"reasoning":"It says so.","price":"12 euros"}"# } else { second })
     })
     .await;
     let (_, status) = test.run(json!({ "urls": [TEA, COFFEE], "schema": schema })).await;
-    let data = r#"{"reasoning":"It says so.","price":null,"a":"arabica","note":"x"}"#;
+    let data = r#"{"reasoning":"It says so.","price":"12 euros","a":"arabica","note":"x"}"#;
     assert_eq!(status["data"].to_string(), data, "{status}");
     let requests = test.world.requests();
     let sent = requests.iter().find(|request| request.url.starts_with(crate::agent::MODEL)).unwrap();
