@@ -85,7 +85,7 @@ struct Run<'a> {
     answer: Option<Answer>,
 }
 
-/// What the content of the last step shows.
+/// The passages and the references that the content of the last step shows.
 #[derive(Debug, Default)]
 struct Shown {
     /// The number of passages.
