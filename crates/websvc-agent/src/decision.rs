@@ -1,6 +1,6 @@
 //! The answer of a model for one step, and the JSON Schema that constrains it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use websvc_model::{cut, one_line};
 
 use crate::page::MAX_URL_BYTES;
@@ -8,7 +8,11 @@ use crate::targets::{TargetKind, is_web_url};
 use crate::tool::ToolKind;
 
 /// The maximum length of the reason of a step.
-const MAX_WHY_CHARS: usize = 300;
+pub(crate) const MAX_WHY_CHARS: usize = 300;
+
+/// The maximum length of a reference and of the text in the schema of an answer. Longer ones are read, too.
+pub(crate) const MAX_REF_CHARS: usize = 600;
+pub(crate) const MAX_SCHEMA_TEXT_CHARS: usize = 1_000;
 
 /// The maximum length of a query, and of other texts of actions.
 const MAX_QUERY_CHARS: usize = 300;
@@ -99,38 +103,21 @@ const TOOL_ACTIONS: &[(&str, ToolKind)] = &[
 const MEMORY_ACTIONS: &[&str] = &["find", "links", "more", "collect"];
 
 /// The actions that end the task.
-const ENDS: &[&str] = &["done", "impossible"];
-
-/// Returns the schema of an answer. In the last step, only the end is possible.
-pub(crate) fn schema(tools: &[ToolKind], is_last: bool) -> Value {
-    let mut actions: Vec<&str> = Vec::new();
-    if !is_last {
-        let offered = TOOL_ACTIONS.iter().filter(|(_, tool)| tools.contains(tool));
-        actions.extend(offered.map(|(name, _)| name));
-        actions.extend(MEMORY_ACTIONS);
-    }
-    actions.extend(ENDS);
-    json!({
-        "type": "object",
-        "properties": {
-            "why": { "type": "string" },
-            "action": { "type": "string", "enum": actions },
-            "ref": { "type": "string" },
-            "text": { "type": "string" },
-        },
-        "required": ["why", "action", "ref", "text"],
-        "additionalProperties": false,
-    })
-}
+pub(crate) const ENDS: [&str; 2] = ["done", "impossible"];
 
 /// Returns instructions without the lines of the actions that are not offered.
-pub(crate) fn offered(all: &str, tools: &[ToolKind]) -> String {
+pub(crate) fn offered(all: &str, actions: &[&str]) -> String {
     let is_offered = |line: &&str| {
         let name = line.strip_prefix("- ").and_then(|line| line.split_once(':')).map(|(name, _)| name);
-        let tool = TOOL_ACTIONS.iter().find(|(action, _)| Some(*action) == name);
-        tool.is_none_or(|(_, tool)| tools.contains(tool))
+        name.is_none_or(|name| !is_action(name) || actions.contains(&name))
     };
     all.split_inclusive('\n').filter(is_offered).collect()
+}
+
+fn is_action(name: &str) -> bool {
+    TOOL_ACTIONS.iter().any(|(action, _)| *action == name)
+        || MEMORY_ACTIONS.contains(&name)
+        || ENDS.contains(&name)
 }
 
 impl Decision {
@@ -205,6 +192,8 @@ fn choose(action: &str, reference: &str, text: String, tools: &[ToolKind]) -> Ch
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const ALL: &[ToolKind] =
@@ -265,16 +254,11 @@ mod tests {
     #[test]
     fn tools_that_are_not_offered_are_neither_listed_nor_accepted() {
         let tools = &[ToolKind::Scrape];
-        assert_eq!(
-            schema(tools, false)["properties"]["action"]["enum"],
-            json!(["open", "find", "links", "more", "collect", "done", "impossible"])
-        );
-        assert_eq!(schema(ALL, true)["properties"]["action"]["enum"], json!(["done", "impossible"]));
         let answer = json!({ "action": "search", "text": "tea" });
         let Choice::Refused(reason) = Decision::read(&answer, tools).unwrap().choice else { panic!() };
         assert!(reason.contains("not available"));
-        let text = offered("Actions:\n- search: x.\n- open: y.\n- find: z.\n- why is: a\n", tools);
-        assert_eq!(text, "Actions:\n- open: y.\n- find: z.\n- why is: a\n");
+        let text = offered("Actions:\n- search: x.\n- open: y.\n- find: z.\n- why is: a\n", &["open"]);
+        assert_eq!(text, "Actions:\n- open: y.\n- why is: a\n");
     }
 
     #[test]

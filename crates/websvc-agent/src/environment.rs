@@ -12,6 +12,11 @@ pub trait Environment: Send + Sync {
     /// Returns the tools that the run may use.
     fn tools(&self) -> &[ToolKind];
 
+    /// Returns whether the rules of the run let it read a URL. A call may still be refused.
+    fn can_open(&self, _url: &str) -> bool {
+        true
+    }
+
     /// Begins a step: counts its price and checks the limits of the run.
     ///
     /// # Errors

@@ -18,8 +18,9 @@ pub(crate) fn fill(answer: Value, draft: &Value, pages: &[Arc<Page>], evidence: 
         (answer, draft) if is_empty(&answer) => draft.clone(),
         (Value::Object(mut answer), Value::Object(draft)) => {
             for (name, value) in draft {
-                let own = answer.remove(name).unwrap_or(Value::Null);
-                answer.insert(name.clone(), fill(own, value, pages, evidence));
+                // In place, so that the fields keep the order of the answer.
+                let own = answer.entry(name.as_str()).or_insert(Value::Null);
+                *own = fill(own.take(), value, pages, evidence);
             }
             Value::Object(answer)
         }
@@ -71,6 +72,14 @@ mod tests {
         // Neither has a source.
         check(json!({ "price": 9 }), &json!({ "price": 8 }), &json!({ "price": 9 }));
         check(json!({ "in_stock": false }), &json!({ "in_stock": true }), &json!({ "in_stock": false }));
+    }
+
+    #[test]
+    fn fields_keep_the_order_of_the_answer() {
+        let answer = json!({ "why": "x", "price": null, "name": null, "note": "y" });
+        let draft = json!({ "name": "Assam", "price": 7, "maker": "z" });
+        let filled = fill(answer, &draft, &[], &HashSet::new()).to_string();
+        assert_eq!(filled, r#"{"why":"x","price":7,"name":"Assam","note":"y","maker":"z"}"#);
     }
 
     #[test]

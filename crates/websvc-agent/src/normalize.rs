@@ -99,7 +99,7 @@ impl Form<'_> {
         let is_wrapper = |name: &str| name != "properties" && !self.names.contains(&name);
         let only = fields.keys().next().filter(|name| fields.len() == 1 && is_wrapper(name)).cloned();
         let only = only.filter(|_| max_wrappers > 0 && !self.is_free_object());
-        let Some((name, inner)) = only.and_then(|name| fields.remove_entry(&name)) else {
+        let Some((name, inner)) = only.and_then(|name| fields.shift_remove_entry(&name)) else {
             return Err(fields);
         };
         let data = match inner {

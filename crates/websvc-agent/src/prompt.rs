@@ -5,9 +5,9 @@
 //! - `## Task`: the prompt of the user, as it is.
 //! - `## Fields`, with a schema: one line `- PATH: TYPE. DESCRIPTION` per field, such as `- teas[].price: number`.
 //! - `## Earlier tasks`, in a thread: one line `N. PROMPT` per turn.
-//! - the last section names the kind of the request: `## Step` for a decision (instructions `v2.txt`), with a line
+//! - the last section names the kind of the request: `## Step` for a decision (instructions `v3.txt`), with a line
 //!   `Step 3 of 25. Today is 2026-11-26.`, `Your last answer was refused: REASON` and `This is the last step: …` where they
-//!   apply; `## Collect` for the values of a page (`collect-v1.txt`); `## Answer` for the final answer (`compose-v1.txt`, or
+//!   apply, and then `Already read: …`, `Not read yet: …` and `Possible actions: …`; `## Collect` for the values of a page (`collect-v1.txt`); `## Answer` for the final answer (`compose-v1.txt`, or
 //!   `compose-text-v1.txt` for a text).
 //!
 //! The content has what comes from pages and models, in these sections, each only if it has lines:
@@ -178,7 +178,7 @@ mod tests {
         let turns = [EarlierTurn { prompt: "Which\ntea?".into(), data: None }];
         assert_eq!(
             task_sections("What does it cost?", Some(&schema), &turns),
-            "## Task\nWhat does it cost?\n\n## Fields\n- name: string\n- price: number. With tax\n\n## Earlier tasks\n\
+            "## Task\nWhat does it cost?\n\n## Fields\n- price: number. With tax\n- name: string\n\n## Earlier tasks\n\
              1. Which tea?\n\n"
         );
         assert_eq!(task_sections("x", None, &[]), "## Task\nx\n\n");

@@ -19,7 +19,7 @@ const ANSWER_REQUESTS: u32 = 2;
 const ANSWER_TIME_DIVISOR: u32 = 10;
 
 /// Space for the texts that the model client adds, in characters: the rule about the content, and its delimiters.
-const RESERVED_CHARS: usize = 1_200;
+const RESERVED_CHARS: usize = 800;
 
 /// The minimum space for the content, in characters. A request with less fails in the model client, with a reason.
 const MIN_CONTENT_CHARS: usize = 300;

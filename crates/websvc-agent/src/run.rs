@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod finish;
 mod losses;
+mod offer;
 mod retrieve;
 mod text;
 mod unread;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use websvc_model::{Model, ResponseFormat};
 
-use crate::decision::{Choice, Decision, Refusal, offered, schema};
+use crate::decision::{Choice, Decision, Refusal, offered};
 use crate::environment::{Environment, Event};
 use crate::evidence::Evidence;
 use crate::instructions::DECIDE;
@@ -29,6 +30,7 @@ use crate::task::AgentTask;
 use crate::tool::ToolCall;
 
 use answer::Answer;
+use offer::{Offer, STATE_CHARS};
 use retrieve::{Focus, Rankings};
 use unread::UnreadUrl;
 
@@ -61,9 +63,9 @@ struct Run<'a> {
     environment: &'a dyn Environment,
     task: AgentTask<'a>,
     requests: Requests<'a>,
-    instructions: String,
     pages: Pages,
     targets: Targets,
+    shown: Shown,
     draft: Draft,
     evidence: Evidence,
     history: Steps,
@@ -73,6 +75,8 @@ struct Run<'a> {
     calls: Vec<(ToolCall, String)>,
     /// The URLs that could not be read.
     unread: Vec<UnreadUrl>,
+    /// The number of steps in a row that opened a page again of which nothing was left to collect.
+    reopened: u32,
     call_count: u32,
     steps: u32,
     invalid_answers: u32,
@@ -81,15 +85,24 @@ struct Run<'a> {
     answer: Option<Answer>,
 }
 
+/// The passages and the references that the content of the last step shows.
+#[derive(Debug, Default)]
+struct Shown {
+    /// The number of passages.
+    passages: usize,
+    /// The listed results and links, and the links in passages, by their indexes.
+    targets: Vec<usize>,
+}
+
 impl<'a> Run<'a> {
     fn new(environment: &'a dyn Environment, model: &'a dyn Model, task: AgentTask<'a>) -> Self {
         Self {
             environment,
             task,
             requests: Requests::new(model, task.deadline, task.limits.max_tokens),
-            instructions: offered(DECIDE, environment.tools()),
             pages: Pages::default(),
             targets: Targets::default(),
+            shown: Shown::default(),
             draft: Draft::new(),
             evidence: Evidence::default(),
             history: Steps::default(),
@@ -97,6 +110,7 @@ impl<'a> Run<'a> {
             rankings: Rankings::default(),
             calls: Vec::new(),
             unread: Vec::new(),
+            reopened: 0,
             call_count: 0,
             steps: 0,
             invalid_answers: 0,
@@ -117,6 +131,9 @@ impl<'a> Run<'a> {
                 && let Some(end) = self.requests.scarcity(DECISION_AND_ANSWER)
             {
                 return Err(end);
+            }
+            if self.steps > 0 && self.is_everything_collected() {
+                return Ok(());
             }
             self.environment.begin_step().await.map_err(RunOutcome::Stopped)?;
             self.steps += 1;
@@ -151,14 +168,22 @@ impl<'a> Run<'a> {
     /// Asks the model for a decision; `None` if its answer is not one, and not yet the last of several such answers.
     async fn decide(&mut self, is_last: bool) -> Result<Option<Decision>, RunOutcome> {
         let tools = self.environment.tools();
-        let schema = schema(tools, is_last);
-        let format = ResponseFormat::Schema(&schema);
-        let prompt = self.step_prompt(is_last);
-        let max_chars = content_chars(self.requests.model, &self.instructions, &prompt, format);
-        let content = self.step_content(max_chars).await;
-        let instructions = &self.instructions;
-        let request =
-            Request { instructions, prompt: &prompt, content: &content, format, max_tokens: STEP_TOKENS };
+        let mut prompt = self.step_prompt(is_last);
+        // What is offered depends on the content, whose length depends on it.
+        let largest = Offer::largest(self.requests.model.max_input_chars()).schema();
+        let format = ResponseFormat::Schema(&largest);
+        let max_chars = content_chars(self.requests.model, DECIDE, &prompt, format);
+        let content = self.step_content(max_chars.saturating_sub(STATE_CHARS)).await;
+        let offer = self.offer(is_last);
+        prompt.push_str(&self.state_lines(&offer));
+        let (instructions, schema) = (offered(DECIDE, &offer.actions), offer.schema());
+        let request = Request {
+            instructions: &instructions,
+            prompt: &prompt,
+            content: &content,
+            format: ResponseFormat::Schema(&schema),
+            max_tokens: STEP_TOKENS,
+        };
         let deadline = self.work_deadline();
         let answer = self.requests.ask_until(request, deadline).await?;
         match answer.and_then(|answer| Decision::read(&answer, tools).ok_or("its JSON has no action")) {
@@ -196,7 +221,7 @@ impl<'a> Run<'a> {
             Choice::Refused(reason) => self.refuse("an action that is not available", reason),
             // Small models go on when they have all that they need. The answer is written from what there is.
             Choice::Act(_) if is_last => {}
-            Choice::Act(action) => self.act(action).await?,
+            Choice::Act(action) => return self.act(action).await,
         }
         Ok(false)
     }

@@ -96,6 +96,11 @@ impl Targets {
         &self.all[index]
     }
 
+    /// Returns the URLs with references.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|target| target.url.as_str())
+    }
+
     pub(crate) fn find(&self, kind: TargetKind, number: u32) -> Option<&Target> {
         self.by_number.get(&(kind, number)).map(|index| &self.all[*index])
     }

@@ -115,8 +115,8 @@ impl PageFiles {
         let text = markdown_file(&mut page, fetched);
         let mut rest = serde_json::to_value(&page)?;
         if let Some(rest) = rest.as_object_mut() {
-            rest.remove("metadata");
-            rest.remove("screenshot");
+            rest.shift_remove("metadata");
+            rest.shift_remove("screenshot");
             if !rest.is_empty() {
                 replace(&self.root, &path("json"), format!("{:#}\n", json!(rest)).as_bytes())?;
             }

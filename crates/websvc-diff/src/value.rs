@@ -37,18 +37,19 @@ pub fn changed_paths(previous: &Value, current: &Value) -> BTreeMap<String, Valu
 }
 
 /// Compares two objects and returns the changes of their fields by name. Values are compared as in [`changed_paths`],
-/// and each field is one entry. A value that is not an object counts as an object with the field `value`.
+/// and each field is one entry, in the order of the current object; those that it no longer has follow. A value that is not an
+/// object counts as an object with the field `value`.
 #[must_use]
-pub fn changed_fields(previous: &Value, current: &Value) -> BTreeMap<String, ValueChange> {
+pub fn changed_fields(previous: &Value, current: &Value) -> Vec<(String, ValueChange)> {
     let (mut previous_object, mut current_object) = (Map::new(), Map::new());
     let previous = object(previous, &mut previous_object);
     let current = object(current, &mut current_object);
-    let mut changes = BTreeMap::new();
-    for name in previous.keys().chain(current.keys().filter(|name| !previous.contains_key(*name))) {
+    let mut changes = Vec::new();
+    for name in current.keys().chain(previous.keys().filter(|name| !current.contains_key(*name))) {
         let (before, after) = (previous.get(name), current.get(name));
         let (before, after) = (before.unwrap_or(&Value::Null), after.unwrap_or(&Value::Null));
         if !is_same(before, after) {
-            changes.insert(name.clone(), change(before, after));
+            changes.push((name.clone(), change(before, after)));
         }
     }
     changes
@@ -164,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn as_json(changes: BTreeMap<String, ValueChange>) -> Value {
+    fn as_json(changes: impl IntoIterator<Item = (String, ValueChange)>) -> Value {
         let entry = |(path, ValueChange { previous, current })| {
             (path, json!({ "previous": previous, "current": current }))
         };
@@ -205,7 +206,10 @@ mod tests {
             "plans": { "previous": [1], "current": [2] },
             "gone": { "previous": true, "current": null },
         });
-        assert_eq!(as_json(changed_fields(&previous, &current)), expected);
+        let changes = as_json(changed_fields(&previous, &current));
+        assert_eq!(changes, expected);
+        let names: Vec<&String> = changes.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["price", "plans", "gone"], "in the order of the current object");
         let expected = json!({ "value": { "previous": null, "current": [1] } });
         assert_eq!(as_json(changed_fields(&Value::Null, &json!([1]))), expected);
     }

@@ -213,6 +213,10 @@ impl Model for FailoverModel {
         models.map(Model::max_input_chars).min().unwrap_or_default()
     }
 
+    fn combines(&self) -> bool {
+        self.endpoints.first().is_some_and(|endpoint| endpoint.default_model().combines())
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
             let timer = self.counters.start(request.feature);

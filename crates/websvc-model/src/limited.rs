@@ -63,6 +63,10 @@ impl Model for LimitedModel {
         self.model.max_input_chars()
     }
 
+    fn combines(&self) -> bool {
+        self.model.combines()
+    }
+
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
             let _permit = self.acquire(request.deadline).await?;

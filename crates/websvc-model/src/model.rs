@@ -28,6 +28,11 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// of the server as far as that is known, so it may change.
     fn max_input_chars(&self) -> usize;
 
+    /// Returns whether several formats of a page should share one request.
+    fn combines(&self) -> bool {
+        false
+    }
+
     /// Completes a request. The future fails with [`ModelError`].
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 

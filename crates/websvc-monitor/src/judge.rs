@@ -19,6 +19,10 @@ const MAX_TOKENS: u32 = 1_500;
 const MAX_CHANGES: usize = 20;
 const MAX_TEXT_CHARS: usize = 2_000;
 
+/// Maximum number of characters of a text in the schemas: an answer of [`MAX_TOKENS`] has space for the whole judgment.
+const MAX_REASON_CHARS: usize = 400;
+const MAX_CHANGE_CHARS: usize = 300;
+
 const CHANGES: &str = "You decide whether the changes of a web page matter for the goal of a person who watches it. The \
     content is a diff: lines with + were added, lines with - were removed. Decide by the goal alone. Changes of layout, \
     wording, dates or counters do not matter unless the goal says so. List only the changes that matter.";
@@ -208,41 +212,47 @@ enum ResultVerdict {
     Ignore,
 }
 
+/// Returns the schema of a judgment. Models write in its order, so the reason comes before the verdict.
 fn changes_schema() -> Value {
-    let text = json!({ "type": ["string", "null"] });
+    let text = json!({ "type": ["string", "null"], "maxLength": MAX_CHANGE_CHARS });
     json!({
         "type": "object",
         "properties": {
+            "reason": {
+                "type": "string", "maxLength": MAX_REASON_CHARS,
+                "description": "What changed, and whether that is what the goal asks for, in one or two sentences",
+            },
             "meaningful": { "type": "boolean" },
-            "confidence": { "enum": ["high", "medium", "low"] },
-            "reason": { "type": "string" },
-            "meaningfulChanges": { "type": "array", "items": {
+            "confidence": { "type": "string", "enum": ["high", "medium", "low"] },
+            "meaningfulChanges": { "type": "array", "maxItems": MAX_CHANGES, "items": {
                 "type": "object",
                 "properties": {
-                    "type": { "enum": ["added", "removed", "changed"] },
                     "before": text,
                     "after": text,
-                    "reason": { "type": "string" },
+                    "reason": { "type": "string", "maxLength": MAX_CHANGE_CHARS },
+                    "type": { "type": "string", "enum": ["added", "removed", "changed"] },
                 },
-                "required": ["type", "before", "after", "reason"],
+                "required": ["before", "after", "reason", "type"],
                 "additionalProperties": false,
             } },
         },
-        "required": ["meaningful", "confidence", "reason", "meaningfulChanges"],
+        "required": ["reason", "meaningful", "confidence", "meaningfulChanges"],
         "additionalProperties": false,
     })
 }
 
+/// Returns the schema of a decision about a search result, with the reason before the decision.
 fn result_schema() -> Value {
+    let text = |description: &str, max_chars: usize| json!({ "type": "string", "maxLength": max_chars, "description": description });
     json!({
         "type": "object",
         "properties": {
-            "decision": { "enum": ["alert", "watch", "ignore"] },
-            "concept": { "type": "string", "description": "The subject of the page, in a few words" },
-            "rationale": { "type": "string", "description": "The reason of the decision, in one sentence" },
-            "eventKey": { "type": "string", "description": "A short name of the event that the page reports" },
+            "concept": text("The subject of the page, in a few words", 100),
+            "rationale": text("What the page reports of the goal, in one sentence", MAX_REASON_CHARS),
+            "eventKey": text("A short name of the event that the page reports", 100),
+            "decision": { "type": "string", "enum": ["alert", "watch", "ignore"] },
         },
-        "required": ["decision", "concept", "rationale", "eventKey"],
+        "required": ["concept", "rationale", "eventKey", "decision"],
         "additionalProperties": false,
     })
 }
@@ -280,6 +290,15 @@ mod tests {
         });
         let reason = judge_changes(&model, "prices", "-5\n+6", deadline).await.unwrap_err();
         assert!(reason.ends_with("not sent: the only place of the model is busy"), "{reason}");
+    }
+
+    #[test]
+    fn reasons_come_before_verdicts() {
+        let names = |schema: Value| -> Vec<String> {
+            schema["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(names(changes_schema())[..2], ["reason", "meaningful"]);
+        assert_eq!(names(result_schema()), ["concept", "rationale", "eventKey", "decision"]);
     }
 
     #[tokio::test]

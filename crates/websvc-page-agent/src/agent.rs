@@ -16,10 +16,11 @@ use crate::decision::{Choice, Decision, Refusal, schema};
 use crate::memory::{Memory, StepRecord};
 use crate::observation::{COMMAND_TIMEOUT, Observation, observe, observe_after, observe_change};
 use crate::outline::Outline;
+use crate::repeats::Repeats;
 use crate::report::{TaskOutcome, TaskReport};
 
 /// The instructions. A change of their meaning is a new file, so that versions can be compared.
-const INSTRUCTIONS: &str = include_str!("instructions/v1.txt");
+const INSTRUCTIONS: &str = include_str!("instructions/v2.txt");
 
 /// The maximum length of an answer, in tokens.
 const STEP_TOKENS: u32 = 1_024;
@@ -66,6 +67,8 @@ struct Run<'a> {
     /// The part of the outline that the model sees.
     part: usize,
     memory: Memory,
+    /// The choices since the page changed last.
+    repeats: Repeats,
     /// The reason why the last answer was not used.
     refusal: Option<Refusal>,
     steps: u32,
@@ -85,6 +88,7 @@ impl<'a> Run<'a> {
             outline: Outline::default(),
             part: 0,
             memory: Memory::default(),
+            repeats: Repeats::default(),
             refusal: None,
             steps: 0,
             invalid_answers: 0,
@@ -109,7 +113,8 @@ impl<'a> Run<'a> {
                 return Ok(TaskOutcome::TokenLimit);
             }
             let started = Instant::now();
-            let is_last = self.is_last();
+            let is_loop = self.repeats.is_loop();
+            let is_last = is_loop || self.is_last();
             self.steps += 1;
             let decision = match self.decide(model, is_last).await {
                 Ok(decision) => decision,
@@ -117,6 +122,9 @@ impl<'a> Run<'a> {
             };
             if let Some(outcome) = self.carry_out(page, decision, is_last).await? {
                 return Ok(outcome);
+            }
+            if is_loop {
+                return Ok(TaskOutcome::Repeats);
             }
             self.longest_step = self.longest_step.max(started.elapsed());
         }
@@ -184,10 +192,12 @@ impl<'a> Run<'a> {
         decision: Option<Decision>,
         is_last: bool,
     ) -> Result<Option<TaskOutcome>, P::Error> {
-        let Some(Decision { note, choice }) = decision else {
+        let Some(Decision { note, choice, key }) = decision else {
             self.refuse("an unusable answer", "the answer must be JSON as described.", String::new());
             return Ok(None);
         };
+        // A change of the page takes it back.
+        self.repeats.add(&key);
         let action = match choice {
             Choice::Finish(answer) => {
                 self.answer = Some(answer);
@@ -245,6 +255,7 @@ impl<'a> Run<'a> {
             Ok(observation) => observation,
             Err(reason) => return Ok(Some(TaskOutcome::Page(reason))),
         };
+        let part = self.part;
         match action {
             Action::Scroll(Direction::Down) => self.part += 1,
             Action::Scroll(Direction::Up) => self.part = self.part.saturating_sub(1),
@@ -252,6 +263,9 @@ impl<'a> Run<'a> {
             _ => {}
         }
         self.see(observation);
+        if !is_unchanged || self.part != part {
+            self.repeats.clear();
+        }
         Ok(None)
     }
 

@@ -10,8 +10,18 @@ const ACTIONS: &[&str] = &[
     "click", "hover", "check", "uncheck", "fill", "select", "press", "scroll", "read", "back", "wait", "done",
 ];
 
-/// The maximum length of a note.
+/// The maximum length of a note, and of the reason of a step.
 const MAX_NOTE_CHARS: usize = 200;
+const MAX_WHY_CHARS: usize = 200;
+
+/// The maximum length of a reference, which is longer than any.
+const MAX_REF_CHARS: usize = 20;
+
+/// The maximum length of the text that the schema permits. Grammars of llama.cpp have fewer than 2,000 repetitions.
+const MAX_SCHEMA_TEXT_CHARS: usize = 1_900;
+
+/// The length of a choice by which repetitions of it are found.
+const MAX_KEY_CHARS: usize = 200;
 
 /// The maximum length of the text of an action.
 const MAX_TEXT_CHARS: usize = 4_000;
@@ -25,6 +35,8 @@ pub(crate) struct Decision {
     /// A fact that the model wants to know later.
     pub(crate) note: String,
     pub(crate) choice: Choice,
+    /// The action with its reference and its text as the model wrote them, cut.
+    pub(crate) key: String,
 }
 
 /// The choice of a model.
@@ -40,18 +52,20 @@ pub(crate) enum Choice {
 /// The reason of a refusal. The model gets it as a text of the service, so it has no text of a page or a model.
 pub(crate) type Refusal = &'static str;
 
-/// Returns the schema of an answer. In the last step, only `done` is possible.
+/// Returns the schema of an answer. Models write in its order, so the reason comes before the action. In the last step, only
+/// `done` is possible.
 pub(crate) fn schema(is_last: bool) -> Value {
     let actions = if is_last { &["done"] } else { ACTIONS };
     json!({
         "type": "object",
         "properties": {
-            "note": { "type": "string" },
+            "why": { "type": "string", "maxLength": MAX_WHY_CHARS },
+            "note": { "type": "string", "maxLength": MAX_NOTE_CHARS },
             "action": { "type": "string", "enum": actions },
-            "ref": { "type": "string" },
-            "text": { "type": "string" },
+            "ref": { "type": "string", "maxLength": MAX_REF_CHARS },
+            "text": { "type": "string", "maxLength": MAX_SCHEMA_TEXT_CHARS },
         },
-        "required": ["note", "action", "ref", "text"],
+        "required": ["why", "note", "action", "ref", "text"],
         "additionalProperties": false,
     })
 }
@@ -71,9 +85,9 @@ impl Decision {
         if action.is_empty() {
             return None;
         }
-        let note = cut(&field("note"), MAX_NOTE_CHARS);
-        let choice = choose(&action, &field("ref"), field("text"));
-        Some(Self { note, choice })
+        let (note, reference, text) = (cut(&field("note"), MAX_NOTE_CHARS), field("ref"), field("text"));
+        let key = cut(&format!("{action} {reference} {text}"), MAX_KEY_CHARS);
+        Some(Self { note, choice: choose(&action, &reference, text), key })
     }
 }
 
@@ -112,6 +126,8 @@ fn choose(action: &str, reference: &str, text: String) -> Choice {
             Ok(ms) if ms >= 0.0 => Choice::Act(Action::Wait((ms as u32).min(MAX_WAIT_MS))),
             Ok(_) | Err(_) => Choice::Refused("wait takes milliseconds in text, at most 5000."),
         },
+        // The grammar has ended the text.
+        "done" if text.chars().count() == MAX_SCHEMA_TEXT_CHARS => Choice::Finish(format!("{text}…")),
         "done" => Choice::Finish(text),
         "open" | "goto" | "navigate" => {
             Choice::Refused("open is not available: you cannot enter an address. Use the links of the page.")
@@ -182,5 +198,24 @@ mod tests {
     fn last_step_permits_only_its_end() {
         assert_eq!(schema(true)["properties"]["action"]["enum"], json!(["done"]));
         assert_eq!(schema(false)["properties"]["action"]["enum"], json!(ACTIONS));
+    }
+
+    #[test]
+    fn reason_comes_before_the_action_and_all_texts_are_bounded() {
+        let schema = schema(false);
+        let properties = schema["properties"].as_object().unwrap();
+        let names: Vec<&String> = properties.keys().collect();
+        assert_eq!(names, ["why", "note", "action", "ref", "text"]);
+        for (name, property) in properties {
+            let is_bounded = property["maxLength"].as_u64().is_some_and(|max| max < 2_000);
+            assert!(is_bounded || property["enum"].is_array(), "{name}");
+        }
+    }
+
+    #[test]
+    fn answer_that_the_grammar_has_ended_is_marked() {
+        let long = json!({ "action": "done", "text": "x".repeat(MAX_SCHEMA_TEXT_CHARS) });
+        let Choice::Finish(text) = Decision::read(&long).unwrap().choice else { panic!() };
+        assert!(text.ends_with("x…"));
     }
 }

@@ -19,6 +19,7 @@ mod decision;
 mod memory;
 mod observation;
 mod outline;
+mod repeats;
 mod report;
 
 pub use agent::{PageTask, run_task};

@@ -26,6 +26,8 @@ pub enum TaskOutcome {
     Done,
     /// The model did not answer in its last step.
     StepLimit,
+    /// The model chose the same action three times without a change of the page, and then did not answer.
+    Repeats,
     /// The task has used all tokens that it may use.
     TokenLimit,
     /// The time was over.
@@ -40,8 +42,16 @@ pub enum TaskOutcome {
 
 impl TaskOutcome {
     /// Names of all outcomes, in the order of their variants.
-    pub const NAMES: [&'static str; 7] =
-        ["done", "step_limit", "token_limit", "timeout", "model_failed", "answers_invalid", "page_failed"];
+    pub const NAMES: [&'static str; 8] = [
+        "done",
+        "step_limit",
+        "repeats",
+        "token_limit",
+        "timeout",
+        "model_failed",
+        "answers_invalid",
+        "page_failed",
+    ];
 
     /// Returns the index of its name.
     #[must_use]
@@ -49,11 +59,12 @@ impl TaskOutcome {
         match self {
             Self::Done => 0,
             Self::StepLimit => 1,
-            Self::TokenLimit => 2,
-            Self::Timeout => 3,
-            Self::Model(_) => 4,
-            Self::Answers => 5,
-            Self::Page(_) => 6,
+            Self::Repeats => 2,
+            Self::TokenLimit => 3,
+            Self::Timeout => 4,
+            Self::Model(_) => 5,
+            Self::Answers => 6,
+            Self::Page(_) => 7,
         }
     }
 }

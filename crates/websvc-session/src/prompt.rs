@@ -150,6 +150,14 @@ impl PromptExecution {
                     counted(steps, "step", "steps")
                 ),
             ),
+            TaskOutcome::Repeats => (
+                1,
+                format!(
+                    "the prompt was ended after {}: the model chose the same action three times and the page did not \
+                     change, and then it gave no answer",
+                    counted(steps, "step", "steps")
+                ),
+            ),
             TaskOutcome::TokenLimit => (
                 1,
                 format!("the prompt used the tokens that it may use in {}", counted(steps, "step", "steps")),
@@ -208,6 +216,7 @@ mod tests {
     fn outcome_of_a_task_is_one_of_code() {
         check(TaskOutcome::Done, 0, "");
         check(TaskOutcome::StepLimit, 1, "25 steps");
+        check(TaskOutcome::Repeats, 1, "the same action three times");
         check(TaskOutcome::TokenLimit, 1, "tokens");
         check(TaskOutcome::Timeout, 124, "timeout of 2.5 seconds");
         check(TaskOutcome::Model(ModelError::Status { status: 500 }), 1, "responded with status 500");

@@ -213,8 +213,8 @@ fn agent_roots() -> Vec<(&'static str, Schema)> {
 
 /// Returns a schema or an OpenAPI document in its published form: indented, with sorted keys, and a newline at the end.
 ///
-/// Keys are sorted so that the text does not depend on the feature `preserve_order` of `serde_json`, which another
-/// crate of the build may turn on.
+/// Keys are sorted, although `serde_json` keeps their order here, so that the text does not change with the order in which
+/// types declare their fields.
 ///
 /// ```
 /// let text = websvc_types::schema::text(serde_json::json!({ "b": 1, "a": 2 }));

@@ -45,7 +45,7 @@ pub(crate) fn from_map<'de, T: Tagged<'de>, A: MapAccess<'de>>(mut map: A) -> Re
             while let Some((key, value)) = map.next_entry::<String, Value>()? {
                 fields.insert(key, value);
             }
-            match fields.remove("type") {
+            match fields.shift_remove("type") {
                 None => Err(A::Error::missing_field("type")),
                 Some(Value::String(tag)) => T::from_tag(&tag, fields).map_err(A::Error::custom),
                 Some(other) => Err(A::Error::custom(format_args!("type must be a string, not {other}"))),

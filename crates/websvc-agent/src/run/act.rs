@@ -18,8 +18,12 @@ const CRAWL_PAGES: u32 = 8;
 
 /// The maximum number of links that are listed, and that are ranked.
 pub(super) const MAX_LISTED_LINKS: usize = 20;
-const MAX_RANKED_LINKS: usize = 400;
+pub(super) const MAX_RANKED_LINKS: usize = 400;
 const MAX_NEXT_LINKS: usize = 6;
+
+/// The number of steps in a row that open a page again, of which nothing is left to collect, after which the answer is
+/// written.
+const MAX_REOPENED: u32 = 2;
 
 /// Texts of links to the next page of a list.
 const NEXT_WORDS: &[&str] = &[
@@ -68,8 +72,44 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Carries out an action.
-    pub(super) async fn act(&mut self, action: Action) -> Result<(), RunOutcome> {
+    /// Carries out an action. Returns whether it ends the task, so that the answer is written.
+    pub(super) async fn act(&mut self, action: Action) -> Result<bool, RunOutcome> {
+        let reopened = std::mem::take(&mut self.reopened);
+        if let Action::Open(reference) = &action
+            && let Some(index) = self.read_page(reference)
+        {
+            let description = self.describe("open", reference);
+            let outcome = self.open_again(index, reopened).await?;
+            self.history.push(self.steps, &description, &outcome);
+            return Ok(self.reopened >= MAX_REOPENED);
+        }
+        self.carry_out_action(action).await?;
+        Ok(false)
+    }
+
+    /// Returns the index of the page of a reference, if it was read and is kept.
+    fn read_page(&self, reference: &Reference) -> Option<usize> {
+        let url = match reference {
+            Reference::Target(kind, number) => &self.targets.find(*kind, *number)?.url,
+            Reference::Page(number) => &self.pages.entries().get((*number as usize).checked_sub(1)?)?.url,
+            Reference::Url(url) => url,
+        };
+        self.pages.find(url)
+    }
+
+    /// Shows a page that was read from its beginning, and collects what is left of it: small models open a page to take its
+    /// values. No call is made.
+    async fn open_again(&mut self, index: usize, reopened: u32) -> Result<String, RunOutcome> {
+        self.focus = Focus::Page { index, from: 0 };
+        let outcome = format!("it has been read already, as p{}", index + 1);
+        if self.pages.entries()[index].collected.iter().all(|is_collected| *is_collected) {
+            self.reopened = reopened + 1;
+            return Ok(format!("{outcome}; all of it has been collected"));
+        }
+        Ok(format!("{outcome}; collected: {}", self.collect(index).await?))
+    }
+
+    async fn carry_out_action(&mut self, action: Action) -> Result<(), RunOutcome> {
         let (description, outcome) = match action {
             Action::Search(query) => {
                 (format!("search {query:?}"), self.call(ToolCall::Search { query }).await?)

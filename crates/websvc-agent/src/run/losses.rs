@@ -113,6 +113,6 @@ mod tests {
             find(json!({ "shop": { "teas": [1] }, "cups": [1, 2] })),
             [("shop.teas".to_owned(), 1, 3)]
         );
-        assert_eq!(find(json!(5)), [("cups".to_owned(), 0, 1), ("shop.teas".to_owned(), 0, 3)]);
+        assert_eq!(find(json!(5)), [("shop.teas".to_owned(), 0, 3), ("cups".to_owned(), 0, 1)]);
     }
 }

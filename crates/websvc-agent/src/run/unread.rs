@@ -42,6 +42,11 @@ impl Run<'_> {
         self.unread.push(UnreadUrl { url: url.to_owned(), reason, is_given: self.steps == 0 });
     }
 
+    /// Returns whether a URL could not be read.
+    pub(super) fn has_failed(&self, url: &str) -> bool {
+        self.unread.iter().any(|unread| unread.url == url)
+    }
+
     /// Returns the URLs that could not be read with the reasons, in words, if nothing could be read.
     pub(super) fn why_nothing_was_read(&self) -> Option<String> {
         let unread: Vec<&UnreadUrl> = self.unread.iter().collect();

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde_json::Value;
 use websvc_model::{cut, one_line};
 
-use super::Run;
 use super::retrieve::PassageId;
+use super::{Run, Shown};
 use crate::pages::PageEntry;
 use crate::prompt::{Content, passage_text, recent, task_sections};
 use crate::schema::missing;
@@ -61,6 +61,7 @@ impl Run<'_> {
     /// Returns the data of a step: everything that comes from pages and models.
     pub(super) async fn step_content(&mut self, max_chars: usize) -> String {
         let mut content = Content::new(max_chars);
+        self.shown = Shown::default();
         self.add_draft(&mut content, percent(max_chars, DRAFT));
         self.add_earlier_results(&mut content, percent(max_chars, EARLIER));
         let results = self.targets.results.iter().take(MAX_RESULTS).map(|index| {
@@ -68,10 +69,12 @@ impl Run<'_> {
             let description = if target.description.is_empty() { "" } else { " | " };
             format!("{}{description}{}", self.target_line(target), target.description)
         });
-        content.add("Results", results.collect::<Vec<_>>(), percent(max_chars, RESULTS));
+        let count = content.add("Results", results.collect::<Vec<_>>(), percent(max_chars, RESULTS));
+        self.shown.targets.extend(&self.targets.results[..count]);
         let links = self.targets.links.iter().take(MAX_LINKS);
         let links: Vec<String> = links.map(|index| self.target_line(self.targets.get(*index))).collect();
-        content.add("Links", links, percent(max_chars, LINKS));
+        let count = content.add("Links", links, percent(max_chars, LINKS));
+        self.shown.targets.extend(&self.targets.links[..count]);
         let passages = {
             let pages_chars = percent(max_chars, PAGES) + percent(max_chars, STEPS);
             self.passages_of_step(content.remaining().saturating_sub(pages_chars)).await
@@ -148,13 +151,14 @@ impl Run<'_> {
         let mut lines = Vec::new();
         for (page_index, passage) in ids {
             let Some(page) = &self.pages.entries()[*page_index].page else { continue };
-            let targets = &mut self.targets;
+            let (targets, shown) = (&mut self.targets, &mut self.shown.targets);
             lines.push(passage_text(*page_index, *passage, &page.passages[*passage].text, |url| {
                 let target = targets.add(TargetKind::Link, url, "", "");
+                shown.extend(target);
                 target.map(|index| targets.get(index).reference()).unwrap_or_default()
             }));
         }
-        content.add("Passages", lines, max_chars);
+        self.shown.passages = content.add("Passages", lines, max_chars);
     }
 
     /// Adds passages as they are.

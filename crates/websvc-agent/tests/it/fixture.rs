@@ -131,6 +131,10 @@ impl Environment for FakeWeb {
         &self.tools
     }
 
+    fn can_open(&self, url: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == url)
+    }
+
     fn begin_step(&self) -> BoxFuture<'_, Result<(), Stop>> {
         let mut steps = self.steps.lock();
         *steps += 1;

@@ -48,7 +48,8 @@ async fn text_of_pages_is_neither_instruction_nor_prompt() {
     )
     .await;
     let requests = model.requests();
-    assert_eq!(requests.len(), 10);
+    // After the first collection all is collected, so that the rest is not asked for.
+    assert_eq!(requests.len(), 7);
     for request in requests {
         assert!(!request.instructions.contains("SYSTEM"), "{}", request.instructions);
         assert!(!request.prompt.contains("SYSTEM"), "{}", request.prompt);
@@ -120,9 +121,10 @@ async fn tools_that_are_not_offered_are_not_called() {
     let first = &model.requests()[0];
     assert_eq!(
         first.schema["properties"]["action"]["enum"],
-        json!(["open", "find", "links", "more", "collect", "done", "impossible"])
+        json!(["collect", "done", "impossible"]),
+        "the run may read no other page, and the passages of this one are shown"
     );
-    assert!(!first.instructions.contains("search:") && !first.instructions.contains("interact:"));
+    assert!(!first.instructions.contains("- search:") && !first.instructions.contains("- open:"));
 }
 
 #[tokio::test(start_paused = true)]

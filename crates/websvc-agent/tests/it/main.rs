@@ -12,5 +12,6 @@ mod hostile;
 mod memory;
 mod merge;
 mod notes;
+mod offers;
 mod pages;
 mod tasks;

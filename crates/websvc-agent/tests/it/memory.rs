@@ -29,12 +29,20 @@ async fn equal_calls_are_not_repeated() {
             ToolCall::Scrape { url: "http://a.test/missing".into() },
         ]
     );
-    let last = &model.requests()[6].content;
+    let requests = model.requests();
+    assert!(
+        requests.iter().any(|request| request.kind == Kind::Collect),
+        "the page is opened to take its values"
+    );
+    let last = &requests.iter().rfind(|request| request.kind == Kind::Step).unwrap().content;
     assert!(
         last.contains("2. search \"Home\": not repeated, the outcome was: 1 result, the first is r1"),
         "{last}"
     );
-    assert!(last.contains("4. open http://a.test/#top: it has been read already, as p1"), "{last}");
+    assert!(
+        last.contains("4. open http://a.test/#top: it has been read already, as p1; collected: "),
+        "{last}"
+    );
     assert!(last.contains(
         "6. open http://a.test/missing: not repeated, the outcome was: failed, the page has status 404"
     ));

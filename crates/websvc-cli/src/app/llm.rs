@@ -80,6 +80,7 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
         max_input_chars,
         context_tokens,
         max_output_tokens,
+        combine,
         fallback: _,
     } = llm;
     check_limits(section, llm)?;
@@ -112,6 +113,7 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
         max_input_chars: *max_input_chars,
         context_tokens: *context_tokens,
         max_output_tokens: *max_output_tokens,
+        combine: *combine,
     };
     Ok(Some(EndpointConfig { endpoint, models: models_of_features(section, llm)? }))
 }

@@ -36,6 +36,8 @@ pub(crate) struct Llm {
     pub(crate) max_output_tokens: Option<u32>,
     /// `[[llm.fallback]]`: the endpoints after this one, with the same keys, except for this one.
     pub(crate) fallback: Vec<Self>,
+    /// Several formats of a page share one request.
+    pub(crate) combine: bool,
 }
 
 impl Llm {
@@ -56,6 +58,7 @@ impl Llm {
         "max_input_chars",
         "context_tokens",
         "max_output_tokens",
+        "combine",
     ];
 }
 
@@ -78,6 +81,7 @@ impl Default for Llm {
             context_tokens: None,
             max_output_tokens: None,
             fallback: Vec::new(),
+            combine: false,
         }
     }
 }

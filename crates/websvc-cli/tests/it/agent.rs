@@ -5,6 +5,7 @@ mod credits;
 mod events;
 mod lifecycle;
 mod n8n;
+mod property_order;
 mod recipes;
 mod requests;
 mod rights;

@@ -69,13 +69,15 @@ impl ImportTest {
     }
 }
 
-/// Returns the reasons for skipped records with a count above 0.
+/// Returns the reasons for skipped records with a count above 0, in alphabetical order.
 fn reasons(report: &Value) -> Vec<(&str, u64)> {
     let counts = report["skipped"].as_object().unwrap().iter();
-    counts
+    let mut counts: Vec<(&str, u64)> = counts
         .map(|(reason, count)| (reason.as_str(), count.as_u64().unwrap()))
         .filter(|(_, count)| *count > 0)
-        .collect()
+        .collect();
+    counts.sort_unstable();
+    counts
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 mod answers;
 mod credits;
 mod n8n;
+mod property_order;
 mod requests;
 mod sdk;
 mod time;

@@ -400,7 +400,8 @@ async fn operations_that_are_not_offered_name_an_alternative() {
 async fn version_1_returns_usage_and_results_in_its_names() {
     let (_world, _site, service, _other) = serve().await;
     let credits = service.get("/v1/team/credit-usage").await.body;
-    let keys: Vec<&String> = credits["data"].as_object().unwrap().keys().collect();
+    let mut keys: Vec<&String> = credits["data"].as_object().unwrap().keys().collect();
+    keys.sort_unstable();
     assert_eq!(keys, ["billing_period_end", "billing_period_start", "plan_credits", "remaining_credits"]);
     let tokens = service.get("/v1/team/token-usage").await.body;
     assert_eq!(tokens["data"]["remaining_tokens"], credits["data"]["remaining_credits"]);

@@ -3,6 +3,7 @@
 mod clean;
 mod context;
 mod operators;
+mod requests;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -192,8 +193,9 @@ async fn page_text_never_enters_the_instructions() {
     test.scrape(json_format()).await;
     let second_request = &test.model_requests(CHAT)[1];
     let words = FakeModel::prompt_text(second_request);
-    let (instructions, _) = words.split_once("<web-content>\n").unwrap();
-    assert!(!instructions.contains("PWNED"), "{instructions}");
+    let (before, rest) = words.split_once("<web-content>\n").unwrap();
+    let (_, instructions) = rest.split_once("\n</web-content>\n").unwrap();
+    assert!(![before, instructions].concat().contains("PWNED"), "{words}");
     assert!(words.contains("/properties/euros/type"), "{words}");
 }
 

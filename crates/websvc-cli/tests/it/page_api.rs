@@ -21,7 +21,8 @@ async fn scrape_returns_requested_formats_and_markdown_by_default() {
     assert_eq!((&body["success"], &body["warning"]), (&json!(true), &Value::Null));
     let markdown = data["markdown"].as_str().unwrap();
     assert!(markdown.starts_with("# Green tea") && !markdown.contains("Home"), "{markdown}");
-    let keys: Vec<&String> = data.as_object().unwrap().keys().collect();
+    let mut keys: Vec<&String> = data.as_object().unwrap().keys().collect();
+    keys.sort_unstable();
     assert_eq!(keys, ["markdown", "metadata"]);
     assert_eq!(data["metadata"]["sourceURL"], json!(PAGE));
     assert_eq!(data["metadata"]["creditsUsed"], json!(1));

@@ -9,6 +9,11 @@ use websvc_validate::ScrapePlan;
 /// Returns the hash of the options of a plan that shape the markdown. Headers are not among them, because they may be
 /// secret; a proxy and a wait do not shape it either.
 pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
+    Sha256::digest(options_text(plan)).into()
+}
+
+/// Returns the options as JSON. Its fields are sorted, because their order must not change the hash, which is stored.
+fn options_text(plan: &ScrapePlan) -> String {
     let (location, languages) = (plan.location().country(), plan.location().languages());
     let options: [Value; 11] = [
         plan.only_main_content().into(),
@@ -23,7 +28,9 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
         json(plan.actions()),
         json((location, languages)),
     ];
-    Sha256::digest(Value::from(options.to_vec()).to_string()).into()
+    let mut options = Value::from(options.to_vec());
+    options.sort_all_objects();
+    options.to_string()
 }
 
 /// Returns a parser without the options that add a field to the response and leave the markdown as it is.
@@ -44,6 +51,14 @@ mod tests {
 
     fn hash(options: &Value) -> [u8; 32] {
         options_hash(&read_scrape_options(options.to_string().as_bytes(), &Policy::default()).unwrap().plan)
+    }
+
+    #[test]
+    fn hash_is_that_of_sorted_fields() {
+        let options = json!({ "actions": [{ "type": "wait", "milliseconds": 1 }] }).to_string();
+        let plan = read_scrape_options(options.as_bytes(), &Policy::default()).unwrap().plan;
+        let text = options_text(&plan);
+        assert!(text.contains(r#"[{"milliseconds":1,"type":"wait"}]"#), "{text}");
     }
 
     #[test]

@@ -18,6 +18,9 @@ const OPTION: &str = Feature::OnlyCleanContent.name();
 /// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 2_000;
 
+/// The maximum number of passages in the list, which fit into [`MAX_TOKENS`]: a model that repeats itself must end.
+const MAX_NUMBERS: usize = 400;
+
 const INSTRUCTIONS: &str = "The content is the passages of a web page, each after its number in brackets. Name the passages \
     that are residual boilerplate: navigation, share buttons, advertisements, sign-up forms, notices about cookies, lists of \
     related pages. Headings, lists, tables, code, images and links that belong to the content are not boilerplate. Answer \
@@ -26,7 +29,9 @@ const INSTRUCTIONS: &str = "The content is the passages of a web page, each afte
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
         "type": "object",
-        "properties": { "boilerplate": { "type": "array", "items": { "type": "integer" } } },
+        "properties": {
+            "boilerplate": { "type": "array", "items": { "type": "integer" }, "maxItems": MAX_NUMBERS },
+        },
         "required": ["boilerplate"],
         "additionalProperties": false,
     })

@@ -30,7 +30,7 @@ const INSTRUCTIONS: &str = "The content is the passages of a web page, each afte
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
         "type": "object",
-        "properties": { "passages": { "type": "array", "items": { "type": "integer" } } },
+        "properties": { "passages": { "type": "array", "items": { "type": "integer" }, "maxItems": MAX_PASSAGES } },
         "required": ["passages"],
         "additionalProperties": false,
     })

@@ -9,25 +9,48 @@ use super::session::{ContentRequest, Generated, ModelSession};
 use crate::blocking::run_blocking;
 
 /// The maximum length of a response.
-const MAX_TOKENS: u32 = 4_096;
+pub(super) const MAX_TOKENS: u32 = 4_096;
 
-const INSTRUCTIONS: &str = "You extract data from the content of a web page. Take every value from the content alone: what it \
+pub(super) const INSTRUCTIONS: &str = "You extract data from the content of a web page. Take every value from the content alone: what it \
     does not state is null, or left out where the schema allows that. Invent nothing.";
 
-/// Extracts data with the model. If no valid data results, the content is null and a warning says why. Without a model
-/// there is no content; the caller has been warned before.
+/// Extracts data with the model, unless `extracted` is valid data already. If no valid data results, the content is null and a
+/// warning says why. Without a model there is no content; the caller has been warned before.
 pub(super) async fn extract(
     session: &mut ModelSession<'_>,
     options: &Json,
     content: &str,
+    extracted: Option<Value>,
 ) -> Generated<Value> {
     if session.model.is_none() {
         return Generated::none();
+    }
+    if let Some(value) = extracted
+        && let Some(value) = if_valid(session, options, value).await
+    {
+        return Generated { content: Some(value), by_model: true };
     }
     match extract_valid(session, Feature::Json, options, content).await {
         Some(value) => Generated { content: Some(value), by_model: true },
         None => Generated { content: Some(Value::Null), by_model: false },
     }
+}
+
+/// Returns the prompt of the caller, or one that the schema needs.
+pub(super) fn prompt(options: &Json) -> &str {
+    let Json { schema, prompt } = options;
+    match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
+        Some(prompt) => prompt,
+        None if schema.is_some() => "Extract the data that the schema describes.",
+        None => "Extract the main facts of the page, as an object with short names.",
+    }
+}
+
+/// Returns a value if it follows the schema of the options.
+async fn if_valid(session: &mut ModelSession<'_>, options: &Json, value: Value) -> Option<Value> {
+    let Some(schema) = options.schema.clone().map(Value::Object) else { return Some(value) };
+    let CheckedValue { value, violation } = validate(session, Feature::Json, &schema, value).await?;
+    violation.is_none().then_some(value)
 }
 
 /// Requests the data for a format, and once more if it violates the schema. If no valid data results, adds a warning.
@@ -37,14 +60,9 @@ pub(super) async fn extract_valid(
     options: &Json,
     content: &str,
 ) -> Option<Value> {
-    let Json { schema, prompt } = options;
-    let schema = schema.clone().map(Value::Object);
+    let schema = options.schema.clone().map(Value::Object);
     let shape = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
-    let prompt = match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
-        Some(prompt) => prompt,
-        None if schema.is_some() => "Extract the data that the schema describes.",
-        None => "Extract the main facts of the page, as an object with short names.",
-    };
+    let prompt = prompt(options);
     let value = request_data(session, feature, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
     let violation = match validate(session, feature, schema, value).await? {

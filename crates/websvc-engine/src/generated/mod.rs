@@ -7,6 +7,7 @@
 mod branding;
 mod changes;
 mod clean;
+mod combined;
 mod highlights;
 mod json;
 mod personal_data;
@@ -100,21 +101,27 @@ async fn formats(
 ) -> GeneratedContent {
     let content = content(plan, page, markdown);
     let mut generated = GeneratedContent::default();
-    for format in plan.formats() {
+    // Requests about the same content follow each other, so that a server with a cache reads the page once. Highlights have a
+    // content of their own.
+    let has_own_content = |format: &&Format| matches!(format, Format::Highlights(_));
+    let (own, shared): (Vec<&Format>, Vec<&Format>) = plan.formats().iter().partition(has_own_content);
+    let mut combined = combined::request(session, &shared, &content).await;
+    for format in shared.into_iter().chain(own) {
         let by_model = match format {
             Format::Summary(_) => {
-                generated.summary =
-                    text(session, Feature::Summary, SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
+                let task = (Feature::Summary, SUMMARY, "Summarise it.", SUMMARY_TOKENS);
+                generated.summary = text(session, combined.summary.take(), task, &content).await;
                 generated.summary.is_some()
             }
             Format::Question(question) => {
-                let prompt = &question.question;
-                generated.answer =
-                    text(session, Feature::Question, QUESTION, prompt, &content, ANSWER_TOKENS).await;
+                let task = (Feature::Question, QUESTION, question.question.as_str(), ANSWER_TOKENS);
+                generated.answer = text(session, combined.answer.take(), task, &content).await;
                 generated.answer.is_some()
             }
             Format::Json(options) => {
-                let Generated { content, by_model } = json::extract(session, options, &content).await;
+                let of_request = combined.json.take();
+                let Generated { content, by_model } =
+                    json::extract(session, options, &content, of_request).await;
                 generated.json = content;
                 by_model
             }
@@ -151,15 +158,17 @@ fn is_generated(format: &Format) -> bool {
     matches!(format, Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_))
 }
 
-/// Requests a text from the model. If that fails, adds a warning and returns `None`.
+/// Returns the text of a combined request, or else requests it from the model: the format, the instructions, the prompt and
+/// the maximum length in tokens. If that fails, adds a warning and returns `None`.
 async fn text(
     session: &mut ModelSession<'_>,
-    feature: Feature,
-    instructions: &str,
-    prompt: &str,
+    combined: Option<String>,
+    (feature, instructions, prompt, max_tokens): (Feature, &str, &str, u32),
     content: &str,
-    max_tokens: u32,
 ) -> Option<String> {
+    if combined.is_some() {
+        return combined;
+    }
     let request =
         ContentRequest { feature, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
     Some(session.complete(request).await?.into_text())

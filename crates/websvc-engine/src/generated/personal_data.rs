@@ -38,6 +38,10 @@ const CONCURRENCY: usize = 4;
 /// Maximum length of a list of findings, in tokens.
 const MAX_TOKENS: u32 = 2_000;
 
+/// Maximum number of findings, and of characters of each. A list with as many may have lost others, so it is not used.
+const MAX_FINDINGS: usize = 60;
+const MAX_TEXT_CHARS: usize = 300;
+
 const INSTRUCTIONS: &str = "You find personal data in a part of a web page. List every text that is: PERSON: the name of a \
     natural person; EMAIL: an email address; PHONE: a telephone number; LOCATION: a postal address, or the place where a \
     person lives; FINANCIAL: an account, card, tax or social security number; SECRET: a password, key or token. Copy each \
@@ -48,7 +52,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let finding = json!({
         "type": "object",
         "properties": {
-            "text": { "type": "string" },
+            "text": { "type": "string", "maxLength": MAX_TEXT_CHARS },
             "entity": { "type": "string", "enum": Kind::ALL.map(Kind::name) },
         },
         "required": ["text", "entity"],
@@ -56,7 +60,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     });
     json!({
         "type": "object",
-        "properties": { "findings": { "type": "array", "items": finding } },
+        "properties": { "findings": { "type": "array", "items": finding, "maxItems": MAX_FINDINGS } },
         "required": ["findings"],
         "additionalProperties": false,
     })
@@ -215,6 +219,9 @@ pub async fn name_personal_data(
     // A list is not an object, although it can be read as one.
     let json = Some(json).filter(Value::is_object).ok_or(NoAnswer::Unread)?;
     let Findings { findings } = serde_json::from_value(json).map_err(|_invalid| NoAnswer::Unread)?;
+    if findings.len() >= MAX_FINDINGS {
+        return Err(NoAnswer::Unread);
+    }
     let requested: Vec<(Kind, &str)> =
         findings.iter().filter_map(|finding| requested(finding, kinds)).collect();
     let found: Vec<&(Kind, &str)> = requested.iter().filter(|(_, text)| content.contains(text)).collect();
@@ -272,6 +279,15 @@ mod tests {
             let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({}))));
             assert_eq!(part_bytes(&model.with_max_input_chars(max_input_chars)), expected);
         }
+    }
+
+    #[tokio::test]
+    async fn list_of_findings_that_is_full_is_no_answer() {
+        let named = |count: usize| json!(vec![json!({ "text": "Qwlxi", "entity": "PERSON" }); count]);
+        let (text, warnings) = redacted("Ask Qwlxi or jo@a.test".to_owned(), named(MAX_FINDINGS - 1)).await;
+        assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");
+        let (text, warnings) = redacted("Ask Qwlxi or jo@a.test".to_owned(), named(MAX_FINDINGS)).await;
+        assert!(text.ends_with("<EMAIL>") && warnings.len() == 1, "{text} {warnings:?}");
     }
 
     #[tokio::test]

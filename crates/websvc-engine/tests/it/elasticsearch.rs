@@ -366,7 +366,7 @@ async fn index_with_another_mapping_is_not_written_to() {
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!(written.lost, 6);
     let reason = written.first_failure.unwrap();
-    assert!(reason.contains("the index \"pages\" was not created by websvc: its field \"body\""), "{reason}");
+    assert!(reason.contains("the index \"pages\" was not created by websvc: its field \"url\""), "{reason}");
     assert!(server.documents().is_empty());
 }
 

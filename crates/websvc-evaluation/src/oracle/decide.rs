@@ -184,7 +184,7 @@ mod tests {
     fn decision(id: &str, content: &str) -> (String, String, String) {
         let task = tasks().into_iter().find(|task| task.id() == id).unwrap();
         let message = format!(
-            "## Task\n{}\n\n## Step\nStep 2 of 25. Today is 2026-11-26.\n\n<web-content>\n{content}\n</web-content>",
+            "<web-content>\n{content}\n</web-content>\n\nDecide.\n\n## Task\n{}\n\n## Step\nStep 2 of 25. Today is 2026-11-26.",
             task.prompt
         );
         let Decision { why: _, action, reference, text } = decide(&task, &View::read(&message).unwrap());

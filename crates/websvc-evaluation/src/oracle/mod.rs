@@ -173,7 +173,7 @@ mod tests {
                     || task.plan.hops.iter().any(|hop| url.contains(hop.as_str()))
                     || (host(url) == "tarn-and-sons.test" && task.name == "maker-of-a-plane")
             };
-            let mut text = String::from("## Task\nx\n\n## Collect\nx\n\n<web-content>\n## Pages\n");
+            let mut text = String::from("<web-content>\n## Pages\n");
             let of_task: Vec<&(String, String)> = pages.iter().filter(|(url, _)| reached(url)).collect();
             for (number, (url, _)) in (1..).zip(&of_task) {
                 text.push_str(&format!("p{number} x | {url} | 1 passages, first 1 shown, 0 collected\n"));
@@ -182,7 +182,7 @@ mod tests {
             for (number, (_, markdown)) in (1..).zip(&of_task) {
                 text.push_str(&format!("[p{number}.1] {}\n", headings.replace_all(markdown, "#")));
             }
-            text.push_str("</web-content>");
+            text.push_str("</web-content>\n\nExtract.\n\n## Task\nx\n\n## Collect\nx");
             let answer = final_answer(&task, &View::read(&text).unwrap());
             if !score(&task.expected, Some(&answer), task.schema.is_some()).is_perfect() {
                 failures.push(format!("{}: {answer}", task.id()));
@@ -196,7 +196,7 @@ mod tests {
         let oracle = Oracle::new(tasks());
         for task in tasks() {
             let content = format!(
-                "## Task\n{}\n\n## Answer\nWrite.\n\n<web-content>\n(empty)\n</web-content>",
+                "<web-content>\n(empty)\n</web-content>\n\nWrite.\n\n## Task\n{}\n\n## Answer\nWrite.",
                 task.prompt
             );
             let body = json!({ "messages": [{ "role": "user", "content": content }] });

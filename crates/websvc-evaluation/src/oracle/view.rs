@@ -50,12 +50,9 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// Reads the message of the user. `None` if it is not from the agent.
     pub(super) fn read(message: &'a str) -> Option<Self> {
-        let (prompt, content) = match message.split_once("\n\n<web-content") {
-            Some((prompt, content)) => (prompt, content.split_once('\n').map_or("", |(_, content)| content)),
-            None => (message, ""),
-        };
-        let content = content.rsplit_once("\n</web-content").map_or(content, |(content, _)| content);
-        let task = prompt.strip_prefix("## Task\n")?;
+        let (content, prompt) = split_content(message).unwrap_or(("", message));
+        // The instructions are between the content and the prompt.
+        let (_, task) = prompt.split_once("## Task\n")?;
         let kinds = [
             ("\n## Step\n", RequestKind::Step),
             ("\n## Collect\n", RequestKind::Collect),
@@ -63,7 +60,7 @@ impl<'a> View<'a> {
         ];
         let (at, kind) = kinds
             .into_iter()
-            .filter_map(|(mark, kind)| Some((prompt.rfind(mark)?, kind)))
+            .filter_map(|(mark, kind)| Some((task.rfind(mark)?, kind)))
             .max_by_key(|(at, _)| *at)?;
         let lines = |name: &str| section(content, name).lines().filter(|line| !line.is_empty());
         let mut pages: Vec<ListedPage> = lines("Pages").filter_map(read_page).collect();
@@ -71,7 +68,7 @@ impl<'a> View<'a> {
         Some(Self {
             kind,
             task,
-            is_last_step: prompt[at..].contains("\nThis is the last step"),
+            is_last_step: task[at..].contains("\nThis is the last step"),
             draft: lines("Draft").next().and_then(|line| serde_json::from_str(line).ok()),
             pages,
             results: lines("Results").filter_map(read_link).collect(),
@@ -93,6 +90,13 @@ impl<'a> View<'a> {
         }
         texts
     }
+}
+
+/// Returns the content at the beginning of a message, without its delimiters, and the rest.
+fn split_content(message: &str) -> Option<(&str, &str)> {
+    let (start, rest) = message.split_once('\n')?;
+    let name = start.strip_prefix('<')?.strip_suffix('>')?;
+    rest.split_once(&format!("\n</{name}>\n"))
 }
 
 /// Returns the text of a section of the content.
@@ -166,11 +170,11 @@ fn read_passages(text: &str) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    const STEP: &str = "## Task\nWhat does it cost?\n\n## Fields\n- price: number\n\n## Step\nStep 3 of 25. Today is 2026-11-26.\n\n\
-        <web-content>\n## Draft\n{\"price\":null}\nMissing: price\n\n## Results\nr1 [read as p1] Tea | shop | http://a.test/ | Shop\n\n\
+    const STEP: &str = "<web-content>\n## Draft\n{\"price\":null}\nMissing: price\n\n## Results\nr1 [read as p1] Tea | shop | http://a.test/ | Shop\n\n\
         ## Links\nl1 Next page | http://a.test/2\n\n## Pages\n\
         p1 Tea | shop | http://a.test/ | 9 passages, first 4 shown, 2 collected\np2 Old | http://a.test/old | no longer in memory\n\n\
-        ## Passages\n[p1.1] # Tea\nGreen\n[p1.4] It costs 5.\n\n## Steps\n1. open r1: read as p1\n</web-content>";
+        ## Passages\n[p1.1] # Tea\nGreen\n[p1.4] It costs 5.\n\n## Steps\n1. open r1: read as p1\n</web-content>\n\n\
+        Decide.\n\n## Task\nWhat does it cost?\n\n## Fields\n- price: number\n\n## Step\nStep 3 of 25. Today is 2026-11-26.";
 
     #[test]
     fn step_is_read() {
@@ -194,8 +198,8 @@ mod tests {
 
     #[test]
     fn collection_is_read() {
-        let text = "## Task\nx\n\n## Collect\nExtract.\n\n<web-content-1>\n## Page\np3 Tea | http://a.test/\n\n## Passages\n[p3.1] a\n\
-                    </web-content-1>";
+        let text = "<web-content-1>\n## Page\np3 Tea | http://a.test/\n\n## Passages\n[p3.1] a\n</web-content-1>\n\n\
+                    Extract.\n\n## Task\nx\n\n## Collect\nExtract.";
         let view = View::read(text).unwrap();
         assert_eq!(view.kind, RequestKind::Collect);
         assert_eq!(view.texts(), [("http://a.test/", "a".to_owned())]);

@@ -96,6 +96,8 @@ pub struct OpenAiConfig {
     pub concurrency: usize,
     /// The maximum length of a request, in characters.
     pub max_input_chars: usize,
+    /// True if several formats of a page should share one request.
+    pub combine: bool,
     /// The context of the server for a request and its response, in tokens; `None` if it is not known.
     pub context_tokens: Option<u32>,
     /// An upper bound for the length of any response, in tokens.
@@ -121,6 +123,7 @@ impl OpenAiConfig {
             timeout: Duration::from_secs(120),
             concurrency: 4,
             max_input_chars: 48_000,
+            combine: false,
             context_tokens: None,
             max_output_tokens: None,
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::strict::{LENGTHS, UNSUPPORTED_LENGTH, is_strict, without_lengths};
 use crate::model::{CompletionRequest, ResponseFormat};
 
 pub use report::AcceptedForm;
@@ -14,6 +15,10 @@ pub use report::AcceptedForm;
 /// The `response_format` of a request, in addition to the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FormatParameter {
+    /// `json_schema` in strict mode.
+    Strict,
+    /// `json_schema` in strict mode, without the lengths of texts.
+    StrictWithoutLengths,
     /// `json_schema`.
     JsonSchema,
     /// `json_object`.
@@ -43,10 +48,14 @@ impl RequestForm {
         let is_rejected = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let format = match format {
             ResponseFormat::Text => FormatParameter::Omitted,
-            ResponseFormat::Schema(_) | ResponseFormat::SchemaOrText(_)
+            ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema)
                 if !support.json_schema.is_rejected() =>
             {
-                FormatParameter::JsonSchema
+                match is_strict(schema) && !is_rejected(&support.rejects_strict) {
+                    true if is_rejected(&support.rejects_lengths) => FormatParameter::StrictWithoutLengths,
+                    true => FormatParameter::Strict,
+                    false => FormatParameter::JsonSchema,
+                }
             }
             ResponseFormat::Schema(_) | ResponseFormat::SchemaOrText(_) | ResponseFormat::Json => {
                 match support.json_object.is_rejected() {
@@ -79,6 +88,13 @@ impl RequestForm {
             return None;
         }
         let format = match self.format {
+            FormatParameter::Strict if names_lengths(message) => FormatParameter::StrictWithoutLengths,
+            FormatParameter::Strict | FormatParameter::StrictWithoutLengths
+                if !names_strict(message) && rejects_format_type(message) =>
+            {
+                FormatParameter::JsonObject
+            }
+            FormatParameter::Strict | FormatParameter::StrictWithoutLengths => FormatParameter::JsonSchema,
             FormatParameter::JsonSchema => FormatParameter::JsonObject,
             FormatParameter::JsonObject => FormatParameter::Omitted,
             FormatParameter::Omitted => return None,
@@ -101,20 +117,26 @@ impl RequestForm {
         if let Some(effort) = reasoning_effort.filter(|_| self.has_reasoning_effort) {
             body["reasoning_effort"] = json!(effort);
         }
-        match (self.format, request.format) {
-            (
-                FormatParameter::JsonSchema,
-                ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema),
-            ) => {
-                // Not strict: strict mode rejects schemas with optional fields, and the response is validated anyway.
-                let schema = json!({ "name": "answer", "schema": schema, "strict": false });
-                body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
-            }
-            (FormatParameter::JsonSchema | FormatParameter::JsonObject, _) => {
+        let (ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema)) = request.format else {
+            if self.format != FormatParameter::Omitted {
                 body["response_format"] = json!({ "type": "json_object" });
             }
-            (FormatParameter::Omitted, _) => {}
-        }
+            return;
+        };
+        // The response is validated, so a server may know fewer bounds.
+        let (is_strict, min_omitted_length) = match self.format {
+            FormatParameter::Strict => (true, UNSUPPORTED_LENGTH),
+            FormatParameter::StrictWithoutLengths => (true, 0),
+            FormatParameter::JsonSchema => (false, UNSUPPORTED_LENGTH),
+            FormatParameter::JsonObject => {
+                body["response_format"] = json!({ "type": "json_object" });
+                return;
+            }
+            FormatParameter::Omitted => return,
+        };
+        let schema = without_lengths(schema, min_omitted_length);
+        let json_schema = json!({ "name": "answer", "strict": is_strict, "schema": schema });
+        body["response_format"] = json!({ "type": "json_schema", "json_schema": json_schema });
     }
 }
 
@@ -124,6 +146,10 @@ pub(super) struct ParameterSupport {
     rejects_temperature: AtomicBool,
     rejects_max_tokens: AtomicBool,
     rejects_reasoning_effort: AtomicBool,
+    /// The strict mode of `json_schema`.
+    rejects_strict: AtomicBool,
+    /// The lengths of texts in strict mode.
+    rejects_lengths: AtomicBool,
     json_schema: FormatSupport,
     json_object: FormatSupport,
     /// The form of the last request that the server has accepted, for reports.
@@ -159,8 +185,19 @@ impl ParameterSupport {
         }
         // Only the last change is known to matter: the message of an earlier rejection may repeat texts of the request that
         // name a parameter. The others are recorded after the next requests.
-        let Some((last, _)) = rejected.last() else { return };
+        let Some((last, message)) = rejected.last() else { return };
+        let leaves = |format: FormatParameter| last.format == format && accepted.format != format;
+        let leaves_strict = leaves(FormatParameter::Strict) || leaves(FormatParameter::StrictWithoutLengths);
         for (flag, is_rejected) in [
+            (
+                &self.rejects_lengths,
+                leaves(FormatParameter::Strict) && accepted.format == FormatParameter::StrictWithoutLengths,
+            ),
+            // Another message may be about this schema alone.
+            (
+                &self.rejects_strict,
+                leaves_strict && accepted.format == FormatParameter::JsonSchema && names_strict(message),
+            ),
             (&self.rejects_temperature, last.has_temperature && !accepted.has_temperature),
             (
                 &self.rejects_max_tokens,
@@ -176,11 +213,23 @@ impl ParameterSupport {
 
     const fn of_format(&self, format: FormatParameter) -> Option<&FormatSupport> {
         match format {
-            FormatParameter::JsonSchema => Some(&self.json_schema),
+            FormatParameter::Strict | FormatParameter::StrictWithoutLengths | FormatParameter::JsonSchema => {
+                Some(&self.json_schema)
+            }
             FormatParameter::JsonObject => Some(&self.json_object),
             FormatParameter::Omitted => None,
         }
     }
+}
+
+/// Returns whether a message, in lower case, is about the lengths of texts in a schema.
+fn names_lengths(message: &str) -> bool {
+    LENGTHS.iter().any(|keyword| message.contains(&keyword.to_lowercase()))
+}
+
+/// Returns whether a message, in lower case, is about the strict mode.
+fn names_strict(message: &str) -> bool {
+    message.contains("strict")
 }
 
 /// Returns whether a message, in lower case, says that the server does not know a type of `response_format`. Other messages,
@@ -259,6 +308,54 @@ mod tests {
         support.record(&[], with_schema);
         support.record(&[(with_schema, "response_format is not supported".to_owned())], without);
         assert_eq!(initial(), with_schema);
+    }
+
+    fn strict_schema() -> Value {
+        json!({
+            "type": "object", "properties": { "why": { "type": "string", "maxLength": 9 } }, "required": ["why"],
+            "additionalProperties": false,
+        })
+    }
+
+    /// Returns the strict flag and the type of the format of the next request, and whether it has lengths.
+    fn sent(form: RequestForm, schema: &Value) -> (Option<bool>, String, bool) {
+        let request = CompletionRequest {
+            instructions: "",
+            user_prompt: "",
+            content: None,
+            format: ResponseFormat::Schema(schema),
+            max_tokens: 1,
+            deadline: std::time::Instant::now(),
+        };
+        let mut body = json!({});
+        form.apply(&mut body, &request, None);
+        let format = &body["response_format"];
+        let kind = format["type"].as_str().unwrap_or("none").to_owned();
+        (format["json_schema"]["strict"].as_bool(), kind, format.to_string().contains("maxLength"))
+    }
+
+    #[test]
+    fn strict_mode_is_left_step_by_step() {
+        let (schema, support) = (strict_schema(), ParameterSupport::default());
+        let initial = || RequestForm::initial(ResponseFormat::Schema(&schema), false, &support);
+        let strict = initial();
+        assert_eq!(sent(strict, &schema), (Some(true), "json_schema".into(), true));
+        let message = "invalid schema for response_format 'answer': 'maxlength' is not permitted";
+        let short = strict.next(message).unwrap();
+        assert_eq!(sent(short, &schema), (Some(true), "json_schema".into(), false));
+        let loose = short.next("invalid schema for response_format 'answer'").unwrap();
+        assert_eq!(sent(loose, &schema), (Some(false), "json_schema".into(), true));
+        assert_eq!(sent(loose.next("no").unwrap(), &schema), (None, "json_object".into(), false));
+        // A server that does not know the type is not asked for it three times.
+        let object = strict.next("response_format is not supported").unwrap();
+        assert_eq!(sent(object, &schema).1, "json_object");
+        // The lengths are left out from then on; a refusal of one schema is about that schema.
+        support.record(&[(strict, message.to_owned())], short);
+        assert_eq!(initial(), short);
+        support.record(&[(short, "invalid schema for response_format 'answer'".to_owned())], loose);
+        assert_eq!(initial(), short);
+        support.record(&[(short, "json_schema.strict: extra inputs are not permitted".to_owned())], loose);
+        assert_eq!(initial(), loose);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod parameters;
 mod response;
 mod retry;
 mod server_error;
+mod strict;
 mod time_budget;
 mod too_long;
 
@@ -59,6 +60,7 @@ pub struct OpenAi {
     permits: Arc<Semaphore>,
     concurrency: usize,
     max_input_chars: usize,
+    combine: bool,
 }
 
 impl OpenAi {
@@ -89,6 +91,7 @@ impl OpenAi {
             max_input_chars,
             context_tokens,
             max_output_tokens,
+            combine,
         } = config;
         let concurrency = concurrency.max(1);
         Ok(Self {
@@ -105,6 +108,7 @@ impl OpenAi {
             permits: Arc::new(Semaphore::new(concurrency)),
             concurrency,
             max_input_chars,
+            combine,
         })
     }
 
@@ -218,6 +222,10 @@ impl Model for OpenAi {
     fn max_input_chars(&self) -> usize {
         let max_chars = self.context.max_input_chars(Instant::now());
         max_chars.unwrap_or(usize::MAX).min(self.max_input_chars)
+    }
+
+    fn combines(&self) -> bool {
+        self.combine
     }
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {

@@ -31,6 +31,41 @@ async fn schema_is_sent_as_response_format_and_in_the_prompt() {
 }
 
 #[tokio::test]
+async fn schema_is_sent_and_data_is_returned_in_the_order_of_their_authors() {
+    let text =
+        r#"{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"string"},"a":{}}}"#;
+    let schema: Value = serde_json::from_str(text).unwrap();
+    let setup = Setup::new([FakeModel::text(r#"{"why":"x","answer":"y","a":[{"z":1,"b":2}]}"#)]).await;
+    let found = setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
+    assert_eq!(found.content.into_text(), r#"{"why":"x","answer":"y","a":[{"z":1,"b":2}]}"#);
+    let body = String::from_utf8(setup.web.requests()[0].body.to_vec()).unwrap();
+    assert!(body.contains(&format!("\"schema\":{text}")), "{body}");
+    assert!(FakeModel::prompt_text(&setup.sent_bodies()[0]).contains(text));
+}
+
+#[tokio::test]
+async fn strict_mode_is_sent_and_left_out_when_the_server_refuses_it() {
+    let refusal = "Invalid schema for response_format 'answer': 'maxLength' is not permitted.";
+    let strict = "json_schema.strict: Extra inputs are not permitted";
+    let pages = [FakeModel::bad_request(refusal), tea(), FakeModel::bad_request(strict), tea(), tea()];
+    let setup = Setup::new(pages).await;
+    let schema = json!({
+        "type": "object", "properties": { "tea": { "type": "string", "maxLength": 9 } }, "required": ["tea"],
+        "additionalProperties": false,
+    });
+    for _ in 0..3 {
+        setup.complete(ResponseFormat::Schema(&schema)).await.unwrap();
+    }
+    let sent = |body: &Value| {
+        let json_schema = &body["response_format"]["json_schema"];
+        let has_length = json_schema["schema"]["properties"]["tea"]["maxLength"] == 9;
+        (json_schema["strict"].as_bool().unwrap(), has_length)
+    };
+    let sent: Vec<(bool, bool)> = setup.sent_bodies().iter().map(sent).collect();
+    assert_eq!(sent, [(true, true), (true, false), (true, false), (false, true), (false, true)]);
+}
+
+#[tokio::test]
 async fn rejected_response_format_is_replaced_by_the_prompt() {
     let rejection = || FakeModel::bad_request("response_format is not supported");
     let text = FakeModel::text("Sure! ```json\n{\"tea\": \"sencha\"}\n```");

@@ -35,6 +35,9 @@ impl Run<'_> {
         if let Some(reason) = self.refusal {
             let _ = write!(text, "\nYour last answer was refused: {reason}");
         }
+        if self.repeats.is_loop() {
+            text.push_str("\nYou have done the same three times, and the page did not change.");
+        }
         if is_last {
             text.push_str("\nThis is the last step. Answer with done and the facts that you have.");
         }

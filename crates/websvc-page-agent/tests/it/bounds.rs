@@ -7,13 +7,13 @@ use tokio::time::Instant;
 use websvc_model::{ModelError, Usage};
 use websvc_page_agent::TaskOutcome;
 
-use crate::fixture::{FakePage, ScriptedModel, answer, done, run, run_within};
+use crate::fixture::{FakePage, Received, ScriptedModel, answer, done, run, run_within};
 
 const PAGE: &str = "- button \"More\" [ref=e1]";
 
 #[tokio::test(start_paused = true)]
 async fn endless_loop_ends_after_its_last_step() {
-    let page = FakePage::fixed(PAGE);
+    let page = FakePage::counting(PAGE);
     let model = ScriptedModel::new(|index, _| {
         Ok(json!({ "note": format!("fact {index}"), "action": "click", "ref": "e1", "text": "" }))
     });
@@ -34,7 +34,7 @@ async fn endless_loop_ends_after_its_last_step() {
 
 #[tokio::test(start_paused = true)]
 async fn model_answers_in_its_last_step() {
-    let page = FakePage::fixed(PAGE);
+    let page = FakePage::counting(PAGE);
     let model = ScriptedModel::new(|_, request| {
         let is_last = request.prompt.contains("This is the last step");
         Ok(if is_last { done("what I have") } else { answer("click", "e1", "") })
@@ -44,6 +44,34 @@ async fn model_answers_in_its_last_step() {
         (report.outcome, report.output.as_str(), report.steps),
         (TaskOutcome::Done, "what I have", 25)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn same_action_without_a_change_is_done_three_times() {
+    for is_answering in [true, false] {
+        let page = FakePage::fixed(PAGE);
+        let model = ScriptedModel::new(move |_, request| {
+            let is_last = request.prompt.contains("This is the last step");
+            Ok(if is_last && is_answering { done("what I have") } else { answer("click", "e1", "") })
+        });
+        let report = run(&page, &model, "Click").await.unwrap();
+        let (outcome, output) =
+            if is_answering { (TaskOutcome::Done, "what I have") } else { (TaskOutcome::Repeats, "") };
+        assert_eq!((report.outcome, report.output.as_str(), report.steps), (outcome, output, 4));
+        assert_eq!(page.commands(), ["click @e1"; 3]);
+        let last = &model.requests()[3];
+        assert!(last.prompt.contains("You have done the same three times"), "{}", last.prompt);
+        assert_eq!(last.schema["properties"]["action"]["enum"], json!(["done"]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn actions_in_turn_without_a_change_are_a_loop_and_changes_are_none() {
+    let in_turn = |index: usize, _: &Received| Ok(answer(["click", "hover"][index % 2], "e1", ""));
+    let report = run(&FakePage::fixed(PAGE), &ScriptedModel::new(in_turn), "Click").await.unwrap();
+    assert_eq!((report.outcome, report.steps), (TaskOutcome::Repeats, 6), "three clicks, and the last step");
+    let report = run(&FakePage::counting(PAGE), &ScriptedModel::new(in_turn), "Click").await.unwrap();
+    assert_eq!((report.outcome, report.steps), (TaskOutcome::StepLimit, 25));
 }
 
 #[tokio::test(start_paused = true)]

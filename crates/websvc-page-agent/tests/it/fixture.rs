@@ -60,6 +60,15 @@ impl FakePage {
         Self::new(snapshot, |_, _| Ok(printed("✓ Done\n")))
     }
 
+    /// Creates a page whose outline changes with every action.
+    pub(crate) fn counting(snapshot: &str) -> Self {
+        let first = snapshot.to_owned();
+        Self::new(snapshot, move |page, _| {
+            page.snapshot = format!("{first}\n- text: {} actions", page.commands.len());
+            Ok(printed("✓ Done\n"))
+        })
+    }
+
     pub(crate) fn commands(&self) -> Vec<String> {
         self.state.lock().commands.clone()
     }

@@ -253,6 +253,10 @@ impl Environment for RunEnvironment {
         &self.kinds
     }
 
+    fn can_open(&self, url: &str) -> bool {
+        self.destinations.check(url).is_ok()
+    }
+
     fn begin_step(&self) -> BoxFuture<'_, Result<(), Stop>> {
         Box::pin(async move {
             if self.is_cancelled() {

@@ -130,7 +130,7 @@ impl Relay {
             self.downloads.set_directory(&message["params"]);
         }
         if is_of_browser_session {
-            message.as_object_mut()?.remove("sessionId");
+            message.as_object_mut()?.shift_remove("sessionId");
             if message["method"] == "Target.attachToTarget" {
                 self.attaching.extend(message["params"]["targetId"].as_str().map(str::to_owned));
             }

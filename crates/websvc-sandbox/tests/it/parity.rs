@@ -77,7 +77,7 @@ async fn run_playwright(
     let outcomes = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     outcomes
         .map(|mut outcome| {
-            let name = outcome.as_object_mut().unwrap().remove("name").unwrap();
+            let name = outcome.as_object_mut().unwrap().shift_remove("name").unwrap();
             (name.as_str().unwrap().to_owned(), outcome)
         })
         .collect()

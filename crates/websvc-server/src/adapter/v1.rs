@@ -83,7 +83,7 @@ impl ExtractNames {
         if let Some(data) = document.get("json").filter(|_| self.extract).cloned() {
             document.insert("extract".to_owned(), data);
             if !self.json {
-                document.remove("json");
+                document.shift_remove("json");
             }
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn translate_options(options: &mut Map<String, Value>, path: &str) ->
     if let Some(Value::Bool(parse)) = options.get("parsePDF") {
         let parsers = if *parse { json!(["pdf"]) } else { json!([]) };
         options.insert("parsers".to_owned(), parsers);
-        options.remove("parsePDF");
+        options.shift_remove("parsePDF");
     }
     check_agent(options, path)?;
     let Some(Value::Array(formats)) = options.get_mut("formats") else { return Ok(()) };
@@ -165,7 +165,7 @@ pub(crate) fn translate_options(options: &mut Map<String, Value>, path: &str) ->
     options.insert("formats".to_owned(), Value::Array(formats));
     // Options that moved into their format are removed. Options of other formats stay, so that a warning names them.
     for name in used {
-        options.remove(name);
+        options.shift_remove(name);
     }
     Ok(())
 }

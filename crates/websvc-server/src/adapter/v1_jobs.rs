@@ -57,7 +57,7 @@ fn translate_page(options: &mut Map<String, Value>, path: &str) -> Result<(), Re
 
 fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     drop_nulls(fields);
-    if let Some(backward) = fields.remove("allowBackwardLinks") {
+    if let Some(backward) = fields.shift_remove("allowBackwardLinks") {
         fields.entry("crawlEntireDomain").or_insert(backward);
     }
     let ignore = remove_bool(fields, "ignoreSitemap")?;
@@ -70,7 +70,7 @@ fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     if let Some(sitemap) = sitemap {
         fields.entry("sitemap").or_insert_with(|| json!(sitemap));
     }
-    if let Some(depth) = fields.remove("maxDepth") {
+    if let Some(depth) = fields.shift_remove("maxDepth") {
         exclude_deeper(fields, &depth)?;
     }
     if let Value::Object(options) = fields.entry("scrapeOptions").or_insert_with(|| json!({})) {
@@ -81,7 +81,7 @@ fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
 
 /// Removes a boolean field, and returns its value.
 fn remove_bool(fields: &mut Map<String, Value>, name: &str) -> Result<Option<bool>, Rejection> {
-    match fields.remove(name) {
+    match fields.shift_remove(name) {
         None => Ok(None),
         Some(Value::Bool(value)) => Ok(Some(value)),
         Some(other) => Err(rejection(name, &format!("must be true or false, not {other}"))),

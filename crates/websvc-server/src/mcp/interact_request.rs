@@ -133,7 +133,7 @@ fn list(arguments: Arguments) -> ReadCall {
 }
 
 fn execute(mut arguments: Arguments) -> ReadCall {
-    let id = match arguments.remove("sessionId") {
+    let id = match arguments.shift_remove("sessionId") {
         Some(Value::String(id)) => id,
         Some(other) => return Err(format!("\"sessionId\" must be a string, not {other}")),
         None => return Err("missing field `sessionId`".to_owned()),
@@ -288,7 +288,7 @@ mod tests {
         let response = r#"{"success":true,"data":{"metadata":{"scrapeId":"7"}}}"#;
         assert_eq!(scrape_id(response).unwrap(), "7");
         assert!(scrape_id(r#"{"success":true,"data":{}}"#).is_err());
-        assert_eq!(with_scrape_id(r#"{"success":true}"#, "7"), r#"{"scrapeId":"7","success":true}"#);
+        assert_eq!(with_scrape_id(r#"{"success":true}"#, "7"), r#"{"success":true,"scrapeId":"7"}"#);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl MonitorTool {
 type ReadRequest = Result<(MonitorOperation, MonitorRequest), String>;
 
 fn create(mut arguments: Arguments) -> ReadRequest {
-    let request = match arguments.remove("body") {
+    let request = match arguments.shift_remove("body") {
         None | Some(Value::Null) => to_body(&read::<CreateArguments>(arguments)?.into_request()?),
         Some(Value::Object(body)) => {
             if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_null()) {

@@ -77,7 +77,7 @@ fn clean(value: &mut Value) -> bool {
         Value::Object(fields) => {
             let has_headers = fields.get(HEADERS).is_some_and(|headers| !headers.is_null());
             if has_headers {
-                fields.remove(HEADERS);
+                fields.shift_remove(HEADERS);
             }
             fields.values_mut().fold(has_headers, |changed, field| clean(field) | changed)
         }

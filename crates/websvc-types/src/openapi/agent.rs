@@ -174,7 +174,7 @@ fn statuses() -> Vec<Example> {
     failed["stopReason"] = json!("cancelled");
     failed["error"] = json!("the run was cancelled by a request");
     if let Some(failed) = failed.as_object_mut() {
-        failed.remove("data");
+        failed.shift_remove("data");
     }
     vec![example("completed", "The run has its data", run), example("cancelled", "A cancelled run", failed)]
 }

@@ -108,8 +108,8 @@ fn create() -> Operation {
 fn list() -> Operation {
     let mut session = urls();
     if let Some(session) = session.as_object_mut() {
-        session.remove("success");
-        session.remove("expiresAt");
+        session.shift_remove("success");
+        session.shift_remove("expiresAt");
     }
     session["status"] = json!("active");
     session["streamWebView"] = json!(true);
@@ -177,8 +177,8 @@ fn urls() -> Value {
 fn run(with_session: bool) -> Value {
     let mut response = if with_session { urls() } else { json!({ "success": true }) };
     if let Some(response) = response.as_object_mut() {
-        response.remove("expiresAt");
-        if let Some(id) = response.remove("id") {
+        response.shift_remove("expiresAt");
+        if let Some(id) = response.shift_remove("id") {
             response.insert("sessionId".to_owned(), id);
         }
     }

@@ -115,8 +115,8 @@ fn schemas() -> Map<String, Value> {
     ];
     for (name, schema) in schema::roots().into_iter().chain(status) {
         let Value::Object(mut schema) = schema.to_value() else { continue };
-        schema.remove("$schema");
-        let inner = schema.remove("$defs");
+        schema.shift_remove("$schema");
+        let inner = schema.shift_remove("$defs");
         insert_component(&mut definitions, pascal_case(name), Value::Object(schema));
         if let Some(Value::Object(inner)) = inner {
             inner.into_iter().for_each(|(name, schema)| insert_component(&mut definitions, name, schema));

@@ -58,12 +58,12 @@ async fn official_python_sdk_runs_the_agent() {
         return;
     };
     let test = AgentTest::with(waiting, &[]).await;
-    let expected = "completed {'euros': 12, 'name': 'sencha'} 3 succeeded spark-2 extract\n\
+    let expected = "completed {'name': 'sencha', 'euros': 12} 3 succeeded spark-2 extract\n\
                     completed http://shop.test/tea python-sdk@4.55.0 spark-2\n\
                     run.started run.finished succeeded 3\n\
                     True\n\
                     True 2\n\
-                    idle [(1, 'succeeded', {'euros': 12, 'name': 'sencha'}), (2, 'succeeded', {'euros': 12, 'name': 'sencha'})]\n\
+                    idle [(1, 'succeeded', {'name': 'sencha', 'euros': 12}), (2, 'succeeded', {'name': 'sencha', 'euros': 12})]\n\
                     True\n\
                     failed cancelled\n\
                     409 True\n\

@@ -186,7 +186,7 @@ async fn model_that_obeys_a_hostile_page_reaches_nothing() {
     let path = test.scrape(SHOP).await;
     let ran = test.post(&path, json!({"prompt": "What does it cost?"})).await;
     assert_eq!((&ran["success"], &ran["exitCode"]), (&json!(false), &json!(1)), "{ran}");
-    assert!(ran["error"].as_str().unwrap().contains("not done after 25 steps"), "{ran}");
+    assert!(ran["error"].as_str().unwrap().contains("the same action three times"), "{ran}");
     let refused = canary.accept().map(|(_, address)| address);
     assert_eq!(
         refused.unwrap_err().kind(),
@@ -194,7 +194,7 @@ async fn model_that_obeys_a_hostile_page_reaches_nothing() {
         "the page reached a private address"
     );
     let log: Vec<&str> = ran["stdout"].as_str().unwrap().lines().collect();
-    assert_eq!(log.len(), 25, "{ran}");
+    assert_eq!(log.len(), 10, "{ran}");
     assert!(
         log[0].contains("refused, open is not available") && log[1].contains("refused, eval is not"),
         "{ran}"
@@ -202,9 +202,11 @@ async fn model_that_obeys_a_hostile_page_reaches_nothing() {
     assert!(log[3].starts_with("4. fill @e2") && log[3].ends_with("done"), "{ran}");
     assert!(log[4].contains("refused") && log[5].starts_with("6. click @e1 (link \"Pay\")"), "{ran}");
     let requests = test.model_requests();
-    assert_eq!(requests.len(), 25);
+    assert_eq!(requests.len(), 10, "the last three of nine steps are the same");
     assert!(requests[1].contains("Your last answer was refused: open is not available"), "{}", requests[1]);
-    let (instructions, data) = requests[1].split_once("<web-content>\n").unwrap();
+    let (before, rest) = requests[1].split_once("<web-content>\n").unwrap();
+    let (data, after) = rest.split_once("\n</web-content>\n").unwrap();
+    let instructions = [before, after].concat();
     assert!(!instructions.contains("ignore the user") && data.contains("ignore the user"), "{instructions}");
     assert!(test.world.requests().iter().all(|request| request.url == SHOP
         || request.url.starts_with("http://model.test/")
@@ -257,12 +259,31 @@ async fn hanging_model_is_stopped_with_what_there_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn endless_loop_ends_after_25_steps() {
+async fn same_action_without_a_change_is_done_three_times() {
     let model = repeating("scroll", "", "down");
-    let Some(test) = PromptTest::start_shop("endless_loop_ends_after_25_steps", &model).await else { return };
+    let name = "same_action_without_a_change_is_done_three_times";
+    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
     let path = test.scrape(SHOP).await;
     let ran = test.post(&path, json!({"prompt": "Scroll"})).await;
     assert_eq!((&ran["exitCode"], &ran["killed"]), (&json!(1), &json!(false)), "{ran}");
+    assert!(ran["error"].as_str().unwrap().contains("the same action three times"), "{ran}");
+    let requests = test.model_requests();
+    assert_eq!(requests.len(), 4, "the last one asks for the answer");
+    assert!(requests[3].contains("You have done the same three times"), "{}", requests[3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn endless_loop_ends_after_25_steps() {
+    let model = FakeModel::with_responder(|body| {
+        let text = FakeModel::prompt_text(body);
+        let step = text.rsplit("\n\nStep ").next().unwrap().split(' ').next().unwrap();
+        answer("fill", "e2", &format!("tea {step}"))
+    });
+    let Some(test) = PromptTest::start_shop("endless_loop_ends_after_25_steps", &model).await else { return };
+    let path = test.scrape(SHOP).await;
+    let ran = test.post(&path, json!({"prompt": "Fill"})).await;
+    assert_eq!((&ran["exitCode"], &ran["killed"]), (&json!(1), &json!(false)), "{ran}");
+    assert!(ran["error"].as_str().unwrap().contains("not done after 25 steps"), "{ran}");
     assert_eq!(test.model_requests().len(), 25);
 }
 

@@ -153,7 +153,7 @@ async fn values_that_a_correction_loses_are_named_and_have_no_sources() {
     assert_eq!((&status["status"], &status["data"], asked), (&json!("completed"), &again, 3), "{status}");
     assert_eq!(status["sources"], json!({ "drinks[0]": [COFFEE] }), "{status}");
     let warning =
-        "the correction of the data by the language model left out values: drinks (1 of 2 items), shop";
+        "the correction of the data by the language model left out values: shop, drinks (1 of 2 items)";
     assert_eq!(status["warning"], warning, "{status}");
     for (again, reason) in
         [(json!({ "drinks": [] }), "no values"), (json!({ "x": 1 }), "none of the properties")]

@@ -164,8 +164,9 @@ async fn prompts_of_the_caller_reach_the_model_next_to_the_page() {
     let text = FakeModel::prompt_text(&body);
     let task = text.find("Prices are in euros.\n\nThe drinks").unwrap_or_else(|| panic!("{text}"));
     let page = text.find("A tin of sencha").unwrap_or_else(|| panic!("{text}"));
-    assert!(task < page, "{text}");
-    assert!(!text[..page].contains("costs 12"), "the page is only in the content: {text}");
+    let end = text.find("\n</web-content>\n").unwrap_or_else(|| panic!("{text}"));
+    assert!(page < end && end < task, "{text}");
+    assert!(!text[end..].contains("costs 12"), "the page is only in the content: {text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

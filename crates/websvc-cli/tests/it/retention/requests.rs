@@ -211,7 +211,7 @@ impl RetentionTest {
     pub(super) async fn search_under_lockdown(&self, query: &str) -> u16 {
         let mut scrape_options = self.scrape_options();
         scrape_options["lockdown"] = json!(true);
-        scrape_options.as_object_mut().unwrap().remove("maxAge");
+        scrape_options.as_object_mut().unwrap().shift_remove("maxAge");
         let tool = self.tool("scrape", json!({ "url": self.web.article, "lockdown": true })).await;
         let response = self
             .send(&self.key, json!({ "query": query, "scrapeOptions": scrape_options }).to_string())

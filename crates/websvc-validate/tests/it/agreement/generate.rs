@@ -179,10 +179,10 @@ fn apply_rules(request: &mut Value) {
         }
         let number = |name: &str| options.get(name).and_then(Value::as_u64);
         if number("waitFor").unwrap_or(0) > number("timeout").unwrap_or(u64::MAX) / 2 {
-            options.remove("waitFor");
+            options.shift_remove("waitFor");
         }
         if is_zero_retention || is_anonymous {
-            options.remove("profile");
+            options.shift_remove("profile");
         }
     }
 }

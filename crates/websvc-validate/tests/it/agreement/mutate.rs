@@ -71,11 +71,11 @@ fn change_object(object: &mut Map<String, Value>, choices: &mut Choices<'_>) {
     let names: Vec<String> = object.keys().cloned().collect();
     match choices.below(3) {
         0 if !names.is_empty() => {
-            object.remove(choices.pick(&names));
+            object.shift_remove(choices.pick(&names));
         }
         1 if !names.is_empty() => {
             let name = choices.pick(&names);
-            if let Some(value) = object.remove(name) {
+            if let Some(value) = object.shift_remove(name) {
                 object.insert(format!("{name}s"), value);
             }
         }

@@ -65,7 +65,7 @@ fn body(changes: &Value) -> Value {
     let fields = body.as_object_mut().expect("an object");
     for (name, value) in changes.as_object().expect("an object") {
         match value {
-            Value::Null => fields.remove(name),
+            Value::Null => fields.shift_remove(name),
             value => fields.insert(name.clone(), value.clone()),
         };
     }
