@@ -1,4 +1,4 @@
-//! Comparison of what a language model named in a text with what the rules find in it.
+//! Comparison of the texts that a language model named in a text with the findings of the rules in it.
 //!
 //! The rules for mail addresses, numbers and secrets are nearly never wrong, so that a model that did not name what they find
 //! did not read the text.
@@ -6,8 +6,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::cjk::is_cjk;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
+use crate::lexicon::{WordSense, senses};
 use crate::named::{NamedPart, NamedText, redact_named};
 use crate::options::{Options, RedactMode, ReplacementStyle, Syntax};
 use crate::redaction::redact;
@@ -18,7 +20,7 @@ const CERTAIN: [Kind; 4] = [Kind::Secret, Kind::Email, Kind::Financial, Kind::Ph
 /// Number of letters and digits from which a text has so much else that nearly all of it is not personal data.
 const MIN_LETTERS: usize = 200;
 
-/// What a model named in a text and what the rules find in it, except places.
+/// The number of pieces of personal data that the rules find in a text, except places, and that a model named and missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
     /// The number of findings of the rules.
@@ -29,6 +31,8 @@ pub struct Comparison {
     pub missed: usize,
     /// True if it named more than half of a longer text, and the rules find less than half of that.
     pub is_nearly_everything: bool,
+    /// True if the rules find nothing, places included.
+    pub is_without_findings: bool,
 }
 
 impl Comparison {
@@ -65,6 +69,7 @@ pub fn compare(text: &str, syntax: Syntax, kinds: Kinds, texts: &[NamedText]) ->
         named: found.len() - missed.len(),
         missed: missed.iter().filter(|finding| CERTAIN.contains(&finding.kind)).count(),
         is_nearly_everything: total >= MIN_LETTERS && 2 * of_model > total && of_model > 2 * of_rules,
+        is_without_findings: all.is_empty(),
     }
 }
 
@@ -98,6 +103,22 @@ pub fn without_ordinary_words(text: &str, texts: Vec<NamedText>) -> Vec<NamedTex
     texts.into_iter().filter(|named| !is_name(named) || !is_ordinary(named)).collect()
 }
 
+/// Returns whether a named text alone says nothing about a person: a place without a number, or one word that is not a known
+/// name. Such texts are personal data only beside others.
+#[must_use]
+pub fn is_doubtful_alone(named: &NamedText) -> bool {
+    let text = named.text();
+    let is_known = |word: &str| {
+        let senses = senses(word);
+        senses.is(WordSense::GIVEN) || senses.is(WordSense::FAMILY) || senses.is(WordSense::GIVEN_DOUBTFUL)
+    };
+    match named.kind() {
+        Kind::Location => !text.contains(|c: char| c.is_ascii_digit()),
+        Kind::Person => !text.contains(is_cjk) && !text.contains(char::is_whitespace) && !is_known(text),
+        Kind::Secret | Kind::Email | Kind::Financial | Kind::Phone => false,
+    }
+}
+
 /// Returns the words of a text without the marks around them. A mail address or a URL is one word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -114,7 +135,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, texts: &[(Kind, &str)], expected: (usize, usize, usize)) {
-        let Comparison { found, named, missed, is_nearly_everything } =
+        let Comparison { found, named, missed, is_nearly_everything, is_without_findings: _ } =
             compare(text, Syntax::Markdown, Kinds::ALL, &named(texts));
         assert_eq!(
             (found, named, missed, is_nearly_everything),
@@ -132,6 +153,22 @@ mod tests {
         check(text, &[(Kind::Phone, "212 555 0123"), (Kind::Email, "jane@a.test")], (3, 1, 1));
         check("Write to jane.doe@a.test.", &[(Kind::Person, "Jane Doe")], (1, 0, 1));
         check("Green tea from Japan.", &[], (0, 0, 0));
+    }
+
+    #[test]
+    fn places_and_unknown_single_words_are_doubtful_alone() {
+        let doubtful = [(Kind::Location, "Japan"), (Kind::Person, "Sencha")];
+        let certain = [
+            (Kind::Location, "Main Street 5"),
+            (Kind::Person, "Anna"),
+            (Kind::Person, "Qwlxi Vrtzk"),
+            (Kind::Person, "王小明"),
+            (Kind::Email, "jo@a.test"),
+        ];
+        assert!(named(&doubtful).iter().all(is_doubtful_alone));
+        assert!(!named(&certain).iter().any(is_doubtful_alone));
+        assert!(compare("Sencha grows on slopes.", Syntax::Plain, Kinds::ALL, &[]).is_without_findings);
+        assert!(!compare("Ask jo@a.test", Syntax::Plain, Kinds::ALL, &[]).is_without_findings);
     }
 
     #[test]

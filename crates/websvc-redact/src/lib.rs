@@ -31,7 +31,7 @@ mod secret;
 mod word;
 mod zone;
 
-pub use comparison::{Comparison, compare, without_ordinary_words};
+pub use comparison::{Comparison, compare, is_doubtful_alone, without_ordinary_words};
 pub use finding::Finding;
 pub use kind::{Kind, Kinds};
 pub use named::{NamedPart, NamedText, redact_named};

@@ -82,7 +82,7 @@ pub(super) struct Negation {
     pub(super) is_negated: bool,
     /// The negation is that of a verb.
     negates_verbs: bool,
-    /// Whether the negation of a verb before an `and` covers the verb after it, too, is not clear.
+    /// It is not clear: the negation of a verb before an `and` may cover the verb after it, too.
     is_doubtful: bool,
 }
 

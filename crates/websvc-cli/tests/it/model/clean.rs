@@ -14,7 +14,7 @@ async fn clean_content_omits_boilerplate_passages() {
     assert!(markdown.contains("Rooibos") && !markdown.contains("PWNED"), "{markdown}");
     assert_eq!(
         body["warning"],
-        "onlyCleanContent: 33 of 125 characters of the text were removed as boilerplate"
+        "onlyCleanContent: 36 of 129 characters of the text were removed as boilerplate"
     );
     let body = test.scrape(json!({ "formats": ["markdown"], "onlyCleanContent": true })).await;
     assert!(
@@ -116,7 +116,7 @@ async fn generated_formats_use_the_clean_content() {
     let test = ModelTest::new([clean(), FakeModel::text("Tea.")]).await;
     let body = test.scrape(json!({ "formats": ["summary"], "onlyCleanContent": true })).await;
     assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("Tea."), None), "{body}");
-    assert!(body["warning"].as_str().unwrap().starts_with("onlyCleanContent: 33 of"), "{body}");
+    assert!(body["warning"].as_str().unwrap().starts_with("onlyCleanContent: 36 of"), "{body}");
     let requests = test.model_requests(CHAT);
     let words = FakeModel::prompt_text(&requests[1]);
     assert!(requests.len() == 2 && words.contains("Rooibos") && !words.contains("PWNED"), "{words}");
