@@ -15,7 +15,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::{CompletionRequest, Model, ResponseFormat};
-use websvc_redact::{Comparison, Kind, Kinds, NamedPart, NamedText, Syntax, compare, without_ordinary_words};
+use websvc_redact::{
+    Comparison, Kind, Kinds, NamedPart, NamedText, Syntax, compare, is_doubtful_alone, without_ordinary_words,
+};
 use websvc_scrape::{
     MetadataTexts, Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds,
 };
