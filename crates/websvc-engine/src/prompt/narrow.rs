@@ -162,22 +162,22 @@ fn dropped(model: &CrawlParams, result: &CrawlParams) -> Vec<&'static str> {
         ("includePaths", !has_all(result.include_paths.as_deref(), include_paths.as_deref())),
         ("excludePaths", !has_all(result.exclude_paths.as_deref(), exclude_paths.as_deref())),
         ("maxDiscoveryDepth", differs(max_discovery_depth, &result.max_discovery_depth, None)),
-        ("limit", differs(limit, &result.limit, Some(CRAWL_LIMIT_DEFAULT))),
-        ("crawlEntireDomain", differs(crawl_entire_domain, &result.crawl_entire_domain, Some(false))),
-        ("allowExternalLinks", differs(allow_external_links, &result.allow_external_links, Some(false))),
-        ("allowSubdomains", differs(allow_subdomains, &result.allow_subdomains, Some(false))),
-        ("sitemap", differs(sitemap, &result.sitemap, Some(SitemapMode::Include))),
+        ("limit", differs(limit, &result.limit, Some(&CRAWL_LIMIT_DEFAULT))),
+        ("crawlEntireDomain", differs(crawl_entire_domain, &result.crawl_entire_domain, Some(&false))),
+        ("allowExternalLinks", differs(allow_external_links, &result.allow_external_links, Some(&false))),
+        ("allowSubdomains", differs(allow_subdomains, &result.allow_subdomains, Some(&false))),
+        ("sitemap", differs(sitemap, &result.sitemap, Some(&SitemapMode::Include))),
         (
             "ignoreQueryParameters",
-            differs(ignore_query_parameters, &result.ignore_query_parameters, Some(false)),
+            differs(ignore_query_parameters, &result.ignore_query_parameters, Some(&false)),
         ),
         ("delay", differs(delay, &result.delay, None)),
     ];
     all.into_iter().filter(|(_, is_dropped)| *is_dropped).map(|(name, _)| name).collect()
 }
 
-fn differs<T: PartialEq>(model: &Option<T>, result: &Option<T>, default: Option<T>) -> bool {
-    model.is_some() && *model != default && model != result
+fn differs<T: PartialEq>(model: &Option<T>, result: &Option<T>, default: Option<&T>) -> bool {
+    model.is_some() && model.as_ref() != default && model != result
 }
 
 /// Returns whether a list has all patterns of another.
