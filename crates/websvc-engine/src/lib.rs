@@ -33,7 +33,9 @@ pub use change_tracking::page_diff;
 pub use engine::{Engine, EngineConfig, IndexMode};
 pub use error::EngineError;
 pub use export::to_index_document;
-pub use generated::{NoAnswer, SCHEMA_COMPILER, name_personal_data, schema_violation};
+pub use generated::{
+    NamedAnswer, NoAnswer, SCHEMA_COMPILER, check_named, name_personal_data, schema_violation,
+};
 pub use ingest::{IngestError, ingest, ingest_durably};
 pub use interactive::SessionUse;
 pub use map::{MapOutcome, SiteUrls};

@@ -246,7 +246,7 @@ impl CorpusStats {
 
 /// Calls `visit` with each word of a text, in lower case, until it breaks. In scripts without spaces, each character is
 /// a word.
-fn each_word(text: &str, mut visit: impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
     let mut word = String::new();
     for c in text.chars() {
         let is_single = is_word_alone(c);

@@ -53,6 +53,21 @@ impl Passages {
         self.markdown[self.ranges[index].clone()].trim_matches(['\n', '\r'])
     }
 
+    /// Returns the range of the passage at `index` in the markdown, in bytes: whole lines.
+    ///
+    /// # Panics
+    /// If there is no such passage.
+    #[must_use]
+    pub fn range(&self, index: usize) -> Range<usize> {
+        self.ranges[index].clone()
+    }
+
+    /// Returns the markdown.
+    #[must_use]
+    pub fn markdown(&self) -> &str {
+        &self.markdown
+    }
+
     /// Returns the texts of all passages.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|index| self.text(index))
@@ -107,6 +122,39 @@ impl Passages {
         }
         is_anything_remaining.then_some(remaining)
     }
+}
+
+/// Returns the number of letters and digits of a markdown text that a reader sees: those of the targets of links and images do
+/// not count.
+#[must_use]
+pub fn visible_chars(markdown: &str) -> usize {
+    let (mut count, mut rest) = (0, markdown);
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+    while let Some(open) = rest.find("](") {
+        count += letters(&rest[..open]);
+        rest = &rest[open + 2..];
+        let mut depth = 0_usize;
+        let end = rest.char_indices().find(|(_, c)| match c {
+            '(' => {
+                depth += 1;
+                false
+            }
+            ')' if depth > 0 => {
+                depth -= 1;
+                false
+            }
+            ')' | '\n' => true,
+            _ => false,
+        });
+        rest = end.map_or("", |(at, _)| &rest[at..]);
+    }
+    count + letters(rest)
+}
+
+/// Returns whether a passage is a heading and nothing else.
+#[must_use]
+pub fn is_heading(passage: &str) -> bool {
+    passage.starts_with('#') && !passage.contains('\n')
 }
 
 /// Returns whether a text is empty or ends with a blank line.
@@ -259,6 +307,20 @@ mod tests {
         assert_eq!(passages.grouped(8), [0..7, 8..19, 20..22]);
         assert_eq!(passages.grouped(100), vec![Range { start: 0, end: 22 }]);
         assert!(of("", SplitPolicy::Anywhere).grouped(8).is_empty());
+    }
+
+    #[test]
+    fn targets_of_links_are_not_visible() {
+        for (markdown, expected) in [
+            ("# Tea 12", 5),
+            ("[tea](http://a.test/x_(y)) and ![](/cup.png) cup", 9),
+            ("[tea](never closed\nx", 4),
+            ("[tea](never closed", 3),
+            ("\u{7dd1}\u{8336}", 2),
+        ] {
+            assert_eq!(visible_chars(markdown), expected, "{markdown}");
+        }
+        assert!(is_heading("# Tea") && !is_heading("# Tea\nx") && !is_heading("Tea"));
     }
 
     #[test]

@@ -16,8 +16,8 @@ const MIN_CONTENT_TOKENS: f64 = 64.0;
 /// Space for the system message and the delimiters, which are chosen after the truncation, in characters.
 const SYSTEM_CHARS: usize = 600;
 
-/// The same in tokens.
-const SYSTEM_TOKENS: f64 = 140.0;
+/// Space for the system message and the delimiters, in tokens.
+const SYSTEM_TOKENS: f64 = 160.0;
 
 /// The messages of a request.
 #[derive(Debug, PartialEq)]
@@ -68,17 +68,12 @@ pub(crate) fn build_messages(
     let used_chars = chars(&instructions) + chars(user_prompt);
     let used_tokens = tokens::estimate(&instructions).plus(tokens::estimate(user_prompt));
     let Some(content) = content else {
-        let user = (*user_prompt).to_owned();
+        let (system, user) = (instructions, (*user_prompt).to_owned());
         let has_space = used_chars <= limits.max_chars
             && limits.max_tokens.is_none_or(|max_tokens| used_tokens.likely <= max_tokens);
         let (is_content_truncated, content_chars) = (false, 0);
-        let messages = PromptMessages {
-            system: instructions,
-            user,
-            is_content_truncated,
-            content_chars,
-            tokens: used_tokens,
-        };
+        let messages =
+            PromptMessages { system, user, is_content_truncated, content_chars, tokens: used_tokens };
         return if has_space { Ok(messages) } else { Err(too_large) };
     };
     let available_chars = limits.max_chars.saturating_sub(used_chars + SYSTEM_CHARS);
@@ -182,9 +177,7 @@ mod tests {
             let messages = build(Some(&content), limits(600.0)).unwrap();
             assert!(messages.is_content_truncated);
             assert!((450.0..=600.0).contains(&messages.tokens.likely), "{:?}", messages.tokens);
-            assert!(
-                messages.user.starts_with("<web-content>\n") && messages.user.ends_with("\n\nI want it.")
-            );
+            assert!(messages.user.ends_with("</web-content>\n\nDo it.\n\nI want it."), "{}", messages.user);
             let whole = build(Some(&content), limits(9_000.0)).unwrap();
             assert!(!whole.is_content_truncated && whole.content_chars > messages.content_chars);
         }
@@ -222,6 +215,7 @@ mod tests {
             build_messages(&request(Some(&page), ResponseFormat::Text), PromptLimits::of_chars(10_000))
                 .unwrap();
         let other = CompletionRequest {
+            feature: crate::feature::Feature::Json,
             instructions: "Extract.",
             user_prompt: "The price.",
             ..request(Some(&page), ResponseFormat::Schema(&schema))

@@ -7,10 +7,12 @@
 
 mod address;
 mod cjk;
+mod comparison;
 mod context;
 mod email;
 mod financial;
 mod finding;
+mod form;
 mod kind;
 mod lexicon;
 mod name_context;
@@ -29,6 +31,7 @@ mod secret;
 mod word;
 mod zone;
 
+pub use comparison::{Comparison, compare, is_doubtful_alone, without_ordinary_words};
 pub use finding::Finding;
 pub use kind::{Kind, Kinds};
 pub use named::{NamedPart, NamedText, redact_named};

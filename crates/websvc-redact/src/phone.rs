@@ -8,7 +8,7 @@ use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
 
 /// Words before a telephone number.
-const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "phone",
     "phones",
     "telephone",

@@ -4,6 +4,7 @@ mod clean;
 mod context;
 mod operators;
 mod requests;
+mod weak;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -35,6 +36,14 @@ fn gardens() -> Page {
     Page::html(format!("<title>Gardens</title><main>{}</main>", (1..100).map(paragraph).collect::<String>()))
 }
 
+/// A page of 200 kB with a price near its end.
+fn book() -> Page {
+    let paragraphs = "<p>Gardens lie on the slopes by the river, in the morning sun.</p>".repeat(3_600);
+    Page::html(format!(
+        "<title>Gardens</title><main><h1>Gardens</h1>{paragraphs}<p>A tin of gyokuro costs 31 euros.</p><p>The end.</p></main>"
+    ))
+}
+
 /// A service with a model that returns scripted responses.
 struct ModelTest {
     world: TestWeb,
@@ -61,6 +70,7 @@ impl ModelTest {
         let world = TestWeb::builder()
             .page("http://tea.test/", tea())
             .page("http://long.test/", gardens())
+            .page("http://book.test/", book())
             .page("http://blank.test/", Page::html("<title>Blank</title><main></main>"))
             .page("http://site.test/", Page::html(home))
             .page("http://site.test/docs/a", link("/docs/b"))

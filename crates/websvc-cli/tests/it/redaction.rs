@@ -13,12 +13,16 @@ const PAGE: &str = "http://team.test/";
 /// A text in the second part of the page, for which the model fails.
 const UNREAD: &str = "Second part";
 
-/// The findings of the model: a name that no rule knows, two texts that are not in the page, and two that the form of their
-/// kind excludes.
+fn finding(text: &str, entity: &str) -> Value {
+    json!({ "text": text, "entity": entity })
+}
+
+/// The findings of the model: a name that no rule knows, an address, two texts that are not in the page, and two that the form
+/// of their kind excludes.
 fn findings() -> Value {
-    let finding = |text: &str, entity: &str| json!({ "text": text, "entity": entity });
     json!({ "findings": [
         finding("Qwlxi Vrtzk", "PERSON"),
+        finding("tea@team.test", "EMAIL"),
         finding("42 Harbour Steps", "LOCATION"),
         finding("Nobody Here", "PERSON"),
         finding("tea", "PERSON"),
@@ -42,11 +46,15 @@ struct RedactionTest {
 
 impl RedactionTest {
     async fn new(second: &str) -> Self {
-        let model = FakeModel::with_responder(|request| {
+        Self::with_findings(second, findings()).await
+    }
+
+    async fn with_findings(second: &str, findings: Value) -> Self {
+        let model = FakeModel::with_responder(move |request| {
             let prompt = FakeModel::prompt_text(request);
             match () {
                 () if prompt.contains(UNREAD) => FakeModel::bad_request("too hard"),
-                () if prompt.contains("personal data") => FakeModel::json(&findings()),
+                () if prompt.contains("personal data") => FakeModel::json(&findings),
                 () => FakeModel::text("A summary."),
             }
         });
@@ -86,7 +94,7 @@ async fn model_names_personal_data_and_only_texts_of_the_page_are_removed() {
     let test = RedactionTest::new("").await;
     let body = test.scrape(json!(["markdown"]), json!(true)).await;
     let expected =
-        "<PERSON> brings tea from <LOCATION> every morning. Write to tea@team.test, and ask `Qwlxi Vrtzk`.";
+        "<PERSON> brings tea from <LOCATION> every morning. Write to <EMAIL>, and ask `Qwlxi Vrtzk`.";
     assert!(markdown(&body).contains(expected), "{body}");
     assert_eq!(body["data"]["metadata"]["title"], "Tea of <PERSON>");
     assert_eq!((body.get("warning"), body["data"].get("warning")), (None, None), "{body}");
@@ -141,4 +149,26 @@ async fn parts_that_the_model_does_not_read_are_redacted_by_rules() {
     let (text, warning) = (markdown(&body), body["warning"].as_str().unwrap());
     assert!(text.contains("<PERSON> brings tea") && text.contains("Second part: write to <EMAIL>"), "{text}");
     assert!(warning.contains("did not read 1 of 3 parts"), "{warning}");
+}
+
+/// Models that name nothing, or wrong texts: the page is as the rules leave it, and nothing harmless is lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn weak_model_is_not_worse_than_the_rules() {
+    let second = "<p>Open from 10:30 to 18:00, since 1999. A tin of tea costs 12 euros.</p>";
+    let wrong = json!([
+        finding("Team", "PERSON"),
+        finding("brings tea from", "LOCATION"),
+        finding("10:30", "PHONE"),
+        finding("1999", "FINANCIAL"),
+        finding("A tin of tea costs 12 euros.", "PERSON"),
+    ]);
+    for findings in [json!([]), wrong] {
+        let test = RedactionTest::with_findings(second, json!({ "findings": findings })).await;
+        let accurate = test.scrape(json!(["markdown"]), json!(true)).await;
+        let fast = test.scrape(json!(["markdown"]), json!({ "mode": "fast" })).await;
+        assert!(markdown(&fast).contains("Write to <EMAIL>"), "{fast}");
+        assert_eq!(markdown(&accurate), markdown(&fast));
+        let warning = accurate["warning"].as_str().unwrap();
+        assert!(warning.contains("missed personal data that the rules find in 1 of 2 parts"), "{warning}");
+    }
 }

@@ -7,10 +7,11 @@ use std::fmt;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use websvc_engine::name_personal_data;
+use websvc_engine::{NamedAnswer, check_named, name_personal_data};
 use websvc_model::Model;
 use websvc_redact::{
-    Finding, Kind, Kinds, NamedPart, Options, RedactMode, ReplacementStyle, Syntax, redact, redact_named,
+    Finding, Kind, Kinds, NamedPart, NamedText, Options, RedactMode, ReplacementStyle, Syntax, redact,
+    redact_named, without_ordinary_words,
 };
 
 use crate::generators::{Random, harmless};
@@ -35,7 +36,7 @@ pub(crate) type Scores = [Score; 6];
 pub(crate) struct Evaluation {
     /// The rules alone.
     pub(crate) fast: Scores,
-    /// The model, and the rules where it read nothing.
+    /// The model, and the rules where it read nothing or missed what they find for certain.
     pub(crate) accurate: Scores,
     /// The model and the rules.
     pub(crate) aggressive: Scores,
@@ -43,6 +44,8 @@ pub(crate) struct Evaluation {
     pub(crate) documents: u32,
     /// Number of documents that the model did not read, or for which it gave no usable answer.
     pub(crate) unread: u32,
+    /// Number of documents in which it missed what the rules find for certain, or named nearly everything.
+    pub(crate) missed: u32,
 }
 
 /// A text, with the kinds and ranges of its personal data.
@@ -71,11 +74,13 @@ pub(crate) async fn evaluate(
             let wide = redact(text, Syntax::Markdown, &options(RedactMode::Aggressive)).findings;
             let (accurate, aggressive) = match named {
                 Ok(texts) => {
-                    let parts = [NamedPart { range: 0..text.len(), texts }];
-                    let found =
-                        redact_named(text, Syntax::Markdown, &options(RedactMode::Fast), &parts).findings;
-                    let both = joined(&found, wide);
-                    (found, both)
+                    let all = findings(text, without_ordinary_words(text, texts.clone()));
+                    let NamedAnswer { texts, problem } =
+                        check_named(text, Syntax::Markdown, Kinds::ALL, texts);
+                    evaluation.missed += u32::from(problem.is_some());
+                    let checked = findings(text, texts);
+                    let with_rules = problem.map(|_| joined(&checked, fast.clone()));
+                    (with_rules.unwrap_or(checked), joined(&all, wide))
                 }
                 // The service applies the rules, too.
                 Err(_) => (fast.clone(), wide),
@@ -105,6 +110,12 @@ fn document(templates: &[&str], random: &mut Random) -> Document {
         document.text.push_str("\n\n");
     }
     document
+}
+
+/// Returns the findings of the texts that a model named.
+fn findings(text: &str, texts: Vec<NamedText>) -> Vec<Finding> {
+    let parts = [NamedPart { range: 0..text.len(), texts }];
+    redact_named(text, Syntax::Markdown, &options(RedactMode::Fast), &parts).findings
 }
 
 /// Returns the findings of the model, and those of the rules elsewhere.
@@ -174,6 +185,10 @@ impl fmt::Display for Evaluation {
             }
             writeln!(f)?;
         }
-        write!(f, "{} documents, of which the model did not read {}", self.documents, self.unread)
+        write!(
+            f,
+            "{} documents, of which the model did not read {} and read {} badly, which the rules redacted, too",
+            self.documents, self.unread, self.missed
+        )
     }
 }

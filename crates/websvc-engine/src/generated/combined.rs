@@ -8,7 +8,7 @@ use websvc_types::Format;
 use websvc_types::format::Json;
 
 use super::json;
-use super::session::ModelSession;
+use super::session::{CUT_BY_SERVER, ModelSession, content_space, model_deadline};
 use super::{ANSWER_TOKENS, QUESTION, SUMMARY, SUMMARY_TOKENS};
 
 /// The maximum lengths of the texts, about as many characters as the tokens of a request of its own.
@@ -36,20 +36,27 @@ pub(super) async fn request(session: &mut ModelSession<'_>, formats: &[&Format],
         return Combined::default();
     }
     let (prompt, schema) = (prompt(&tasks), schema(&tasks));
+    let space = content_space(model, INSTRUCTIONS, &prompt, ResponseFormat::Schema(&schema));
+    if content.len() > space && content.chars().count() > space {
+        // Each format reads other passages of a long page.
+        return Combined::default();
+    }
     let request = CompletionRequest {
-        feature: Feature::Json,
+        feature: tasks[0].feature,
         instructions: INSTRUCTIONS,
         user_prompt: &prompt,
         content: Some(content),
         format: ResponseFormat::Schema(&schema),
         max_tokens: tasks.iter().map(|task| task.max_tokens).sum(),
-        deadline: session.deadline,
+        deadline: model_deadline(session.deadline),
     };
     match session.stages.run(Stage::Model, model.complete(&request)).await {
         Ok(completion) => {
             if completion.is_content_truncated {
+                let shortened = "the content was shortened for the language model";
+                let text = if completion.is_cut_by_server { CUT_BY_SERVER } else { shortened };
                 for task in &tasks {
-                    session.warn(task.format, "the content was shortened for the language model");
+                    session.warn(task.feature.name(), text);
                 }
             }
             read(completion.content.into_json())
@@ -63,8 +70,8 @@ pub(super) async fn request(session: &mut ModelSession<'_>, formats: &[&Format],
 
 /// A task of a combined request.
 struct Task<'a> {
-    /// The name of the format, for warnings.
-    format: &'static str,
+    /// The feature, whose name is that of the format.
+    feature: Feature,
     /// The name of the field of the answer.
     field: &'static str,
     instructions: &'static str,
@@ -77,10 +84,9 @@ impl<'a> Task<'a> {
     /// Returns the task of a format; `None` for one that is not combined.
     fn new(format: &'a Format) -> Option<Self> {
         let text = |max_chars: usize| json!({ "type": "string", "maxLength": max_chars });
-        let name = format.name();
         match format {
             Format::Summary(_) => Some(Self {
-                format: name,
+                feature: Feature::Summary,
                 field: "summary",
                 instructions: SUMMARY,
                 prompt: "Summarise it.",
@@ -88,7 +94,7 @@ impl<'a> Task<'a> {
                 max_tokens: SUMMARY_TOKENS,
             }),
             Format::Question(question) => Some(Self {
-                format: name,
+                feature: Feature::Question,
                 field: "answer",
                 instructions: QUESTION,
                 prompt: &question.question,
@@ -96,10 +102,10 @@ impl<'a> Task<'a> {
                 max_tokens: ANSWER_TOKENS,
             }),
             Format::Json(options) => Some(Self {
-                format: name,
+                feature: Feature::Json,
                 field: "json",
                 instructions: json::INSTRUCTIONS,
-                prompt: json::prompt(options),
+                prompt: json::prompt_of(options),
                 schema: data_schema(options)?,
                 max_tokens: json::MAX_TOKENS,
             }),

@@ -1,14 +1,19 @@
 //! The format `highlights`: the passages of a page that are about a query, verbatim.
+//!
+//! A small model may name nearly everything, or passages at random. An answer that the words of the query contradict is not
+//! used: they choose, as without a model.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use websvc_extract::passages::{Passages, SplitPolicy};
-use websvc_model::{Feature, ResponseFormat};
+use websvc_extract::passages::{Passages, SplitPolicy, is_heading, visible_chars};
+use websvc_model::{Feature, ResponseFormat, cut};
 use websvc_types::limits::QUERY_TERMS_MAX;
 
-use super::session::{ContentRequest, Generated, ModelSession};
+use super::content_words::ContentWords;
+use super::selection::select;
+use super::session::{ContentRequest, Generated, ModelSession, content_space};
 use crate::blocking::{ComputeError, run_blocking};
 use crate::rerank::rerank;
 
@@ -19,6 +24,12 @@ const MAX_PASSAGES: usize = 8;
 
 /// The maximum length of the list of numbers.
 const MAX_TOKENS: u32 = 300;
+
+/// The number of passages of a page up to which an answer may name all of them.
+const FEW_PASSAGES: usize = 4;
+
+/// The maximum length of a passage in a request to the model, in characters. Its beginning says what it is about.
+const MAX_PASSAGE_CHARS: usize = 3_000;
 
 /// The minimum score of a passage chosen by words, as a fraction of the best score.
 const MIN_SCORE_RATIO: f64 = 0.5;
@@ -37,15 +48,23 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// Chooses the passages about a query. The model returns only their numbers, so all text comes from the page. Without a
-/// response of the model, the words of the query decide.
+/// usable response of the model, the words of the query decide.
 pub(super) async fn choose(session: &mut ModelSession<'_>, query: &str, markdown: &str) -> Generated<String> {
-    let (copy, is_numbered) = (markdown.to_owned(), session.model.is_some());
+    let prompt = format!("The query: {query}");
+    let space = session.model.map(|model| {
+        (
+            content_space(model, INSTRUCTIONS, &prompt, ResponseFormat::Schema(&SCHEMA)),
+            model.max_input_chars(),
+        )
+    });
+    let (query_copy, copy, deadline) = (query.to_owned(), markdown.to_owned(), session.deadline);
     let splitting = run_blocking(session.deadline, move || {
         let passages = Passages::of(copy, SplitPolicy::Anywhere);
-        let content = is_numbered.then(|| passages.numbered());
-        (Arc::new(passages), content)
+        let numbered =
+            space.map(|(space, _)| Numbered::new(&query_copy, &passages, space, deadline)).transpose();
+        numbered.map(|numbered| (Arc::new(passages), numbered))
     });
-    let (passages, content) = match splitting.await {
+    let (passages, numbered) = match splitting.await.flatten() {
         Ok(split) => split,
         Err(error) => {
             session.warn(FORMAT, &format!("no passages were chosen: {error}"));
@@ -56,7 +75,19 @@ pub(super) async fn choose(session: &mut ModelSession<'_>, query: &str, markdown
         session.warn(FORMAT, "the page has no text");
         return Generated::none();
     }
-    let (numbers, by_model) = match by_model(session, query, content, passages.len()).await {
+    if let (Some(Numbered { count, .. }), Some((_, max_chars))) = (&numbered, space)
+        && *count < passages.len()
+    {
+        let text = format!(
+            "the page has {} passages, and a prompt of the language model may have {max_chars} characters \
+             (llm.max_input_chars): it read the beginning and the passages with the words of the query, {count} passages",
+            passages.len()
+        );
+        session.warn(FORMAT, &text);
+    }
+    let chosen = by_model(session, &prompt, numbered, passages.len()).await;
+    let usable = usable(session, query, &passages, chosen).await;
+    let (numbers, by_model) = match usable {
         Some(numbers) => (numbers, true),
         None => (by_words(session, query, &passages).await, false),
     };
@@ -68,20 +99,43 @@ pub(super) async fn choose(session: &mut ModelSession<'_>, query: &str, markdown
     Generated { content: Some(chosen.join("\n\n")), by_model }
 }
 
+/// The passages of a page with their numbers, as the model gets them.
+struct Numbered {
+    text: String,
+    /// The number of passages in the text.
+    count: usize,
+}
+
+impl Numbered {
+    /// Numbers the passages. If they have more than `max_chars` characters, those for the query are chosen.
+    fn new(
+        query: &str,
+        passages: &Passages,
+        max_chars: usize,
+        deadline: Instant,
+    ) -> Result<Self, ComputeError> {
+        let number =
+            |(number, text): (usize, &str)| format!("[{number}]\n{}\n\n", cut(text, MAX_PASSAGE_CHARS));
+        let texts: Vec<String> = (1..).zip(passages.texts()).map(number).collect();
+        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let kept = select(query, &all, max_chars, deadline)?;
+        let text: String = kept.iter().map(|index| all[*index]).collect();
+        Ok(Self { text, count: kept.len() })
+    }
+}
+
 /// Returns the indexes of the passages that the model chose, in their order.
 async fn by_model(
     session: &mut ModelSession<'_>,
-    query: &str,
-    content: Option<String>,
+    prompt: &str,
+    numbered: Option<Numbered>,
     count: usize,
 ) -> Option<Vec<usize>> {
-    let content = content?;
-    let prompt = format!("The query: {query}");
     let request = ContentRequest {
         feature: Feature::Highlights,
         instructions: INSTRUCTIONS,
-        prompt: &prompt,
-        content: &content,
+        prompt,
+        content: &numbered?.text,
         shape: ResponseFormat::Schema(&SCHEMA),
         max_tokens: MAX_TOKENS,
     };
@@ -91,6 +145,63 @@ async fn by_model(
         session.warn(FORMAT, "the language model returned no passage numbers");
     }
     indexes
+}
+
+/// Returns the passages that the model chose, unless something speaks against them; a warning says what.
+async fn usable(
+    session: &mut ModelSession<'_>,
+    query: &str,
+    passages: &Arc<Passages>,
+    chosen: Option<Vec<usize>>,
+) -> Option<Vec<usize>> {
+    let chosen = chosen?;
+    let (query, passages) = (query.to_owned(), Arc::clone(passages));
+    let checking = run_blocking(session.deadline, move || (objection(&query, &passages, &chosen), chosen));
+    match checking.await {
+        Ok((None, chosen)) => Some(chosen),
+        Ok((Some(objection), _)) => {
+            session.warn(FORMAT, &format!("the language model {objection}"));
+            None
+        }
+        Err(error) => {
+            session
+                .warn(FORMAT, &format!("the passages of the language model could not be checked: {error}"));
+            None
+        }
+    }
+}
+
+/// Returns what speaks against the passages that a model chose for a query.
+fn objection(query: &str, passages: &Passages, chosen: &[usize]) -> Option<String> {
+    if chosen.len() > MAX_PASSAGES {
+        return Some(format!("named {} passages, more than {MAX_PASSAGES}", chosen.len()));
+    }
+    let is_long = passages.len() > FEW_PASSAGES && chosen.len() > FEW_PASSAGES / 2;
+    let chars = |indexes: &mut dyn Iterator<Item = usize>| -> usize {
+        indexes.map(|index| visible_chars(passages.text(index))).sum()
+    };
+    if is_long && 2 * chars(&mut chosen.iter().copied()) > chars(&mut (0..passages.len())) {
+        return Some("named more than half of the page".to_owned());
+    }
+    // A schema with a maximum ends a model that counts up.
+    if chosen.len() == MAX_PASSAGES
+        && passages.len() > MAX_PASSAGES
+        && chosen.iter().copied().eq(0..MAX_PASSAGES)
+    {
+        return Some(format!("named the first {MAX_PASSAGES} passages one after the other"));
+    }
+    let words = ContentWords::of(query);
+    let count = |index: usize| words.count_in(passages.text(index));
+    let texts = (0..passages.len()).filter(|index| !is_heading(passages.text(*index)));
+    let best = texts.map(count).max().unwrap_or_default();
+    let of_chosen = chosen.iter().copied().map(count).max().unwrap_or_default();
+    let is_contradicted = 2 * best > words.len() && 2 * of_chosen < best;
+    is_contradicted.then(|| {
+        format!(
+            "named passages with {of_chosen} words of the query, where another passage has {best} of {}",
+            words.len()
+        )
+    })
 }
 
 /// Returns the indexes of the passages that contain the words of the query. Adds a warning if the model should have
@@ -116,10 +227,10 @@ async fn by_words(session: &mut ModelSession<'_>, query: &str, passages: &Arc<Pa
 }
 
 /// Reads the passage numbers in a response, and ignores those that do not exist.
-pub(super) fn indexes(response: &Value, count: usize) -> Option<Vec<usize>> {
+fn indexes(response: &Value, count: usize) -> Option<Vec<usize>> {
     let numbers = response["passages"].as_array()?;
     let indexes = numbers.iter().filter_map(|number| usize::try_from(number.as_u64()?).ok()?.checked_sub(1));
-    let mut indexes: Vec<usize> = indexes.filter(|index| *index < count).take(MAX_PASSAGES).collect();
+    let mut indexes: Vec<usize> = indexes.filter(|index| *index < count).collect();
     indexes.sort_unstable();
     indexes.dedup();
     Some(indexes)
@@ -135,7 +246,6 @@ struct WordChoice {
 /// Returns the indexes of the passages that match the words of a query, in their order. Headings alone are not
 /// passages.
 fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<WordChoice, ComputeError> {
-    let is_heading = |passage: &str| passage.starts_with('#') && !passage.contains('\n');
     let texts: Vec<usize> = (0..passages.len()).filter(|index| !is_heading(passages.text(*index))).collect();
     let words: Vec<&str> = texts.iter().map(|index| passages.text(*index)).collect();
     let ranking = rerank(query, &words, deadline)?;
@@ -151,12 +261,98 @@ fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<WordChoic
 mod tests {
     use std::time::Duration;
 
+    use websvc_model::{CompletionContent, FakeModel};
     use websvc_stage::StageTimes;
 
     use super::*;
 
     fn session(stages: &StageTimes, timeout: Duration) -> ModelSession<'_> {
         ModelSession { model: None, stages, deadline: Instant::now() + timeout, warnings: Vec::new() }
+    }
+
+    /// Chooses with a model that names these passages.
+    async fn with_model(query: &str, markdown: &str, named: &[usize]) -> (Generated<String>, Vec<String>) {
+        let answer = json!({ "passages": named });
+        let model = FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())));
+        let stages = StageTimes::default();
+        let mut session = ModelSession { model: Some(&model), ..session(&stages, Duration::from_secs(60)) };
+        let generated = choose(&mut session, query, markdown).await;
+        (generated, session.warnings)
+    }
+
+    #[tokio::test]
+    async fn answer_that_the_words_contradict_falls_back_to_them() {
+        let others: Vec<String> = (0..20).map(|index| format!("Garden {index} lies by the river.")).collect();
+        let markdown = format!("# Tea\n\nA tin of sencha costs 12 euros.\n\n{}", others.join("\n\n"));
+        let all: Vec<usize> = (1..=22).collect();
+        let best = "A tin of sencha costs 12 euros.";
+        for (named, reason) in [
+            (all.as_slice(), "named 22 passages, more than 8"),
+            (&all[..8], "named the first 8 passages one after the other"),
+            (&[], "named passages with 0 words of the query, where another passage has 2 of 2"),
+            (&[4, 9], "named passages with 0 words"),
+        ] {
+            let (Generated { content, by_model }, warnings) =
+                with_model("What does sencha cost?", &markdown, named).await;
+            assert!(content.as_deref() == Some(best) && !by_model, "{named:?}: {content:?}");
+            assert!(warnings[0].contains(reason), "{named:?}: {warnings:?}");
+            assert!(warnings[1].contains("chosen by the words of the query"), "{warnings:?}");
+        }
+        // More than half of a page with more than a few passages.
+        let short = markdown.split("\n\n").take(6).collect::<Vec<_>>().join("\n\n");
+        let (generated, warnings) = with_model("What does sencha cost?", &short, &[2, 3, 4, 5]).await;
+        assert!(
+            generated.content.as_deref() == Some(best) && warnings[0].contains("more than half"),
+            "{warnings:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn answer_that_the_words_do_not_contradict_is_used() {
+        let markdown =
+            "# Tea\n\nA tin costs 12 euros.\n\nSencha is green.\n\nRooibos is red.\n\nWrite to us.";
+        for (query, named, expected) in [
+            // No passage has a word of the query.
+            ("prices", &[2][..], "A tin costs 12 euros."),
+            // Another passage has as many words.
+            ("green or red tea", &[4][..], "Rooibos is red."),
+            // A page of few passages may match as a whole.
+            ("tea", &[1, 2][..], "# Tea\n\nA tin costs 12 euros."),
+        ] {
+            let (Generated { content, by_model }, warnings) = with_model(query, markdown, named).await;
+            assert!(by_model && warnings.is_empty(), "{query}: {warnings:?}");
+            assert_eq!(content.as_deref(), Some(expected));
+        }
+        let (generated, _) = with_model("coffee", markdown, &[]).await;
+        assert!(generated.content.is_none() && generated.by_model, "a model may find nothing");
+    }
+
+    #[tokio::test]
+    async fn model_reads_the_best_passages_of_a_long_page() {
+        let mut passages: Vec<String> = (0..4_000)
+            .map(|index| format!("Garden {index} lies on a slope by the river, in the sun."))
+            .collect();
+        passages.insert(3_900, "An annual pass costs 99 euros.".to_owned());
+        let markdown = format!("# Gardens\n\n{}", passages.join("\n\n"));
+        assert!(markdown.len() > 200_000);
+        let model = FakeModel::new(|request| {
+            let content = request.content.unwrap();
+            assert!(
+                content.starts_with("[1]\n# Gardens\n\n[2]\n") && content.len() < 12_000,
+                "{}",
+                content.len()
+            );
+            assert!(content.contains("[3902]\nAn annual pass costs 99 euros."), "{content}");
+            Ok(CompletionContent::Json(json!({ "passages": [3902] })))
+        });
+        let model = model.with_max_input_chars(12_000);
+        let stages = StageTimes::default();
+        let mut session = ModelSession { model: Some(&model), ..session(&stages, Duration::from_secs(60)) };
+        let Generated { content, by_model } =
+            choose(&mut session, "the cost of an annual pass", &markdown).await;
+        assert!(by_model && content.as_deref() == Some("An annual pass costs 99 euros."), "{content:?}");
+        let warnings = &session.warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("the page has 4002 passages"), "{warnings:?}");
     }
 
     #[tokio::test]

@@ -5,7 +5,8 @@ use websvc_model::{Feature, ResponseFormat};
 use websvc_types::format::Json;
 
 use super::schema_check::schema_violation;
-use super::session::{ContentRequest, Generated, ModelSession};
+use super::schema_words::schema_words;
+use super::session::{ContentRequest, Generated, ModelSession, PageText};
 use crate::blocking::run_blocking;
 
 /// The maximum length of a response.
@@ -14,12 +15,13 @@ pub(super) const MAX_TOKENS: u32 = 4_096;
 pub(super) const INSTRUCTIONS: &str = "You extract data from the content of a web page. Take every value from the content alone: what it \
     does not state is null, or left out where the schema allows that. Invent nothing.";
 
-/// Extracts data with the model, unless `extracted` is valid data already. If no valid data results, the content is null and a
-/// warning says why. Without a model there is no content; the caller has been warned before.
+/// Extracts data with the model, unless `extracted` is valid data already. Of a page that is too long for it, the passages
+/// with the words of the prompt and of the schema are read. If no valid data results, the content is null and a warning says
+/// why. Without a model there is no content; the caller has been warned before.
 pub(super) async fn extract(
     session: &mut ModelSession<'_>,
     options: &Json,
-    content: &str,
+    page: &PageText,
     extracted: Option<Value>,
 ) -> Generated<Value> {
     if session.model.is_none() {
@@ -30,19 +32,17 @@ pub(super) async fn extract(
     {
         return Generated { content: Some(value), by_model: true };
     }
-    match extract_valid(session, Feature::Json, options, content).await {
+    let schema = options.schema.clone().map(Value::Object);
+    let words = format!(
+        "{} {}",
+        options.prompt.as_deref().unwrap_or_default(),
+        schema.as_ref().map(schema_words).unwrap_or_default()
+    );
+    let request = request(Feature::Json, prompt_of(options), "", shape_of(schema.as_ref()));
+    let content = session.fitting(page, &request, &words).await;
+    match extract_valid(session, Feature::Json, options, &content).await {
         Some(value) => Generated { content: Some(value), by_model: true },
         None => Generated { content: Some(Value::Null), by_model: false },
-    }
-}
-
-/// Returns the prompt of the caller, or one that the schema needs.
-pub(super) fn prompt(options: &Json) -> &str {
-    let Json { schema, prompt } = options;
-    match prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
-        Some(prompt) => prompt,
-        None if schema.is_some() => "Extract the data that the schema describes.",
-        None => "Extract the main facts of the page, as an object with short names.",
     }
 }
 
@@ -61,8 +61,7 @@ pub(super) async fn extract_valid(
     content: &str,
 ) -> Option<Value> {
     let schema = options.schema.clone().map(Value::Object);
-    let shape = schema.as_ref().map_or(ResponseFormat::Json, ResponseFormat::Schema);
-    let prompt = prompt(options);
+    let (shape, prompt) = (shape_of(schema.as_ref()), prompt_of(options));
     let value = request_data(session, feature, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
     let violation = match validate(session, feature, schema, value).await? {
@@ -79,6 +78,28 @@ pub(super) async fn extract_valid(
     Some(value)
 }
 
+/// Returns the prompt of a request for data.
+pub(super) fn prompt_of(options: &Json) -> &str {
+    match options.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) {
+        Some(prompt) => prompt,
+        None if options.schema.is_some() => "Extract the data that the schema describes.",
+        None => "Extract the main facts of the page, as an object with short names.",
+    }
+}
+
+fn shape_of(schema: Option<&Value>) -> ResponseFormat<'_> {
+    schema.map_or(ResponseFormat::Json, ResponseFormat::Schema)
+}
+
+fn request<'a>(
+    feature: Feature,
+    prompt: &'a str,
+    content: &'a str,
+    shape: ResponseFormat<'a>,
+) -> ContentRequest<'a> {
+    ContentRequest { feature, instructions: INSTRUCTIONS, prompt, content, shape, max_tokens: MAX_TOKENS }
+}
+
 async fn request_data(
     session: &mut ModelSession<'_>,
     feature: Feature,
@@ -86,15 +107,7 @@ async fn request_data(
     content: &str,
     shape: ResponseFormat<'_>,
 ) -> Option<Value> {
-    let request = ContentRequest {
-        feature,
-        instructions: INSTRUCTIONS,
-        prompt,
-        content,
-        shape,
-        max_tokens: MAX_TOKENS,
-    };
-    Some(session.complete(request).await?.into_json())
+    Some(session.complete(request(feature, prompt, content, shape)).await?.into_json())
 }
 
 /// A value with the violation of the schema, if any.
@@ -129,5 +142,46 @@ async fn validate(
             session.warn(feature.name(), &format!("the extracted data could not be validated: {error}"));
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+    use websvc_model::{CompletionContent, FakeModel};
+    use websvc_stage::StageTimes;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn model_reads_the_passages_with_the_words_of_the_schema_of_a_long_page() {
+        let filler = "Gardens lie on the slopes by the river, in the sun.\n\n".repeat(4_000);
+        let markdown =
+            format!("# Gardens\n\n{filler}The annualPass is 99 euros.\n\nThe guide is Bo.\n\n{filler}");
+        let page = PageText { text: format!("Title: Gardens\n\n{markdown}"), markdown_start: 16 };
+        let model = FakeModel::new(|request| {
+            let content = request.content.unwrap();
+            assert!(content.starts_with("Title: Gardens\n\n# Gardens\n\n"), "{content}");
+            assert!(content.chars().count() <= 8_000, "{}", content.len());
+            let has = |text: &str| content.contains(text);
+            assert!(has("The annualPass is 99 euros.") && has("The guide is Bo."), "{content}");
+            Ok(CompletionContent::Json(json!({ "pass": 99 })))
+        });
+        let model = model.with_max_input_chars(8_000);
+        let stages = StageTimes::default();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut session =
+            ModelSession { model: Some(&model), stages: &stages, deadline, warnings: Vec::new() };
+        let schema = json!({ "type": "object", "properties": {
+            "pass": { "type": "integer", "description": "the annualPass in euros" },
+        } });
+        let Value::Object(schema) = schema else { unreachable!() };
+        let options = Json { schema: Some(schema), prompt: Some("and the guide".to_owned()) };
+        let Generated { content, by_model } = extract(&mut session, &options, &page).await;
+        assert_eq!((content, by_model), (Some(json!({ "pass": 99 })), true));
+        let warnings = &session.warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("llm.max_input_chars"), "{warnings:?}");
     }
 }

@@ -8,13 +8,18 @@ mod branding;
 mod changes;
 mod clean;
 mod combined;
+mod content_words;
 mod highlights;
 mod json;
 mod personal_data;
 mod schema_check;
 mod schema_compile;
+mod schema_words;
+mod selection;
 mod session;
+mod unusable;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use websvc_model::{Feature, Model, ResponseFormat};
@@ -24,12 +29,13 @@ use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
 pub(crate) use changes::{ChangedVersions, describe_changes};
-pub use personal_data::{NoAnswer, name_personal_data};
+pub(crate) use content_words::is_word_form;
+pub use personal_data::{NamedAnswer, NoAnswer, check_named, name_personal_data};
 pub use schema_check::schema_violation;
 pub use schema_compile::SCHEMA_COMPILER;
 pub(crate) use session::{ModelSession, model_deadline};
 
-use session::{ContentRequest, Generated};
+use session::{ContentRequest, Generated, PageText};
 
 /// The maximum length of a summary.
 const SUMMARY_TOKENS: u32 = 600;
@@ -105,17 +111,25 @@ async fn formats(
     // content of their own.
     let has_own_content = |format: &&Format| matches!(format, Format::Highlights(_));
     let (own, shared): (Vec<&Format>, Vec<&Format>) = plan.formats().iter().partition(has_own_content);
-    let mut combined = combined::request(session, &shared, &content).await;
+    let mut combined = combined::request(session, &shared, &content.text).await;
     for format in shared.into_iter().chain(own) {
         let by_model = match format {
             Format::Summary(_) => {
-                let task = (Feature::Summary, SUMMARY, "Summarise it.", SUMMARY_TOKENS);
-                generated.summary = text(session, combined.summary.take(), task, &content).await;
+                let request = text_request(Feature::Summary, SUMMARY, "Summarise it.", SUMMARY_TOKENS);
+                let request = ContentRequest { content: &content.text, ..request };
+                generated.summary = text(session, combined.summary.take(), request).await;
                 generated.summary.is_some()
             }
             Format::Question(question) => {
-                let task = (Feature::Question, QUESTION, question.question.as_str(), ANSWER_TOKENS);
-                generated.answer = text(session, combined.answer.take(), task, &content).await;
+                let question = &question.question;
+                let request = text_request(Feature::Question, QUESTION, question, ANSWER_TOKENS);
+                let answer = combined.answer.take();
+                let content = match &answer {
+                    Some(_) => Cow::Borrowed(""),
+                    None => session.fitting(&content, &request, question).await,
+                };
+                generated.answer =
+                    text(session, answer, ContentRequest { content: &content, ..request }).await;
                 generated.answer.is_some()
             }
             Format::Json(options) => {
@@ -158,28 +172,40 @@ fn is_generated(format: &Format) -> bool {
     matches!(format, Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_))
 }
 
-/// Returns the text of a combined request, or else requests it from the model: the format, the instructions, the prompt and
-/// the maximum length in tokens. If that fails, adds a warning and returns `None`.
+/// Returns a request for a text, without its content.
+const fn text_request<'a>(
+    feature: Feature,
+    instructions: &'a str,
+    prompt: &'a str,
+    max_tokens: u32,
+) -> ContentRequest<'a> {
+    ContentRequest { feature, instructions, prompt, content: "", shape: ResponseFormat::Text, max_tokens }
+}
+
+/// Returns the text of a combined request, or else requests it from the model. If that fails, adds a warning and returns `None`.
+/// An answer without information is returned with a warning.
 async fn text(
     session: &mut ModelSession<'_>,
     combined: Option<String>,
-    (feature, instructions, prompt, max_tokens): (Feature, &str, &str, u32),
-    content: &str,
+    request: ContentRequest<'_>,
 ) -> Option<String> {
-    if combined.is_some() {
-        return combined;
+    let ContentRequest { feature, instructions, prompt, .. } = request;
+    let answer = match combined {
+        Some(answer) => answer,
+        None => session.complete(request).await?.into_text(),
+    };
+    if let Some(reason) = unusable::reason(&answer, prompt, instructions) {
+        session.warn(feature.name(), &format!("the language model answered {reason}"));
     }
-    let request =
-        ContentRequest { feature, instructions, prompt, content, shape: ResponseFormat::Text, max_tokens };
-    Some(session.complete(request).await?.into_text())
+    Some(answer)
 }
 
 /// Returns the markdown, preceded by the URL, the title and the description of the page.
-fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
+fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> PageText {
     let metadata = &page.metadata;
     // The URL is not redacted, so it is left out if personal data must be removed.
     let url = metadata.url.as_deref().filter(|_| plan.redact_pii().is_none());
-    let mut content = String::new();
+    let mut text = String::new();
     let lines = [
         ("URL", url),
         ("Title", metadata.title.as_deref()),
@@ -187,12 +213,13 @@ fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
     ];
     for (name, value) in lines {
         if let Some(value) = value {
-            content.push_str(&format!("{name}: {value}\n"));
+            text.push_str(&format!("{name}: {value}\n"));
         }
     }
-    content.push('\n');
-    content.push_str(markdown);
-    content
+    text.push('\n');
+    let markdown_start = text.len();
+    text.push_str(markdown);
+    PageText { text, markdown_start }
 }
 
 /// Returns whether a page is a PDF that is returned unparsed.
@@ -203,4 +230,62 @@ fn is_unread_file(page: &Page, plan: &ScrapePlan) -> bool {
     let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());
     let is_pdf = media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/pdf"));
     is_pdf && page.metadata.num_pages.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use websvc_model::{CompletionContent, FakeModel};
+
+    use super::*;
+
+    /// Asks a model about a page, and returns its answer and the warnings.
+    async fn answer(model: &FakeModel, question: &str, markdown: &str) -> (Option<String>, Vec<String>) {
+        let stages = StageTimes::default();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut session =
+            ModelSession { model: Some(model), stages: &stages, deadline, warnings: Vec::new() };
+        let page = PageText { text: format!("\n{markdown}"), markdown_start: 1 };
+        let request = text_request("question", QUESTION, question, ANSWER_TOKENS);
+        let content = session.fitting(&page, &request, question).await;
+        let answer = text(&mut session, ContentRequest { content: &content, ..request }).await;
+        (answer, session.warnings)
+    }
+
+    fn says(answer: &'static str) -> FakeModel {
+        FakeModel::new(move |_| Ok(CompletionContent::Text(answer.to_owned())))
+    }
+
+    #[tokio::test]
+    async fn answer_near_the_end_of_a_long_page_reaches_the_model() {
+        let filler = "Gardens lie on the slopes by the river, in the sun.\n\n".repeat(4_000);
+        let markdown = format!("# Gardens\n\n{filler}A tin of gyokuro costs 31 euros.\n");
+        assert!(markdown.len() > 200_000);
+        let model = FakeModel::new(|request| {
+            let content = request.content.unwrap();
+            let has_fact = content.contains("A tin of gyokuro costs 31 euros.");
+            assert!(has_fact && content.starts_with("\n# Gardens") && content.chars().count() < 20_000);
+            Ok(CompletionContent::Text("31 euros".to_owned()))
+        });
+        let model = model.with_max_input_chars(20_000);
+        let (found, warnings) = answer(&model, "What does a tin of gyokuro cost?", &markdown).await;
+        assert_eq!(found.as_deref(), Some("31 euros"));
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("format question: the page has "),
+            "{warnings:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn answer_without_information_stays_and_is_reported() {
+        for (text, reason) in [("null", "a word for nothing"), ("What does tea cost?", "the request itself")]
+        {
+            let (found, warnings) = answer(&says(text), "What does tea cost?", "Tea costs 5 euros.").await;
+            assert_eq!(found.as_deref(), Some(text));
+            assert!(warnings.len() == 1 && warnings[0].contains(reason), "{warnings:?}");
+        }
+        let (found, warnings) = answer(&says("5 euros"), "What does tea cost?", "Tea costs 5 euros.").await;
+        assert_eq!((found.as_deref(), warnings.len()), (Some("5 euros"), 0));
+    }
 }

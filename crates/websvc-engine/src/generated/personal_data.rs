@@ -1,7 +1,8 @@
 //! The option `redactPII` with a language model: it names personal data, and texts that occur in the page are removed
 //! (specification, section 2.2.3).
 //!
-//! The model only names texts; it never writes the page. Parts of the page that it does not read, or for which it names
+//! The model only names texts; it never writes the page. The rules check it in the mode `accurate`: if it misses a mail
+//! address, a number or a secret that they find, it has not read that part. Parts that it did not read, or for which it names
 //! only texts that do not occur in them, are redacted by rules.
 
 use std::borrow::Cow;
@@ -14,7 +15,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use websvc_extract::passages::{Passages, SplitPolicy};
 use websvc_model::{CompletionRequest, Feature, Model, ResponseFormat};
-use websvc_redact::{Kind, Kinds, NamedPart, NamedText};
+use websvc_redact::{
+    Comparison, Kind, Kinds, NamedPart, NamedText, Syntax, compare, is_doubtful_alone, without_ordinary_words,
+};
 use websvc_scrape::{
     MetadataTexts, Page, PersonalData, ScrapeError, metadata_texts, redact_page, requested_kinds,
 };
@@ -66,13 +69,31 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// The reason why a model named no personal data in a text, although the text may have some.
+/// The reason why the texts that a model named in a text are not enough, and the rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAnswer {
     /// It did not read all of the text, or gave no usable answer.
     Unread,
     /// It named texts, and none of them occurs in the text.
     OtherTexts,
+    /// It missed a mail address, a number or a secret that the rules find, or most of what they find.
+    Missed,
+    /// It named nearly all of the text.
+    Everything,
+}
+
+impl NoAnswer {
+    const ALL: [Self; 4] = [Self::Unread, Self::OtherTexts, Self::Missed, Self::Everything];
+
+    /// Returns what the model did with some parts of a page, for a warning.
+    const fn description(self) -> &'static str {
+        match self {
+            Self::Unread => "did not read",
+            Self::OtherTexts => "named only texts that do not occur in",
+            Self::Missed => "missed personal data that the rules find in",
+            Self::Everything => "named nearly all text of",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -141,53 +162,101 @@ async fn find(
     page: &Page,
     ranges: &[Range<usize>],
 ) -> PersonalData {
-    let kinds = requested_kinds(options);
     let MetadataTexts { lines: metadata, is_truncated } = metadata_texts(page, part_bytes(model));
     let text = text_to_read(page);
-    let markdown = text.as_ref();
     let has_metadata = !metadata.is_empty();
-    let mut contents: Vec<&str> = if has_metadata { vec![&metadata] } else { Vec::new() };
-    contents.extend(ranges.iter().take(MAX_PARTS).map(|range| &markdown[range.clone()]));
-    let mut asking: Vec<BoxFuture<'_, Answer>> = Vec::with_capacity(contents.len());
-    for content in contents {
-        asking.push(Box::pin(ask(session, model, kinds, content)));
+    let mut asking: Vec<BoxFuture<'_, NamedAnswer>> = Vec::with_capacity(ranges.len() + 1);
+    if has_metadata {
+        asking.push(Box::pin(ask(session, model, options, &metadata, Syntax::Plain)));
     }
-    let answers: Vec<Answer> = stream::iter(asking).buffered(CONCURRENCY).collect().await;
-    // Metadata that does not fit is one more part, which the model does not read.
-    let total = usize::from(has_metadata) + usize::from(is_truncated) + ranges.len();
-    let with_other_texts = answers.iter().filter(|answer| **answer == Err(NoAnswer::OtherTexts)).count();
-    let used = answers.iter().flatten().count();
-    let mut answers = answers.into_iter();
-    let of_metadata = if has_metadata { answers.next().and_then(Answer::ok) } else { None };
-    let named = answers.zip(ranges);
-    let named =
-        named.filter_map(|(texts, range)| Some(NamedPart { range: range.clone(), texts: texts.ok()? }));
-    let data = PersonalData {
-        markdown: named.collect(),
-        metadata: of_metadata.unwrap_or_default(),
-        with_rules: used < total || options.mode == Some(RedactMode::Aggressive),
-    };
-    for (count, failure) in [
-        (total - used - with_other_texts, "did not read"),
-        (with_other_texts, "named only texts that do not occur in"),
-    ] {
-        if count > 0 {
-            session.warnings.push(format!(
-                "redactPII: the language model {failure} {count} of {total} parts of the page, which were redacted \
-                 by rules"
-            ));
-        }
+    for range in ranges.iter().take(MAX_PARTS) {
+        asking.push(Box::pin(ask(session, model, options, &text[range.clone()], Syntax::Markdown)));
     }
-    data
+    let answers: Vec<NamedAnswer> = stream::iter(asking).buffered(CONCURRENCY).collect().await;
+    let unread = ranges.len().saturating_sub(MAX_PARTS) + usize::from(is_truncated);
+    let warnings = warnings(&answers, unread);
+    let with_rules = !warnings.is_empty() || options.mode == Some(RedactMode::Aggressive);
+    session.warnings.extend(warnings);
+    let mut texts = answers.into_iter().map(|answer| answer.texts);
+    let metadata = if has_metadata { texts.next().unwrap_or_default() } else { Vec::new() };
+    let markdown = texts.zip(ranges).map(|(texts, range)| NamedPart { range: range.clone(), texts });
+    PersonalData { markdown: markdown.collect(), metadata, with_rules }
 }
 
-/// The texts that a model names in a part of the page.
-type Answer = Result<Vec<NamedText>, NoAnswer>;
+/// Returns a warning for each reason why the rules apply. `unread` is the number of parts that the model was not asked about.
+fn warnings(answers: &[NamedAnswer], unread: usize) -> Vec<String> {
+    let total = answers.len() + unread;
+    let warning = |reason: NoAnswer| {
+        let count = answers.iter().filter(|answer| answer.problem == Some(reason)).count()
+            + if reason == NoAnswer::Unread { unread } else { 0 };
+        (count > 0).then(|| {
+            format!(
+                "redactPII: the language model {} {count} of {total} parts of the page, which were redacted by rules",
+                reason.description()
+            )
+        })
+    };
+    NoAnswer::ALL.into_iter().filter_map(warning).collect()
+}
 
-/// Returns the texts of these kinds that the model names in a part of the page.
-async fn ask(session: &ModelSession<'_>, model: &dyn Model, kinds: Kinds, content: &str) -> Answer {
-    let deadline = model_deadline(session.deadline);
-    session.stages.run(Stage::Model, name_personal_data(model, kinds, content, deadline)).await
+/// The texts that a model names in a text, and the reason why the rules apply to it, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAnswer {
+    /// The texts to remove.
+    pub texts: Vec<NamedText>,
+    /// The reason why they are not enough; `None` if they are.
+    pub problem: Option<NoAnswer>,
+}
+
+impl NamedAnswer {
+    /// An answer without texts.
+    const fn without_texts(problem: NoAnswer) -> Self {
+        Self { texts: Vec::new(), problem: Some(problem) }
+    }
+}
+
+/// Returns the texts of the requested kinds that the model names in a part of the page, checked by the rules.
+async fn ask(
+    session: &ModelSession<'_>,
+    model: &dyn Model,
+    options: &RedactOptions,
+    content: &str,
+    syntax: Syntax,
+) -> NamedAnswer {
+    let kinds = requested_kinds(options);
+    let naming = name_personal_data(model, kinds, content, model_deadline(session.deadline));
+    let texts = match session.stages.run(Stage::Model, naming).await {
+        Ok(texts) => texts,
+        Err(problem) => return NamedAnswer::without_texts(problem),
+    };
+    let (content, is_aggressive) = (content.to_owned(), options.mode == Some(RedactMode::Aggressive));
+    let checking = run_blocking(session.deadline, move || {
+        if is_aggressive {
+            // The rules apply anyway, and what the model names counts in addition.
+            return NamedAnswer { texts: without_ordinary_words(&content, texts), problem: None };
+        }
+        check_named(&content, syntax, kinds, texts)
+    });
+    checking.await.unwrap_or_else(|_late| NamedAnswer::without_texts(NoAnswer::Unread))
+}
+
+/// Checks by the rules what a model named in a text, as the mode `accurate` does. If it missed what they find for certain, the
+/// rules apply. Its texts count in addition if it named at least half of what they find: otherwise it did not read the text.
+#[must_use]
+pub fn check_named(content: &str, syntax: Syntax, kinds: Kinds, texts: Vec<NamedText>) -> NamedAnswer {
+    let mut texts = without_ordinary_words(content, texts);
+    let comparison = compare(content, syntax, kinds, &texts);
+    let Comparison { found: _, named: _, missed, is_nearly_everything, is_without_findings } = comparison;
+    if is_without_findings && kinds.has(Kind::Person) {
+        texts.retain(|named| !is_doubtful_alone(named));
+    }
+    if is_nearly_everything {
+        return NamedAnswer::without_texts(NoAnswer::Everything);
+    }
+    if !comparison.is_mostly_named() {
+        return NamedAnswer::without_texts(NoAnswer::Missed);
+    }
+    NamedAnswer { texts, problem: (missed > 0).then_some(NoAnswer::Missed) }
 }
 
 /// Requests the personal data of these kinds in a text from a model, as the option `redactPII` does. Returns the texts that
@@ -263,10 +332,14 @@ mod tests {
         (page.metadata.description.unwrap(), session.warnings)
     }
 
+    fn named(text: &str, entity: &str) -> Value {
+        json!({ "text": text, "entity": entity })
+    }
+
     #[tokio::test]
     async fn metadata_that_the_model_cannot_read_is_redacted_by_rules() {
-        let (short, warnings) = redacted("Ask jo@a.test".to_owned(), json!([])).await;
-        assert_eq!((short.as_str(), warnings.len()), ("Ask jo@a.test", 0));
+        let (short, warnings) = redacted("Ask Qwlxi".to_owned(), json!([])).await;
+        assert_eq!((short.as_str(), warnings.len()), ("Ask Qwlxi", 0));
         let (long, warnings) =
             redacted(format!("{} Ask jo@a.test", "tea ".repeat(PART_BYTES)), json!([])).await;
         assert!(long.ends_with(" Ask <EMAIL>"));
@@ -293,7 +366,6 @@ mod tests {
     #[tokio::test]
     async fn part_in_which_no_named_text_occurs_is_redacted_by_rules() {
         let text = "Ask Qwlxi or jo@a.test";
-        let named = |text: &str, entity: &str| json!({ "text": text, "entity": entity });
         let other = json!([named("Someone Else", "PERSON"), named("jo at a.test", "EMAIL")]);
         let (by_rules, warnings) = redacted(text.to_owned(), other).await;
         assert_eq!(by_rules, "Ask Qwlxi or <EMAIL>");
@@ -304,13 +376,79 @@ mod tests {
               were redacted by rules"
             ]
         );
-        // One text that occurs is an answer, and so are kinds that are not asked for.
+        // One text that occurs is an answer.
+        let findings =
+            json!([named("Someone Else", "PERSON"), named("Qwlxi", "PERSON"), named("jo@a.test", "EMAIL")]);
+        let (text, warnings) = redacted(text.to_owned(), findings).await;
+        assert!(text == "Ask <PERSON> or <EMAIL>" && warnings.is_empty(), "{text} {warnings:?}");
+    }
+
+    #[tokio::test]
+    async fn part_in_which_the_model_missed_what_the_rules_find_is_redacted_by_rules() {
+        let text =
+            "Dr. Jane Doe, tel. +1 212 555 0123, jo@a.test, card 4111 1111 1111 1111, Qwlxi in Sencha Town";
+        let by_rules = "Dr. <PERSON>, tel. <PHONE>, <EMAIL>, card <FINANCIAL>, Qwlxi in Sencha Town";
+        let missed = "redactPII: the language model missed personal data that the rules find in 1 of 1 parts of the page, \
+                      which were redacted by rules";
+        // Nothing, wrong entities, and kinds that are not asked for.
         for findings in [
-            json!([named("Someone Else", "PERSON"), named("Qwlxi", "PERSON")]),
-            json!([named("Tea", "FIRM")]),
+            json!([]),
+            json!([named("Sencha Town", "PERSON"), named("tel", "SECRET")]),
+            json!([named("Dr. Jane Doe", "FIRM")]),
         ] {
-            let (text, warnings) = redacted(text.to_owned(), findings).await;
-            assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");
+            let (redacted, warnings) = redacted(text.to_owned(), findings).await;
+            assert_eq!((redacted.as_str(), warnings.as_slice()), (by_rules, &[missed.to_owned()][..]));
+        }
+        // A model that named most of it has read the part: what it named counts, too.
+        let most = json!([
+            named("Jane Doe", "PERSON"),
+            named("jo@a.test", "EMAIL"),
+            named("+1 212 555 0123", "PHONE"),
+            named("Qwlxi", "PERSON"),
+        ]);
+        let (text, warnings) = redacted(text.to_owned(), most).await;
+        assert_eq!(text, "Dr. <PERSON>, tel. <PHONE>, <EMAIL>, card <FINANCIAL>, <PERSON> in Sencha Town");
+        assert_eq!(warnings, [missed]);
+    }
+
+    #[tokio::test]
+    async fn harmless_text_that_a_weak_model_names_remains() {
+        let text = "Kettle Tea: open from 10:30 on Monday, a kettle of tea costs $12.50 or 1500000 yen. Gyokuro of \
+                    Uji since 1999.";
+        let findings = json!([
+            named(text, "PERSON"),
+            named("Kettle Tea", "PERSON"),
+            named("Monday", "PERSON"),
+            named("10:30", "PHONE"),
+            named("1999", "PHONE"),
+            named("1500000", "PHONE"),
+            named("$12.50", "FINANCIAL"),
+            named("open", "SECRET"),
+            named("since", "SECRET"),
+            named("a kettle of tea costs", "LOCATION"),
+            named("Gyokuro", "PERSON"),
+            named("Uji", "LOCATION"),
+        ]);
+        let (redacted, warnings) = redacted(text.to_owned(), findings).await;
+        assert_eq!((redacted.as_str(), warnings.len()), (text, 0), "{warnings:?}");
+    }
+
+    #[tokio::test]
+    async fn answer_that_names_nearly_everything_is_not_used() {
+        let lines: Vec<String> = ('A'..='Z').map(|letter| format!("Sencha Gyokuro {letter}")).collect();
+        let text = format!("jo@a.test: {}", lines.join(", "));
+        let mut findings: Vec<Value> = lines.iter().map(|line| named(line, "PERSON")).collect();
+        findings.push(named("jo@a.test", "EMAIL"));
+        let (redacted, warnings) = redacted(text.clone(), Value::Array(findings)).await;
+        assert_eq!(redacted, text.replace("jo@a.test", "<EMAIL>"));
+        assert!(warnings[0].contains("named nearly all text of 1 of 1 parts"), "{warnings:?}");
+    }
+
+    #[test]
+    fn parts_follow_the_limit_of_the_model() {
+        for (max_input_chars, expected) in [(48_000, PART_BYTES), (7_000, 3_500)] {
+            let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({}))));
+            assert_eq!(part_bytes(&model.with_max_input_chars(max_input_chars)), expected);
         }
     }
 }

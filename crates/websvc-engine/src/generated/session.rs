@@ -1,9 +1,13 @@
 //! The requests to the language model for one page.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use websvc_model::{CompletionContent, CompletionRequest, Feature, Model, ModelError, ResponseFormat};
 use websvc_stage::{Stage, StageTimes};
+
+use super::selection::{SelectedText, select_text};
+use crate::blocking::run_blocking;
 
 /// The time of a page that the model does not get, so that work without an answer of it is done in time, such as a choice by
 /// words.
@@ -28,6 +32,7 @@ pub(crate) struct ModelSession<'a> {
 }
 
 /// A request to the model about the content of a page.
+#[derive(Clone, Copy)]
 pub(super) struct ContentRequest<'a> {
     /// The format, which warnings name.
     pub(super) feature: Feature,
@@ -36,6 +41,34 @@ pub(super) struct ContentRequest<'a> {
     pub(super) content: &'a str,
     pub(super) shape: ResponseFormat<'a>,
     pub(super) max_tokens: u32,
+}
+
+/// The text of a page for a model: its URL, title and description, and then its markdown.
+pub(super) struct PageText {
+    pub(super) text: String,
+    /// The start of the markdown, in bytes.
+    pub(super) markdown_start: usize,
+}
+
+/// Space for the texts that the model client adds to a request, in characters: the rule about the content, its delimiters and
+/// that of the schema.
+const RESERVED_CHARS: usize = 1_200;
+
+/// Returns the space for the content of a request, in characters; 0 if there is none.
+pub(super) fn content_space(
+    model: &dyn Model,
+    instructions: &str,
+    prompt: &str,
+    shape: ResponseFormat<'_>,
+) -> usize {
+    let schema = match shape {
+        ResponseFormat::Schema(schema) | ResponseFormat::SchemaOrText(schema) => {
+            schema.to_string().chars().count()
+        }
+        ResponseFormat::Text | ResponseFormat::Json => 0,
+    };
+    let used = instructions.chars().count() + prompt.chars().count() + schema + RESERVED_CHARS;
+    model.max_input_chars().saturating_sub(used)
 }
 
 /// The content of a format, and whether the model produced it.
@@ -85,6 +118,46 @@ impl ModelSession<'_> {
             Err(error) => {
                 self.warn_of_failure(feature.name(), &error);
                 None
+            }
+        }
+    }
+
+    /// Returns the text of a page for a request. Of a page that is too long for the model, it has the beginning and the passages
+    /// with the words of the request, and a warning says so. Without words, the client cuts the end.
+    pub(super) async fn fitting<'t>(
+        &mut self,
+        page: &'t PageText,
+        request: &ContentRequest<'_>,
+        words: &str,
+    ) -> Cow<'t, str> {
+        let PageText { text, markdown_start } = page;
+        let Some(model) = self.model else { return Cow::Borrowed(text) };
+        let space = content_space(model, request.instructions, request.prompt, request.shape);
+        if text.len() <= space || words.trim().is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (head, markdown) = text.split_at(*markdown_start);
+        let chars = markdown.chars().count();
+        let available = space.saturating_sub(head.chars().count());
+        if chars <= available || available == 0 {
+            return Cow::Borrowed(text);
+        }
+        let (words, copy, deadline) = (words.to_owned(), markdown.to_owned(), self.deadline);
+        let selecting = run_blocking(deadline, move || select_text(&words, copy, available, deadline));
+        match selecting.await.flatten() {
+            Ok(SelectedText { text: selected, kept_chars }) => {
+                let warning = format!(
+                    "the page has {chars} characters, and a prompt of the language model may have {} \
+                     (llm.max_input_chars): it read the beginning and the passages with the words of the request, \
+                     {kept_chars} characters",
+                    model.max_input_chars()
+                );
+                self.warn(request.format, &warning);
+                Cow::Owned(format!("{head}{selected}"))
+            }
+            Err(error) => {
+                self.warn(request.format, &format!("no passages of the long page were chosen: {error}"));
+                Cow::Borrowed(text)
             }
         }
     }

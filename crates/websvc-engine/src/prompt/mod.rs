@@ -3,13 +3,21 @@
 //! A prompt is untrusted. It can only result in options, which are validated like those of a request.
 
 mod model;
+mod narrow;
+mod negation;
+mod number;
+mod pattern;
 mod section;
+#[cfg(test)]
+mod tests;
 mod token;
 mod words;
 
 use std::time::Instant;
 
 use url::Url;
+use websvc_model::Model;
+use websvc_stage::StageTimes;
 use websvc_transport::BoxFuture;
 use websvc_types::job::CrawlParams;
 use websvc_validate::check_crawl_params;
@@ -47,23 +55,35 @@ impl Engine {
         deadline: Instant,
     ) -> BoxFuture<'a, Result<PromptOptions, PromptNotUnderstood>> {
         Box::pin(async move {
-            let Some(model) = self.model().filter(|model| model.can_complete()) else {
-                return by_words(prompt, "no language model is configured ([llm])");
-            };
-            match model::read(&**model, self.stages(), url, prompt, model_deadline(deadline)).await {
-                Ok(options) => Ok(options),
-                Err(reason) => {
-                    tracing::warn!(%reason, "the language model could not convert a prompt to options");
-                    by_words(prompt, &format!("the language model returned no options: {reason}"))
-                }
-            }
+            let model = self.model().filter(|model| model.can_complete());
+            convert(model.map(|model| &**model), self.stages(), url, prompt, model_deadline(deadline)).await
         })
+    }
+}
+
+/// Converts a prompt with a model, and by rules if there is none or it fails.
+async fn convert(
+    model: Option<&dyn Model>,
+    stages: &StageTimes,
+    url: &Url,
+    prompt: &str,
+    deadline: Instant,
+) -> Result<PromptOptions, PromptNotUnderstood> {
+    let Some(model) = model else {
+        return by_words(prompt, "no language model is configured ([llm])");
+    };
+    match model::read(model, stages, url, prompt, deadline).await {
+        Ok(options) => Ok(options),
+        Err(reason) => {
+            tracing::warn!(%reason, "the language model could not convert a prompt to options");
+            by_words(prompt, &format!("the language model returned no options: {reason}"))
+        }
     }
 }
 
 /// Converts a prompt by rules.
 fn by_words(prompt: &str, reason: &str) -> Result<PromptOptions, PromptNotUnderstood> {
-    let params = words::read(prompt);
+    let params = words::read(prompt).params;
     let is_valid = check_crawl_params(&params).is_ok();
     if params == CrawlParams::default() || !is_valid {
         return Err(PromptNotUnderstood(format!(
@@ -104,27 +124,4 @@ fn names(params: &CrawlParams) -> Vec<&'static str> {
         ("delay", delay.is_some()),
     ];
     all.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prompt_without_options_fails_with_the_understood_phrases() {
-        let error = by_words("please be nice", "no language model is configured ([llm])").unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains("[llm]") && text.contains("up to 50 pages"), "{text}");
-    }
-
-    #[test]
-    fn options_that_violate_a_rule_are_rejected() {
-        assert!(by_words("up to 0 pages", "reason").is_err());
-    }
-
-    #[test]
-    fn warning_names_the_options_that_were_read() {
-        let options = by_words("only the blog, up to 5 pages", "reason").unwrap();
-        assert_eq!(options.warnings, ["prompt: reason; simple rules read includePaths, limit from it"]);
-    }
 }

@@ -10,9 +10,11 @@ use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat
 use websvc_stage::{Stage, StageTimes};
 use websvc_types::job::CrawlParams;
 use websvc_types::schema;
-use websvc_validate::{Checked, Rejection, read_crawl_params};
+use websvc_validate::{Checked, Rejection, check_crawl_params, read_crawl_params};
 
 use super::PromptOptions;
+use super::narrow::{Narrowed, narrowed};
+use super::words::{self, Reading};
 
 /// The maximum length of the response.
 const MAX_TOKENS: u32 = 1_024;
@@ -32,6 +34,8 @@ pub(super) enum NotUnderstood {
     Rules,
     /// There are no options.
     Empty,
+    /// The words of the prompt support none of the options.
+    Unsupported,
 }
 
 impl fmt::Display for NotUnderstood {
@@ -40,11 +44,13 @@ impl fmt::Display for NotUnderstood {
             Self::Model(error) => f.write_str(&error.with_advice()),
             Self::Rules => f.write_str("its response breaks the rules of the options"),
             Self::Empty => f.write_str("it found no options in the prompt"),
+            Self::Unsupported => f.write_str("no word of the prompt asks for the options that it set"),
         }
     }
 }
 
-/// Requests the options, and once more if they violate rules.
+/// Requests the options, and once more if they violate rules. Returns those that the words of the prompt support, and what the
+/// rules read.
 pub(super) async fn read(
     model: &dyn Model,
     stages: &StageTimes,
@@ -52,19 +58,25 @@ pub(super) async fn read(
     prompt: &str,
     deadline: Instant,
 ) -> Result<PromptOptions, NotUnderstood> {
+    let mut reading = words::read(prompt);
+    if check_crawl_params(&reading.params).is_err() {
+        reading.params = CrawlParams::default();
+    }
     let user_prompt = format!("The crawl begins at {url}\nThe request: {prompt}");
-    let rejection = match request_options(model, stages, &user_prompt, deadline).await? {
+    let rejection = match request_options(model, stages, &user_prompt, &reading, deadline).await? {
         Ok(options) => return Ok(options),
         Err(rejection) => rejection,
     };
     let user_prompt = format!("{user_prompt}\n\nYour last answer broke these rules, correct it: {rejection}");
-    request_options(model, stages, &user_prompt, deadline).await?.map_err(|_rejection| NotUnderstood::Rules)
+    let options = request_options(model, stages, &user_prompt, &reading, deadline).await?;
+    options.map_err(|_rejection| NotUnderstood::Rules)
 }
 
 async fn request_options(
     model: &dyn Model,
     stages: &StageTimes,
     user_prompt: &str,
+    reading: &Reading,
     deadline: Instant,
 ) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let request = CompletionRequest {
@@ -80,10 +92,20 @@ async fn request_options(
         stages.run(Stage::Model, model.complete(&request)).await.map_err(NotUnderstood::Model)?;
     let json = completion.content.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
-        Ok(Checked { plan, warnings }) => {
+        Ok(Checked { plan, mut warnings }) => {
             let params = without_empty(plan);
             if params == CrawlParams::default() {
                 return Err(NotUnderstood::Empty);
+            }
+            let Narrowed { params, dropped } = narrowed(reading, &params);
+            if params == CrawlParams::default() {
+                return Err(NotUnderstood::Unsupported);
+            }
+            if !dropped.is_empty() {
+                let names = dropped.join(", ");
+                warnings.push(format!(
+                    "prompt: the language model set {names} otherwise than the words of the prompt, which count"
+                ));
             }
             Ok(Ok(PromptOptions { params, warnings }))
         }

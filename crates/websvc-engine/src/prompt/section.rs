@@ -57,6 +57,35 @@ const NOT_NAMES: &[&str] = &[
     "new",
 ];
 
+/// Words after `about` with which it names a page, as in `the about page`.
+const AFTER_ABOUT: &[&str] = &["page", "pages", "section", "sections", "us", "and", "or", "area"];
+
+/// Words before `about` with which it names a page at the end of a clause, as in `the blog and about`.
+const BEFORE_ABOUT: &[&str] = &[
+    "the",
+    "and",
+    "or",
+    "only",
+    "just",
+    "their",
+    "its",
+    "include",
+    "including",
+    "skip",
+    "except",
+    "exclude",
+    "without",
+    "no",
+];
+
+/// Returns whether the word `about` names a page of a site. Otherwise a topic follows it.
+pub(super) fn is_about_page(before: &str, next: Option<&str>) -> bool {
+    match next {
+        Some(next) => AFTER_ABOUT.contains(&next),
+        None => BEFORE_ABOUT.contains(&before) || before.is_empty(),
+    }
+}
+
 /// Returns the patterns of the section that a word names. `next` is the word after it, in lower case.
 pub(super) fn named(word: &str, next: Option<&str>) -> Option<Vec<String>> {
     if let Some((segment, _)) = SECTIONS.iter().find(|(_, names)| names.contains(&word)) {

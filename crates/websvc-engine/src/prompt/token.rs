@@ -9,6 +9,8 @@ pub(super) struct Token<'a> {
     pub(super) lower: String,
     /// A clause ends after the word.
     pub(super) ends_clause: bool,
+    /// A comma is after the word.
+    pub(super) has_comma: bool,
 }
 
 /// Splits a prompt into words.
@@ -22,5 +24,6 @@ fn token(word: &str) -> Option<Token<'_>> {
         .trim_end_matches(['"', '\'', ')', ']', '`', '\u{201d}', '\u{2019}', ',', '.', ';', ':', '!', '?']);
     let tail = &text[bare.len()..];
     let ends_clause = tail.contains(['.', ';', '!', '?']);
-    (!bare.is_empty()).then(|| Token { text: bare, lower: bare.to_lowercase(), ends_clause })
+    let has_comma = tail.contains(',');
+    (!bare.is_empty()).then(|| Token { text: bare, lower: bare.to_lowercase(), ends_clause, has_comma })
 }

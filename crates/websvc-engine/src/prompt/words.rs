@@ -3,51 +3,19 @@
 use websvc_types::job::{CrawlParams, SitemapMode};
 use websvc_types::limits::CRAWL_PATTERNS_MAX;
 
+use super::negation::Negation;
+use super::number::{Number, number};
 use super::section;
 use super::token::{Token, tokens};
 
-/// Words after which something is excluded, until the end of the clause.
-const NEGATIONS: &[&str] = &[
-    "except",
-    "excluding",
-    "exclude",
-    "excludes",
-    "without",
-    "not",
-    "skip",
-    "skipping",
-    "ignore",
-    "ignoring",
-    "avoid",
-    "avoiding",
-    "no",
-    "don't",
-    "dont",
-    "never",
-    "omit",
-    "omitting",
+/// Words that say that a number of seconds is a delay.
+const DELAY_WORDS: &[&str] = &[
+    "wait", "waiting", "delay", "pause", "sleep", "between", "every", "each", "apart", "after", "interval",
+    "slow", "slowly",
 ];
 
-/// Words after which something is included again.
-const AFFIRMATIONS: &[&str] = &[
-    "only",
-    "include",
-    "including",
-    "just",
-    "crawl",
-    "get",
-    "extract",
-    "fetch",
-    "collect",
-    "scrape",
-    "with",
-    "up",
-    "at",
-    "use",
-    "using",
-    "limit",
-    "but",
-];
+/// Nouns for a site.
+const SITES: &[&str] = &["site", "website", "domain", "host"];
 
 /// Nouns after a number of pages.
 const PAGES: &[&str] =
@@ -56,33 +24,45 @@ const PAGES: &[&str] =
 /// Nouns after a depth.
 const LEVELS: &[&str] = &["level", "levels", "link", "links", "hop", "hops", "click", "clicks"];
 
-/// Reads the options in a prompt. Options that it does not mention are `None`.
-pub(super) fn read(prompt: &str) -> CrawlParams {
+/// The options in a prompt, and its words.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// The options. Those that the prompt does not mention are `None`.
+    pub(super) params: CrawlParams,
+    /// The words in lower case, each with whether something is excluded there.
+    pub(super) words: Vec<(String, bool)>,
+    /// The numbers.
+    pub(super) numbers: Vec<f64>,
+}
+
+/// Reads the options in a prompt.
+pub(super) fn read(prompt: &str) -> Reading {
     let tokens = tokens(prompt);
-    let mut parser = PromptParser { tokens: &tokens, is_negated: false, params: CrawlParams::default() };
+    let mut parser =
+        PromptParser { tokens: &tokens, negation: Negation::default(), params: CrawlParams::default() };
+    let mut words = Vec::with_capacity(tokens.len());
     for (index, token) in tokens.iter().enumerate() {
-        parser.update_polarity(index);
+        parser.negation = parser.negation.at(&tokens, index);
+        words.push((token.lower.clone(), parser.negation.is_negated));
         let _ = parser.numbers(index)
             || parser.sitemap(index)
             || parser.query(index)
             || parser.hosts(index)
             || parser.whole_site(index)
             || parser.pages(index);
-        if token.ends_clause {
-            parser.is_negated = false;
-        }
     }
     let mut params = parser.params;
     for patterns in [&mut params.include_paths, &mut params.exclude_paths].into_iter().flatten() {
         patterns.truncate(CRAWL_PATTERNS_MAX);
     }
-    params
+    let numbers = (0..tokens.len()).filter_map(|index| number(&tokens, index)).map(|number| number.value);
+    Reading { params, numbers: numbers.collect(), words }
 }
 
 /// The state while a prompt is parsed.
 struct PromptParser<'a> {
     tokens: &'a [Token<'a>],
-    is_negated: bool,
+    negation: Negation,
     params: CrawlParams,
 }
 
@@ -96,28 +76,19 @@ impl PromptParser<'_> {
         index.checked_sub(1).map_or("", |index| self.word(index))
     }
 
-    /// Updates whether the following words include or exclude.
-    fn update_polarity(&mut self, index: usize) {
-        let word = self.word(index);
-        if NEGATIONS.contains(&word) {
-            // "not only the blog" includes the blog, and "no more than 5 pages" excludes nothing.
-            self.is_negated = !matches!(self.word(index + 1), "only" | "more" | "deeper" | "exceed");
-        } else if AFFIRMATIONS.contains(&word) && !NEGATIONS.contains(&self.word_before(index)) {
-            self.is_negated = false;
-        }
-    }
-
     /// Reads numbers of pages, levels and seconds.
     fn numbers(&mut self, index: usize) -> bool {
-        let digits = self.word(index).replace(',', "");
-        if let Some(seconds) = digits.parse::<f64>().ok().filter(|seconds| seconds.is_finite())
-            && matches!(self.word(index + 1), "s" | "sec" | "second" | "seconds")
-        {
-            self.params.delay = Some(seconds);
+        let Some(found) = number(self.tokens, index) else { return false };
+        let Number { value, words } = found;
+        let (before, after) = (self.word_before(index), self.word(index + words));
+        if matches!(after, "s" | "sec" | "second" | "seconds") {
+            let is_delay = self.tokens.iter().any(|token| DELAY_WORDS.contains(&token.lower.as_str()));
+            if is_delay {
+                self.params.delay = Some(value);
+            }
             return true;
         }
-        let Ok(number) = digits.parse::<u64>() else { return false };
-        let (before, after) = (self.word_before(index), self.word(index + 1));
+        let Some(number) = found.whole() else { return false };
         let is_depth = LEVELS.contains(&after)
             || before == "depth"
             || (matches!(before, "of" | "to" | "is" | "=") && self.word(index.saturating_sub(2)) == "depth");
@@ -125,7 +96,7 @@ impl PromptParser<'_> {
             self.params.max_discovery_depth = u32::try_from(number).ok();
             return true;
         }
-        let is_counted = PAGES.contains(&after) || PAGES.contains(&self.word(index + 2));
+        let is_counted = PAGES.contains(&after) || PAGES.contains(&self.word(index + words + 1));
         let is_bound = matches!(before, "limit" | "maximum" | "max")
             || (matches!(before, "to" | "of" | "is" | "=")
                 && matches!(self.word(index.saturating_sub(2)), "limit" | "maximum" | "max" | "up"));
@@ -143,10 +114,11 @@ impl PromptParser<'_> {
             || self.word_before(index) == "only"
             || (matches!(self.word_before(index), "the" | "its")
                 && self.word(index.saturating_sub(2)) == "only");
-        self.params.sitemap = Some(match (self.is_negated, is_alone) {
-            (true, _) => SitemapMode::Skip,
-            (false, true) => SitemapMode::Only,
-            (false, false) => SitemapMode::Include,
+        let Some(is_used) = self.negation.switch() else { return true };
+        self.params.sitemap = Some(match (is_used, is_alone) {
+            (false, _) => SitemapMode::Skip,
+            (true, true) => SitemapMode::Only,
+            (true, false) => SitemapMode::Include,
         });
         true
     }
@@ -158,7 +130,7 @@ impl PromptParser<'_> {
                 "parameter" | "parameters" | "params" | "string" | "strings" | "args"
             );
         if is_query {
-            self.params.ignore_query_parameters = Some(self.is_negated);
+            self.params.ignore_query_parameters = self.negation.switch().map(|is_used| !is_used);
         }
         is_query
     }
@@ -166,30 +138,55 @@ impl PromptParser<'_> {
     /// Reads whether other hosts are included.
     fn hosts(&mut self, index: usize) -> bool {
         let after = self.word(index + 1);
-        let value = Some(!self.is_negated);
+        let is_site = SITES.contains(&after.strip_suffix('s').unwrap_or(after));
+        let is_page = matches!(after, "link" | "links" | "page" | "pages" | "url" | "urls");
+        let value = self.negation.switch();
         match self.word(index) {
-            "subdomain" | "subdomains" | "sub-domains" => self.params.allow_subdomains = value,
-            "external" | "outbound" | "outgoing"
-                if matches!(after, "link" | "links" | "site" | "sites" | "page" | "pages" | "domains") =>
+            "subdomain" | "subdomains" | "sub-domains" => {
+                self.params.allow_subdomains = value.or(self.params.allow_subdomains);
+            }
+            "external" | "outbound" | "outgoing" | "off-site" | "offsite" | "third-party"
+                if is_site || is_page =>
             {
-                self.params.allow_external_links = value;
+                self.params.allow_external_links = value.or(self.params.allow_external_links);
             }
-            "other" if matches!(after, "site" | "sites" | "domain" | "domains" | "hosts" | "websites") => {
-                self.params.allow_external_links = value;
+            "other" if is_site => {
+                self.params.allow_external_links = value.or(self.params.allow_external_links);
             }
+            "internal" if is_page && value == Some(true) => self.params.allow_external_links = Some(false),
+            "same" if is_site && value == Some(true) => self.params.allow_external_links = Some(false),
             _ => return false,
         }
         true
     }
 
     fn whole_site(&mut self, index: usize) -> bool {
-        let after = self.word(index + 1);
-        let is_site = |word: &str| matches!(word, "site" | "website" | "domain" | "host");
-        let is_whole = matches!(self.word(index), "whole" | "entire" | "full" | "complete") && is_site(after);
+        let is_whole = match self.word(index) {
+            "whole" | "entire" | "full" | "complete" => self.is_site_at(index + 1),
+            "everything" => self.is_of_site(index + 1),
+            "all" => {
+                let pages = index + 1 + usize::from(self.word(index + 1) == "the");
+                self.word(pages) == "pages" && self.is_of_site(pages + 1)
+            }
+            _ => false,
+        };
         if is_whole {
-            self.params.crawl_entire_domain = Some(!self.is_negated);
+            self.params.crawl_entire_domain = self.negation.switch().or(self.params.crawl_entire_domain);
         }
         is_whole
+    }
+
+    /// Returns whether a noun for a site is at an index: `site`, `web site`.
+    fn is_site_at(&self, index: usize) -> bool {
+        let index = index + usize::from(self.word(index) == "web");
+        SITES.contains(&self.word(index))
+    }
+
+    /// Returns whether words say that something is of the whole site: `on the site`.
+    fn is_of_site(&self, index: usize) -> bool {
+        let is_on = matches!(self.word(index), "on" | "of" | "from" | "in");
+        let article = usize::from(matches!(self.word(index + 1), "the" | "this" | "that" | "their"));
+        is_on && self.is_site_at(index + 1 + article)
     }
 
     /// Reads sections of the site, by path or by name.
@@ -198,11 +195,15 @@ impl PromptParser<'_> {
         let next = self.tokens.get(index + 1).map(|token| token.lower.as_str());
         let patterns = match section::path(self.tokens[index].text) {
             Some(pattern) => Some(vec![pattern]),
+            None if self.is_topic(index) => None,
             None => section::named(word, next),
         };
         let Some(patterns) = patterns else { return false };
-        let list =
-            if self.is_negated { &mut self.params.exclude_paths } else { &mut self.params.include_paths };
+        let list = if self.negation.is_negated {
+            &mut self.params.exclude_paths
+        } else {
+            &mut self.params.include_paths
+        };
         let list = list.get_or_insert_default();
         for pattern in patterns {
             if !list.contains(&pattern) {
@@ -210,6 +211,20 @@ impl PromptParser<'_> {
             }
         }
         true
+    }
+
+    /// Returns whether a word is a preposition or its topic, not a section: `about` and `documentation` in `about the
+    /// documentation`.
+    fn is_topic(&self, index: usize) -> bool {
+        let is_preposition = |index: usize| {
+            let next = self.tokens.get(index + 1).filter(|_| !self.tokens[index].ends_clause);
+            let next = next.map(|token| token.lower.as_str());
+            self.word(index) == "about" && !section::is_about_page(self.word_before(index), next)
+        };
+        let before = (0..index)
+            .rev()
+            .find(|before| !matches!(self.word(*before), "the" | "a" | "an" | "our" | "their"));
+        is_preposition(index) || before.is_some_and(is_preposition)
     }
 }
 
@@ -221,7 +236,7 @@ mod tests {
 
     #[track_caller]
     fn check(prompt: &str, expected: &Value) {
-        assert_eq!(serde_json::to_value(read(prompt)).unwrap(), *expected, "{prompt}");
+        assert_eq!(serde_json::to_value(read(prompt).params).unwrap(), *expected, "{prompt}");
     }
 
     #[test]
@@ -261,6 +276,49 @@ mod tests {
     }
 
     #[test]
+    fn topic_is_not_a_section() {
+        let about = json!({ "includePaths": ["about/.*", "/about$"] });
+        for prompt in ["the about page", "the about", "only about us", "about pages"] {
+            check(prompt, &about);
+        }
+        for prompt in [
+            "about green tea",
+            "everything about the documentation",
+            "articles about pricing",
+            "what is it about?",
+        ] {
+            check(prompt, &json!({}));
+        }
+        check("posts about tea of the blog", &json!({ "includePaths": ["blog/.*", "/blog$"] }));
+        check("the blog and about", &json!({ "includePaths": ["blog/.*", "/blog$", "about/.*", "/about$"] }));
+    }
+
+    #[test]
+    fn negation_of_a_verb_ends_at_the_next_verb() {
+        let (skip, external) = (
+            json!({ "sitemap": "skip" }),
+            |value: bool| json!({ "sitemap": "skip", "allowExternalLinks": value }),
+        );
+        check("do not use the sitemap, follow external links", &external(true));
+        check("don't use the sitemap, but follow external links", &external(true));
+        check("do not use the sitemap or follow external links", &external(false));
+        check(
+            "do not use the sitemap, follow external links or visit subdomains",
+            &json!({
+                "sitemap": "skip", "allowExternalLinks": false, "allowSubdomains": false,
+            }),
+        );
+        // Not clear: nothing is widened.
+        check("do not use the sitemap and follow external links", &skip);
+        check("no need to follow external links", &json!({ "allowExternalLinks": false }));
+        check("I do not want you to follow external links", &json!({ "allowExternalLinks": false }));
+        check(
+            "do not crawl /a and get /b",
+            &json!({ "excludePaths": ["/a(/|$)"], "includePaths": ["/b(/|$)"] }),
+        );
+    }
+
+    #[test]
     fn numbers_set_the_option_of_the_noun_they_count() {
         check("up to 50 pages", &json!({ "limit": 50 }));
         check("no more than 1,500 urls!", &json!({ "limit": 1500 }));
@@ -275,13 +333,23 @@ mod tests {
         check("a depth of 3", &json!({ "maxDiscoveryDepth": 3 }));
         check("2 levels deep, 7 pages", &json!({ "maxDiscoveryDepth": 2, "limit": 7 }));
         check("wait 1.5 seconds between pages", &json!({ "delay": 1.5 }));
+        check("wait two seconds between pages", &json!({ "delay": 2.0 }));
+        check("pages that load within 3 seconds", &json!({}));
+        check("the first ten pages, one level deep", &json!({ "limit": 10, "maxDiscoveryDepth": 1 }));
+        check("two hundred pages", &json!({ "limit": 200 }));
         check("the top 40 of 1999", &json!({}));
         check("up to 99999999999999999999 pages", &json!({}));
     }
 
     #[test]
     fn phrases_about_hosts_sitemaps_and_queries_set_switches() {
-        check("the whole site", &json!({ "crawlEntireDomain": true }));
+        for prompt in
+            ["the whole site", "the entire web site", "everything on the site", "all pages of this website"]
+        {
+            check(prompt, &json!({ "crawlEntireDomain": true }));
+        }
+        check("internal links only", &json!({ "allowExternalLinks": false }));
+        check("stay on the same domain", &json!({ "allowExternalLinks": false }));
         check(
             "entire domain with subdomains",
             &json!({ "crawlEntireDomain": true, "allowSubdomains": true }),
@@ -305,6 +373,6 @@ mod tests {
         check("", &json!({}));
         check("\u{0} \u{fffd} \"\" ... /// *", &json!({}));
         let long = "/x ".repeat(2_000) + &(0..500).map(|index| format!("/p{index} ")).collect::<String>();
-        assert_eq!(read(&long).include_paths.unwrap().len(), CRAWL_PATTERNS_MAX);
+        assert_eq!(read(&long).params.include_paths.unwrap().len(), CRAWL_PATTERNS_MAX);
     }
 }

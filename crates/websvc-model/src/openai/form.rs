@@ -252,6 +252,9 @@ fn is_about_format(message: &str) -> bool {
         "json_schema",
         "json_object",
         "schema",
+        "strict",
+        "minlength",
+        "maxlength",
         "grammar",
         "guided",
         "structured output",
@@ -320,6 +323,7 @@ mod tests {
     /// Returns the strict flag and the type of the format of the next request, and whether it has lengths.
     fn sent(form: RequestForm, schema: &Value) -> (Option<bool>, String, bool) {
         let request = CompletionRequest {
+            feature: crate::feature::Feature::Json,
             instructions: "",
             user_prompt: "",
             content: None,
@@ -345,7 +349,10 @@ mod tests {
         assert_eq!(sent(short, &schema), (Some(true), "json_schema".into(), false));
         let loose = short.next("invalid schema for response_format 'answer'").unwrap();
         assert_eq!(sent(loose, &schema), (Some(false), "json_schema".into(), true));
-        assert_eq!(sent(loose.next("no").unwrap(), &schema), (None, "json_object".into(), false));
+        assert_eq!(
+            sent(loose.next("unsupported schema").unwrap(), &schema),
+            (None, "json_object".into(), false)
+        );
         // A server that does not know the type is not asked for it three times.
         let object = strict.next("response_format is not supported").unwrap();
         assert_eq!(sent(object, &schema).1, "json_object");

@@ -129,6 +129,7 @@ impl OpenAi {
             permits: Arc::clone(&self.permits),
             concurrency: self.concurrency,
             max_input_chars: self.max_input_chars,
+            combine: self.combine,
         }
     }
 

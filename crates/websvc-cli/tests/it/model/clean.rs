@@ -12,6 +12,10 @@ async fn clean_content_omits_boilerplate_passages() {
     let body = test.scrape(json!({ "formats": ["markdown"], "onlyCleanContent": true })).await;
     let markdown = body["data"]["markdown"].as_str().unwrap();
     assert!(markdown.contains("Rooibos") && !markdown.contains("PWNED"), "{markdown}");
+    assert_eq!(
+        body["warning"],
+        "onlyCleanContent: 36 of 129 characters of the text were removed as boilerplate"
+    );
     let body = test.scrape(json!({ "formats": ["markdown"], "onlyCleanContent": true })).await;
     assert!(
         body["data"]["markdown"].as_str().unwrap().contains("PWNED"),
@@ -34,7 +38,9 @@ async fn clean_content_may_only_delete() {
     let body = test.scrape(options()).await;
     let markdown = body["data"]["markdown"].as_str().unwrap();
     assert!(markdown.contains("12 euros.") && !markdown.contains("PWNED"), "{markdown}");
-    assert_eq!((body.get("warning"), &body["data"]["metadata"]["creditsUsed"]), (None, &json!(1)), "{body}");
+    let warning = body["warning"].as_str().unwrap();
+    assert!(warning.contains("characters of the text were removed as boilerplate"), "{warning}");
+    assert_eq!(body["data"]["metadata"]["creditsUsed"], 1, "{body}");
     // Invented text, a number of no passage, and nothing.
     for reason in ["not made of lines", "by their numbers", "no text"] {
         let body = test.scrape(options()).await;
@@ -46,6 +52,25 @@ async fn clean_content_may_only_delete() {
     assert_eq!(body["data"]["markdown"], "", "{body}");
     assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: the markdown is empty"), "{body}");
     assert_eq!(test.model_requests(CHAT).len(), 4);
+}
+
+/// Models that name all passages, nearly all, and the heading.
+#[tokio::test(flavor = "multi_thread")]
+async fn clean_content_loses_neither_half_of_the_page_nor_its_heading() {
+    let answers = [json!([1, 2, 3, 4, 5]), json!([2, 3, 5]), json!([1, 5])];
+    let test = ModelTest::new(answers.map(|named| FakeModel::json(&json!({ "boilerplate": named })))).await;
+    let options = || json!({ "formats": ["markdown"], "onlyCleanContent": true });
+    for _ in 0..2 {
+        let body = test.scrape(options()).await;
+        let (markdown, warning) =
+            (body["data"]["markdown"].as_str().unwrap(), body["warning"].as_str().unwrap());
+        assert!(markdown.starts_with("# Tea") && markdown.contains("PWNED"), "{markdown}");
+        assert!(warning.contains("more than half; the markdown is as extracted"), "{warning}");
+    }
+    let body = test.scrape(options()).await;
+    let (markdown, warning) = (body["data"]["markdown"].as_str().unwrap(), body["warning"].as_str().unwrap());
+    assert!(markdown.starts_with("# Tea") && !markdown.contains("PWNED"), "{markdown}");
+    assert!(warning.contains("the first heading was named, too, and remains"), "{warning}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,7 +116,7 @@ async fn generated_formats_use_the_clean_content() {
     let test = ModelTest::new([clean(), FakeModel::text("Tea.")]).await;
     let body = test.scrape(json!({ "formats": ["summary"], "onlyCleanContent": true })).await;
     assert_eq!((&body["data"]["summary"], body["data"].get("markdown")), (&json!("Tea."), None), "{body}");
-    assert_eq!(body.get("warning"), None, "{body}");
+    assert!(body["warning"].as_str().unwrap().starts_with("onlyCleanContent: 36 of"), "{body}");
     let requests = test.model_requests(CHAT);
     let words = FakeModel::prompt_text(&requests[1]);
     assert!(requests.len() == 2 && words.contains("Rooibos") && !words.contains("PWNED"), "{words}");

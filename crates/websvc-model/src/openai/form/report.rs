@@ -30,7 +30,9 @@ impl RequestForm {
         ];
         AcceptedForm {
             response_format: match format {
-                FormatParameter::JsonSchema => "json_schema",
+                FormatParameter::Strict
+                | FormatParameter::StrictWithoutLengths
+                | FormatParameter::JsonSchema => "json_schema",
                 FormatParameter::JsonObject => "json_object",
                 FormatParameter::Omitted => "none",
             },
