@@ -51,7 +51,7 @@ pub(super) struct TokenPlan {
     pub(super) max_tokens: u32,
 }
 
-/// What a report of used tokens says about the prompt.
+/// The part of a prompt that a server has read, by the tokens that it reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PromptReading {
     /// The server has read it.
@@ -68,7 +68,7 @@ pub(super) struct ContextWindow {
     learned: Mutex<Learned>,
 }
 
-/// What the responses of the server have shown.
+/// The knowledge from the responses of the server.
 #[derive(Debug)]
 struct Learned {
     /// The context, and until when it is used.

@@ -116,7 +116,7 @@ mod tests {
     fn refusal_is_one_short_line() {
         let text = format!("I will\u{7} not:\n{}", "no ".repeat(100));
         let Some(ModelError::Refused { text, usage: _ }) = refusal(&json!({ "refusal": text })) else {
-            panic!("it is no refusal")
+            panic!("it is not a refusal")
         };
         assert!(
             text.starts_with("I will not: no no") && text.chars().count() == MAX_REFUSAL_CHARS + 1,
