@@ -104,7 +104,7 @@ pub fn without_ordinary_words(text: &str, texts: Vec<NamedText>) -> Vec<NamedTex
 }
 
 /// Returns whether a named text alone says nothing about a person: a place without a number, or one word that is not a known
-/// name. Such texts are personal data only beside others.
+/// name. Such texts are personal data only with others.
 #[must_use]
 pub fn is_doubtful_alone(named: &NamedText) -> bool {
     let text = named.text();
