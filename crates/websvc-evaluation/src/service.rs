@@ -34,7 +34,7 @@ const OUTPUT_BYTES: usize = 2_000;
 pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
     pub(crate) chromium: Option<&'a Path>,
-    /// Settings beside those of the sites and the browser, as variables of the environment.
+    /// Settings in addition to those of the sites and the browser, as variables of the environment.
     pub(crate) settings: Vec<(&'static str, String)>,
 }
 

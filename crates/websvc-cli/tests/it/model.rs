@@ -1,6 +1,7 @@
 //! Tests of formats that use a language model: generated text, model failures, and fallbacks without a model.
 
 mod clean;
+mod faults;
 
 use http::StatusCode;
 use serde_json::{Value, json};
