@@ -79,7 +79,8 @@ impl Runner<'_> {
             Feature::Judge => self.judge(on_result).await,
             Feature::CrawlPrompt => {
                 for task in self.prompts {
-                    on_result(self.case(feature, &task.prompt, self.crawl_prompt(task)).await);
+                    let none = verdict::none(feature, None);
+                    on_result(self.case(feature, &task.prompt, none, self.crawl_prompt(task)).await);
                 }
                 Ok(())
             }
@@ -88,25 +89,27 @@ impl Runner<'_> {
                 let pages = self.pages.iter().filter(|page| !with_agent || page.tasks.agent.is_some());
                 let count = if other == Feature::Agent { AGENT_RUNS } else { usize::MAX };
                 for page in pages.take(count) {
-                    on_result(self.case(other, page.name, self.page_task(other, page)).await);
+                    let none = verdict::none(other, Some(page));
+                    on_result(self.case(other, page.name, none, self.page_task(other, page)).await);
                 }
                 Ok(())
             }
         }
     }
 
-    /// Runs a task, and adds its time and its requests to the model.
+    /// Runs a task, and adds its time and its requests to the model. `none` are the checks if there is no result.
     async fn case(
         &self,
         feature: Feature,
         name: &str,
+        none: Vec<Check>,
         task: impl Future<Output = Result<Outcome, EvaluationError>>,
     ) -> CaseResult {
         self.take();
         let started = Instant::now();
         let outcome = match task.await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::failed(verdict::none(feature), error.to_string()),
+            Err(error) => Outcome::failed(none, error.to_string()),
         };
         self.result(feature, name, outcome, started.elapsed())
     }

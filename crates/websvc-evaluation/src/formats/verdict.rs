@@ -39,13 +39,15 @@ pub(crate) fn right(is_right: bool) -> Vec<Check> {
     vec![Check::new(RIGHT, is_right)]
 }
 
-/// Returns the checks of a task that failed.
-pub(crate) fn none(feature: Feature) -> Vec<Check> {
-    if feature == Feature::CrawlPrompt {
-        vec![Check::new(RIGHT, false), Check::new(NOT_WIDER, true)]
-    } else {
-        right(false)
-    }
+/// Returns the checks of a task without a result: all of them are wrong, except that a crawl is not wider than asked.
+pub(crate) fn none(feature: Feature, page: Option<&FormatPage>) -> Vec<Check> {
+    let checks = match (feature, page) {
+        (Feature::CrawlPrompt, _) => return vec![Check::new(RIGHT, false), Check::new(NOT_WIDER, true)],
+        (Feature::Clean, Some(page)) => cleaned(page, "", false),
+        (Feature::RedactAccurate | Feature::RedactFast, Some(page)) => redacted(page, ""),
+        _ => right(false),
+    };
+    checks.into_iter().map(|check| Check::new(check.name, false)).collect()
 }
 
 /// Judges the data of a schema: all expected values, and no others.

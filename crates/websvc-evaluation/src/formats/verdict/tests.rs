@@ -142,3 +142,12 @@ fn options_of_crawls_select_what_the_prompt_says_and_nothing_wider() {
         check(&crawl_options(&task, &narrow), &[false, true]);
     }
 }
+
+#[test]
+fn tasks_without_a_result_are_wrong() {
+    let page = &pages()[3];
+    check(&none(Feature::RedactAccurate, Some(page)), &[false, false]);
+    check(&none(Feature::Clean, Some(page)), &[false, false, false]);
+    check(&none(Feature::Json, Some(page)), &[false]);
+    check(&none(Feature::CrawlPrompt, None), &[false, true]);
+}
