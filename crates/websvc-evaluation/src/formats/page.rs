@@ -30,7 +30,7 @@ pub(crate) struct PageTasks {
     /// Personal data of the page.
     #[serde(default)]
     pub(crate) personal: Vec<PersonalText>,
-    /// Texts that are no personal data.
+    /// Texts that are not personal data.
     pub(crate) harmless: Vec<String>,
     pub(crate) change: Change,
     /// The task of an agent run that begins with the page.

@@ -54,7 +54,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Creates an outcome from a result and its warning. Null is no result.
+    /// Creates an outcome from a result and its warning. Null means that there was none.
     fn new(checks: Vec<Check>, result: Value, warning: Option<String>) -> Self {
         let failure = result.is_null().then(|| "no result".to_owned());
         Self { checks, failure, warning, result }

@@ -101,7 +101,7 @@ pub(super) const FAULTS: &[Fault] = &[
     slow("loading", |_| error(503, "Loading model"), Failure("")),
     slow("gateway-timeout", |_| Page::text("upstream").status(504), Failure("")),
     any("redirect", |_| Page::redirect(302, "http://elsewhere.test/"), Failure("status 302")),
-    // Bodies that are no response of `chat/completions`.
+    // Bodies that are not a response of `chat/completions`.
     any("html", |_| Page::html("<title>Log in</title>"), Failure("cannot be used")),
     any("empty-body", |_| Page::new("application/json", ""), Failure("cannot be used")),
     any("cut-json", |_| Page::new("application/json", "{\"choices\":[{\"mess"), Failure("cannot be used")),
