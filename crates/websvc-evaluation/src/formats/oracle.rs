@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::formats::page::{crawl_prompts, pages};
 
-    fn ask(text: &str, schema: Value) -> Option<String> {
+    fn ask(text: &str, schema: &Value) -> Option<String> {
         let oracle = FormatsOracle { pages: pages(), prompts: crawl_prompts() };
         let mut body = json!({ "messages": [{ "role": "user", "content": text }] });
         if !schema.is_null() {
@@ -208,7 +208,7 @@ mod tests {
     fn values_that_are_not_shown_are_not_known() {
         for page in pages() {
             let PageTasks { json: task, question, .. } = &page.tasks;
-            let answer = ask(&task.prompt, task.schema.clone()).unwrap();
+            let answer = ask(&task.prompt, &task.schema).unwrap();
             let answer: Value = serde_json::from_str(&answer).unwrap();
             for leaf in crate::score::leaves(&answer) {
                 assert!(
@@ -217,7 +217,7 @@ mod tests {
                     page.name
                 );
             }
-            assert_eq!(ask(&question.question, Value::Null).as_deref(), Some("Unknown."), "{}", page.name);
+            assert_eq!(ask(&question.question, &Value::Null).as_deref(), Some("Unknown."), "{}", page.name);
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
     fn shown_values_are_known() {
         for page in pages() {
             let task = &page.tasks.json;
-            let answer = ask(&format!("{}\n{}", task.prompt, page.html), task.schema.clone()).unwrap();
+            let answer = ask(&format!("{}\n{}", task.prompt, page.html), &task.schema).unwrap();
             let data: Value = serde_json::from_str(&answer).unwrap();
             let checks = crate::formats::verdict::data(task, &data);
             assert!(checks[0].is_right, "{}: {data}", page.name);
@@ -236,7 +236,7 @@ mod tests {
     fn passages_are_named_by_number() {
         let schema = json!({ "properties": { "passages": { "type": "array" } } });
         let text = "The query: where is the entrance\n[1]\n# Contact\n\n[2]\nVisit us. The entrance is in the yard.\n\n[3]\nx";
-        assert_eq!(ask(text, schema).as_deref(), Some(r#"{"passages":[2]}"#));
+        assert_eq!(ask(text, &schema).as_deref(), Some(r#"{"passages":[2]}"#));
     }
 
     #[test]
@@ -259,6 +259,6 @@ mod tests {
 
     #[test]
     fn other_requests_are_refused() {
-        assert_eq!(ask("Write a poem.", Value::Null), None);
+        assert_eq!(ask("Write a poem.", &Value::Null), None);
     }
 }
