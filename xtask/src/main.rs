@@ -55,6 +55,11 @@ const USAGE: &str = "usage: cargo xtask TASK
                (by default with a scripted oracle; --llm URL --model NAME [--key-env VARIABLE]: with a model;
                --only TEXT: only tasks with TEXT in their class or name; --timeout SECONDS of a task; --json;
                --binary FILE: test FILE instead of building the program)
+  eval formats measure each feature that uses a language model on ten small pages, with a model and without
+               (by default with a scripted oracle; --llm URL --model NAME [--key-env VARIABLE]: with a model;
+               --without-model: without one; --only TEXT: only features with TEXT in their name;
+               --concurrency N requests at the same time; --timeout SECONDS of a task; --json;
+               --binary FILE: test FILE instead of building the program)
   eval pii     evaluate redactPII with a language model: precision and recall by entity
                 (--llm URL --model NAME: an OpenAI-compatible endpoint; --rounds N;
                 WEBSVC_LLM_KEY: its key)
@@ -102,6 +107,7 @@ fn run(arguments: &[&str]) -> Result {
         }
         ["cluster", "bench"] => cluster::run_bench(),
         ["eval", "agent", options @ ..] => eval::run_agent(options),
+        ["eval", "formats", options @ ..] => eval::run_formats(options),
         ["conformance", options @ ..] => conformance::run(&conformance::Options::parse(options)?),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),

@@ -62,7 +62,7 @@ pub async fn evaluate(
     let web = Oracle::new(all.clone()).endpoint().serve(web, ORACLE_URL).start().await;
     let is_search_needed = chosen.iter().any(|task| task.class == Class::Search);
     let crawled = if is_search_needed { SEARCHABLE } else { &[] };
-    let service = Program { path: program, chromium: chromium.as_deref(), model };
+    let service = Program { path: program, chromium: chromium.as_deref(), settings: model.settings() };
     let service = service.serve(&web, crawled).await?;
     let mut results = Vec::new();
     for task in chosen {

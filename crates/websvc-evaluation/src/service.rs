@@ -12,7 +12,6 @@ use tempfile::TempDir;
 use websvc_testkit::TestWeb;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
-use crate::endpoint::ModelEndpoint;
 use crate::error::EvaluationError;
 
 /// The API key of the service.
@@ -21,8 +20,8 @@ const KEY: &str = "fc-key-of-the-evaluation";
 /// The base URL of the oracle on the loopback web.
 pub(crate) const ORACLE_URL: &str = "http://oracle.test/v1";
 
-/// The time limit of a request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// The time limit of a request: the longest that a scrape may have, and some time for its response.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// The maximum time from the signal to the end of the process.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -35,7 +34,8 @@ const OUTPUT_BYTES: usize = 2_000;
 pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
     pub(crate) chromium: Option<&'a Path>,
-    pub(crate) model: &'a ModelEndpoint,
+    /// Settings in addition to those of the sites and the browser, as variables of the environment.
+    pub(crate) settings: Vec<(&'static str, String)>,
 }
 
 /// Numbers of the runs that have ended.
@@ -72,17 +72,7 @@ impl Program<'_> {
             }
             None => command.env("WEBSVC__BROWSER__CONCURRENCY", "0"),
         };
-        match self.model {
-            ModelEndpoint::Oracle => {
-                command.env("WEBSVC__LLM__BASE_URL", ORACLE_URL).env("WEBSVC__LLM__MODEL", "oracle");
-            }
-            ModelEndpoint::Remote { url, model, key } => {
-                // A model on a small machine takes minutes for a long prompt.
-                command.env("WEBSVC__LLM__BASE_URL", url).env("WEBSVC__LLM__MODEL", model);
-                command.env("WEBSVC__LLM__TIMEOUT_MS", "300000");
-                command.envs(key.iter().map(|key| ("WEBSVC__LLM__API_KEY", key)));
-            }
-        }
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -205,7 +205,7 @@ pub fn tasks() -> Vec<Task> {
 
 /// Returns the JSON Schema of a short notation: `"number"` is a number or null, `[x]` an array of `x`, and an object one
 /// whose fields are all required.
-fn expand(short: &Value) -> Value {
+pub(crate) fn expand(short: &Value) -> Value {
     match short {
         Value::String(kind) => json!({ "type": [kind, "null"] }),
         Value::Array(items) => {

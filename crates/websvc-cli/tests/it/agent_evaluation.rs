@@ -1,10 +1,12 @@
-//! The tasks of the agent with the oracle: a perfect but honest model solves all of them, if the service shows it the right
-//! passages, keeps what was collected, and makes no request that it must not make.
+//! The tasks of the evaluations with their oracles: a perfect but honest model solves all of them, if the service shows it the
+//! right passages, keeps what was collected, and makes no request that it must not make.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use websvc_evaluation::{EvaluationOptions, ModelEndpoint, TaskVerdict, evaluate};
+use websvc_evaluation::{
+    CaseResult, EvaluationOptions, FormatsOptions, ModelEndpoint, TaskVerdict, evaluate, evaluate_formats,
+};
 
 use crate::harness::skip;
 
@@ -38,4 +40,23 @@ async fn oracle_solves_all_tasks() {
         let note = result.message.as_deref().unwrap_or_default();
         assert!(!note.contains("No page that was read states"), "{}: {note}", result.id);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oracle_solves_all_tasks_of_formats() {
+    let options = FormatsOptions {
+        program: env!("CARGO_BIN_EXE_websvc").into(),
+        model: Some(ModelEndpoint::Oracle),
+        only: None,
+        task_timeout: Duration::from_secs(60),
+        concurrency: 2,
+    };
+    let report = evaluate_formats(&options, |result| println!("{result}")).await.unwrap();
+    println!("{report}");
+    // Without a model, rules and words are not always right.
+    let of_model = report.results.iter().filter(|result| result.has_model());
+    let (right, wrong): (Vec<&CaseResult>, Vec<&CaseResult>) = of_model.partition(|result| result.is_right());
+    let wrong: Vec<String> = wrong.into_iter().map(ToString::to_string).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(right.len() > 100, "{} tasks", right.len());
 }

@@ -2,6 +2,7 @@
 
 mod clean;
 mod context;
+mod faults;
 mod operators;
 mod requests;
 mod weak;

@@ -14,7 +14,8 @@ use decide::decide;
 #[cfg(test)]
 pub(crate) use rules::rule_text;
 use rules::{apply, compare, name_of};
-use view::{RequestKind, View};
+pub(crate) use view::RequestKind;
+use view::View;
 
 /// Characters of a token, about, in the usage that the oracle reports.
 const TOKEN_CHARS: usize = 4;
@@ -36,7 +37,7 @@ impl Oracle {
     #[must_use]
     pub fn endpoint(self) -> FakeModel {
         FakeModel::with_responder(move |body| match self.answer(body) {
-            Some(answer) => respond(body, &answer),
+            Some(answer) => respond(body, &answer.to_string()),
             None => FakeModel::bad_request("the oracle knows no task with this prompt"),
         })
     }
@@ -108,9 +109,8 @@ fn has_value(value: &Value) -> bool {
     !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty())
 }
 
-/// Returns a response of `chat/completions` with an estimated usage.
-fn respond(body: &Value, answer: &Value) -> Page {
-    let text = answer.to_string();
+/// Returns a response of `chat/completions` with this text and an estimated usage.
+pub(crate) fn respond(body: &Value, text: &str) -> Page {
     let (input, output) =
         (body["messages"].to_string().len() / TOKEN_CHARS, text.len().div_ceil(TOKEN_CHARS));
     let response = json!({

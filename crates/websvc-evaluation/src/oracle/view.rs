@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RequestKind {
+pub(crate) enum RequestKind {
     Step,
     Collect,
     Answer,
