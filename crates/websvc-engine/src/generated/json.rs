@@ -179,7 +179,7 @@ mod tests {
         } });
         let Value::Object(schema) = schema else { unreachable!() };
         let options = Json { schema: Some(schema), prompt: Some("and the guide".to_owned()) };
-        let Generated { content, by_model } = extract(&mut session, &options, &page).await;
+        let Generated { content, by_model } = extract(&mut session, &options, &page, None).await;
         assert_eq!((content, by_model), (Some(json!({ "pass": 99 })), true));
         let warnings = &session.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("llm.max_input_chars"), "{warnings:?}");

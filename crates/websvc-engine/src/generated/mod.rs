@@ -247,9 +247,9 @@ mod tests {
         let mut session =
             ModelSession { model: Some(model), stages: &stages, deadline, warnings: Vec::new() };
         let page = PageText { text: format!("\n{markdown}"), markdown_start: 1 };
-        let request = text_request("question", QUESTION, question, ANSWER_TOKENS);
+        let request = text_request(Feature::Question, QUESTION, question, ANSWER_TOKENS);
         let content = session.fitting(&page, &request, question).await;
-        let answer = text(&mut session, ContentRequest { content: &content, ..request }).await;
+        let answer = text(&mut session, None, ContentRequest { content: &content, ..request }).await;
         (answer, session.warnings)
     }
 

@@ -357,8 +357,8 @@ mod tests {
     #[tokio::test]
     async fn list_of_findings_that_is_full_is_no_answer() {
         let named = |count: usize| json!(vec![json!({ "text": "Qwlxi", "entity": "PERSON" }); count]);
-        let (text, warnings) = redacted("Ask Qwlxi or jo@a.test".to_owned(), named(MAX_FINDINGS - 1)).await;
-        assert!(text.ends_with("jo@a.test") && warnings.is_empty(), "{text} {warnings:?}");
+        let (text, warnings) = redacted("Ask Qwlxi or Bo Bo".to_owned(), named(MAX_FINDINGS - 1)).await;
+        assert!(text.starts_with("Ask ") && warnings.is_empty(), "{text} {warnings:?}");
         let (text, warnings) = redacted("Ask Qwlxi or jo@a.test".to_owned(), named(MAX_FINDINGS)).await;
         assert!(text.ends_with("<EMAIL>") && warnings.len() == 1, "{text} {warnings:?}");
     }
@@ -442,13 +442,5 @@ mod tests {
         let (redacted, warnings) = redacted(text.clone(), Value::Array(findings)).await;
         assert_eq!(redacted, text.replace("jo@a.test", "<EMAIL>"));
         assert!(warnings[0].contains("named nearly all text of 1 of 1 parts"), "{warnings:?}");
-    }
-
-    #[test]
-    fn parts_follow_the_limit_of_the_model() {
-        for (max_input_chars, expected) in [(48_000, PART_BYTES), (7_000, 3_500)] {
-            let model = FakeModel::new(|_| Ok(CompletionContent::Json(json!({}))));
-            assert_eq!(part_bytes(&model.with_max_input_chars(max_input_chars)), expected);
-        }
     }
 }

@@ -152,11 +152,14 @@ impl ModelSession<'_> {
                      {kept_chars} characters",
                     model.max_input_chars()
                 );
-                self.warn(request.format, &warning);
+                self.warn(request.feature.name(), &warning);
                 Cow::Owned(format!("{head}{selected}"))
             }
             Err(error) => {
-                self.warn(request.format, &format!("no passages of the long page were chosen: {error}"));
+                self.warn(
+                    request.feature.name(),
+                    &format!("no passages of the long page were chosen: {error}"),
+                );
                 Cow::Borrowed(text)
             }
         }
