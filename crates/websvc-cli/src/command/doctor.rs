@@ -121,8 +121,10 @@ mod tests {
     #[test]
     fn advice_does_not_refer_to_repository_files() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command/doctor");
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
+        let files = [directory.clone(), directory.join("llm")]
+            .into_iter()
+            .flat_map(|directory| std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()));
+        for path in files.filter(|path| path.is_file()) {
             let source = std::fs::read_to_string(&path).unwrap();
             let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
             let reference = lines.into_iter().find(|line| line.contains("docs/"));

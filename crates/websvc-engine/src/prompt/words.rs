@@ -112,8 +112,7 @@ impl PromptParser<'_> {
         }
         let is_alone = self.word(index + 1) == "only"
             || self.word_before(index) == "only"
-            || (matches!(self.word_before(index), "the" | "its")
-                && self.word(index.saturating_sub(2)) == "only");
+            || (matches!(self.word_before(index), "the" | "its") && self.is_only(index.saturating_sub(2)));
         let Some(is_used) = self.negation.switch() else { return true };
         self.params.sitemap = Some(match (is_used, is_alone) {
             (false, _) => SitemapMode::Skip,
@@ -121,6 +120,13 @@ impl PromptParser<'_> {
             (true, false) => SitemapMode::Include,
         });
         true
+    }
+
+    /// Returns whether a word is `only`, or a word after it that begins what follows: `only what the sitemap lists`.
+    fn is_only(&self, index: usize) -> bool {
+        let is_after = matches!(self.word(index), "what" | "from" | "in" | "by" | "use" | "with")
+            && self.word_before(index) == "only";
+        self.word(index) == "only" || is_after
     }
 
     fn query(&mut self, index: usize) -> bool {
@@ -364,6 +370,7 @@ mod tests {
         check("without sitemap", &json!({ "sitemap": "skip" }));
         check("ignore the sitemap", &json!({ "sitemap": "skip" }));
         check("only the sitemap", &json!({ "sitemap": "only" }));
+        check("only what the sitemap lists", &json!({ "sitemap": "only" }));
         check("use the sitemap", &json!({ "sitemap": "include" }));
         check("ignore query parameters", &json!({ "ignoreQueryParameters": true }));
     }

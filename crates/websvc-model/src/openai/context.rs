@@ -39,6 +39,10 @@ const MIN_CUT_TOKENS: f64 = 1_000.0;
 /// The reported tokens below which a server does not count the whole prompt, but only what was not in its cache.
 const MIN_REPORTED_TOKENS: u64 = 512;
 
+/// The minimum of a context from a refusal, in tokens. With less, no request could be sent until it is forgotten, and a wrong
+/// number is more likely than such a server.
+const MIN_REFUSED_CONTEXT: u32 = 2_048;
+
 /// The time for which the context from a refusal is used. The server may get a longer one.
 const REMEMBERED: Duration = Duration::from_secs(60 * 60);
 
@@ -137,13 +141,13 @@ impl ContextWindow {
         let Excess { prompt_tokens, context_tokens } = excess;
         let mut learned = self.learned.lock();
         if let Some(tokens) = context_tokens {
-            learned.context = Some((tokens, now + REMEMBERED));
+            learned.context = Some((tokens.max(MIN_REFUSED_CONTEXT), now + REMEMBERED));
         }
         let Some(tokens) = prompt_tokens.filter(|_| prompt.likely > 0.0) else { return learned.factor };
-        let factor = (f64::from(tokens) / prompt.likely).clamp(MIN_FACTOR, MAX_FACTOR * 2.0);
+        let factor = f64::from(tokens) / prompt.likely;
         let weight = if factor > learned.factor { WEIGHT_OF_REFUSAL } else { WEIGHT_OF_LESS };
         learned.update(factor, weight);
-        factor
+        factor.clamp(MIN_FACTOR, MAX_FACTOR * 2.0)
     }
 
     /// Learns from the tokens of a prompt that the server reports, and of which `cached` were in its cache. Returns whether it
@@ -245,6 +249,15 @@ mod tests {
         let excess = Excess { prompt_tokens: None, context_tokens: Some(32_768) };
         assert_eq!(window.learn_refusal(prompt(3_000.0), excess, now), window.factor());
         assert_eq!(window.tokens(now), Some(16_384));
+    }
+
+    #[test]
+    fn refusal_with_a_wrong_number_stops_no_later_request() {
+        let window = ContextWindow::new(None, None);
+        let excess = Excess { prompt_tokens: Some(90_000), context_tokens: Some(16) };
+        assert!(window.learn_refusal(prompt(700.0), excess, Instant::now()) <= MAX_FACTOR * 2.0);
+        assert_eq!(window.tokens(Instant::now()), Some(MIN_REFUSED_CONTEXT));
+        assert!((window.factor() - 1.0).abs() < 1e-9, "{}", window.factor());
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn error(status: u16, message: &str) -> Page {
         .status(status)
 }
 
-fn with_usage(answer: &str, usage: Value) -> Page {
+fn with_usage(answer: &str, usage: &Value) -> Page {
     let message = json!({ "role": "assistant", "content": answer });
     json_page(&json!({ "choices": [{ "message": message, "finish_reason": "stop" }], "usage": usage }))
 }
@@ -127,7 +127,7 @@ pub(super) const FAULTS: &[Fault] = &[
     any("content-number", |_| content(&json!(42)), Failure("cannot be used")),
     any("content-object", |_| content(&json!({ "text": {} })), Failure("cannot be used")),
     any("content-blank", |_| content(&json!(" \n".repeat(50_000))), Failure("cannot be used")),
-    any("refusal", refusal, Failure("cannot be used")),
+    any("refusal", refusal, Failure("the model refused")),
     any("length", |answer| choice(&json!({ "content": answer }), "length"), Failure("cannot be used")),
     any("filtered", |answer| choice(&json!({ "content": answer }), "content_filter"), Either),
     any("ended-by-error", |answer| choice(&json!({ "content": answer }), "error"), Either),
@@ -152,11 +152,11 @@ pub(super) const FAULTS: &[Fault] = &[
     any("plain-type", |answer| FakeModel::text(answer).header("content-type", "text/html"), Answer),
     any("compressed", |answer| FakeModel::text(answer).encoded(Coding::Gzip), Answer),
     any("in-pieces", |answer| FakeModel::text(answer).slow(64, Duration::from_millis(5)), Answer),
-    any("usage-negative", |answer| with_usage(answer, json!({ "prompt_tokens": -5 })), Answer),
-    any("usage-text", |answer| with_usage(answer, json!("many")), Answer),
+    any("usage-negative", |answer| with_usage(answer, &json!({ "prompt_tokens": -5 })), Answer),
+    any("usage-text", |answer| with_usage(answer, &json!("many")), Answer),
     fault(
         "usage-huge",
-        |answer| with_usage(answer, json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX })),
+        |answer| with_usage(answer, &json!({ "prompt_tokens": u64::MAX, "completion_tokens": u64::MAX })),
         Either,
         Answer,
     ),
