@@ -40,7 +40,7 @@ const SETTINGS: &[&str] = &[
 /// The maximum size of `/tmp`, in bytes. Chromium has a directory of its own for temporary files.
 const MAX_TEMPORARY_BYTES: &str = "67108864";
 
-/// Whether local Chromiums run in bubblewrap.
+/// The use of bubblewrap for local Chromiums.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BubblewrapMode {
     /// In `/usr/bin/bwrap`, if it is installed and works.

@@ -15,7 +15,7 @@ use crate::endpoint::RemoteEndpoint;
 pub struct BrowserConfig {
     /// The executable. Without it, the usual locations are searched.
     pub path: Option<PathBuf>,
-    /// Whether local processes run in bubblewrap. Linux only.
+    /// The use of bubblewrap for local processes. Linux only.
     pub bubblewrap: BubblewrapMode,
     /// A remote browser, to use in place of a local process.
     pub remote: Option<Remote>,

@@ -93,7 +93,7 @@ async fn chromium_in_bubblewrap_sees_its_own_directory_only() {
     for hidden in [&*secret, Path::new("/etc/passwd"), Path::new("/root"), Path::new("/home")] {
         assert_eq!(navigate(hidden).await.as_deref(), Some(missing), "{}", hidden.display());
     }
-    // Programs and libraries are no secret, and without them Chromium could not run.
+    // Programs and libraries are not secret, and without them Chromium could not run.
     assert_eq!(navigate(Path::new("/usr")).await.as_deref(), has_policies.then_some(blocked));
     let own = chromium.directory().to_owned();
     assert!(own.exists());
