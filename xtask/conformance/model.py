@@ -1,6 +1,7 @@
 """A stand-in for a language model: an OpenAI-compatible endpoint on loopback whose answers follow from the request alone.
 
 Its decisions and values come from the texts that the service sends, by the format in `crates/websvc-agent/src/prompt.rs`.
+A message begins with the content between delimiters. The instructions and the task follow it.
 It prints its port as the first line. A task that begins with "wait" gets no answer.
 """
 
@@ -14,6 +15,8 @@ MODEL = "conformance"
 ROW = re.compile(r"\|\s*([A-Z]\w+)\s*\|\s*(\d+)\s*\|")
 # The first heading of a page, alone in its line or at the beginning of a passage.
 HEADING = re.compile(r"^(?:\[p\d+\.\d+\] )?# (.+)$", re.MULTILINE)
+# The content of a message, and what follows it.
+MESSAGE = re.compile(r"\A<(web-content[-0-9]*)>\n(.*?)\n</\1>\n\n(.*)\Z", re.DOTALL)
 LINK = re.compile(r'link "([^"]+)".*\[ref=(e\d+)\]')
 
 
@@ -44,13 +47,12 @@ def decide(text):
     return decision("search", text=section(text, "Task")[0])
 
 
-def values(text, properties):
-    """Returns the values for the fields of a schema that a draft or the passages of a text state. Without fields, all."""
-    content = text.partition("<web-content")[2]
+def values(content, properties):
+    """Returns the values for the fields of a schema that a draft or the passages of a content state. Without fields, all."""
     found = {"teas": [{"name": name} for name in HEADING.findall(content)]}
     if row := ROW.search(content):
         found |= {"leaf": row.group(1), "grams": int(row.group(2))}
-    if draft := section(text, "Draft"):
+    if draft := section(content, "Draft"):
         try:
             found |= {name: value for name, value in json.loads(draft[0]).items() if value is not None}
         except ValueError:
@@ -61,15 +63,14 @@ def values(text, properties):
     return nothing | {name: value for name, value in found.items() if name in properties}
 
 
-def act(text):
+def act(content, task):
     """Returns the next action on a page in a browser: a click on the link that the task names, then the title as the answer."""
-    task = text.split("\n", 1)[0]
-    outline = text.partition("\nOutline")[2]
+    outline = content.partition("\nOutline")[2]
     for name, reference in LINK.findall(outline):
-        if name in task and "Earlier steps:" not in text:
-            return {"note": "", "action": "click", "ref": reference, "text": ""}
-    title = re.search(r"^Title: (.*)$", text, re.MULTILINE)
-    return {"note": "", "action": "done", "ref": "", "text": title.group(1) if title else ""}
+        if name in task and "Earlier steps:" not in content:
+            return {"why": "It is the link.", "note": "", "action": "click", "ref": reference, "text": ""}
+    title = re.search(r"^Title: (.*)$", content, re.MULTILINE)
+    return {"why": "The page is open.", "note": "", "action": "done", "ref": "", "text": title.group(1) if title else ""}
 
 
 def describe_brand():
@@ -86,17 +87,18 @@ def answer(body):
     response_format = body.get("response_format")
     schema = (response_format or {}).get("json_schema", {}).get("schema", {})
     properties = schema.get("properties") or {}
-    instructions = text.partition("<web-content")[0]
+    message = MESSAGE.match(text)
+    content, instructions = message.group(2, 3) if message else ("", text)
     if (section(instructions, "Task") or [""])[0].startswith("wait"):
         return None
     if section(instructions, "Step"):
         return json.dumps(decide(text))
-    if instructions.startswith("Task: "):
-        return json.dumps(act(text))
+    if task := re.search(r"^Task: (.*)$", instructions, re.MULTILINE):
+        return json.dumps(act(content, task.group(1)))
     if "primaryButton" in properties:
         return json.dumps(describe_brand())
     if response_format:
-        return json.dumps(values(text, properties))
+        return json.dumps(values(content, properties))
     return "Tea is brewed with hot water."
 
 

@@ -261,7 +261,7 @@ await check("feedback", () =>
     const rating = { searchId, rating: "good", valuableSources: [{ url: page, reason: "complete" }] };
     const { success, feedbackId } = JSON.parse(await server.use("firecrawl_search_feedback", rating));
     assert.ok(success && feedbackId);
-    const repeated = JSON.parse(await server.use("firecrawl_feedback", { endpoint: "search", jobId: searchId, rating: "bad", note: "too old" }));
+    const repeated = JSON.parse(await server.use("firecrawl_feedback", { endpoint: "search", jobId: searchId, rating: "good", note: "as before", valuableSources: [{ url: page, reason: "complete" }] }));
     assert.deepEqual([repeated.alreadySubmitted, repeated.feedbackId], [true, feedbackId]);
     const jobId = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
     const unknown = JSON.parse(await server.use("firecrawl_feedback", { endpoint: "map", jobId, rating: "bad", note: "empty" }));
