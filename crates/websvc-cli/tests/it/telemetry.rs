@@ -146,7 +146,12 @@ async fn pretty_log_format_is_human_readable() {
     let service = Service::start_logging(command.env("WEBSVC__LOG__FORMAT", "pretty"), &log);
     search(&service, &[("x-request-id", "mine-1")], json!({ "query": "tea" })).await;
     let read = || std::fs::read_to_string(&log).unwrap();
-    until("the request has a log line", || read().contains("status=200 request_id=mine-1")).await;
+    let has_line = |log: &str| {
+        log.lines().any(|line| {
+            line.contains(" path=\"/v2/search\" status=200 ") && line.ends_with(" request_id=mine-1")
+        })
+    };
+    until("the request has a log line", || has_line(&read())).await;
     assert!(read().contains(" INFO websvc_server::service: request "), "{}", read());
     let output = serve_command(&site).env("WEBSVC_LOG", "websvc=loud").output().unwrap();
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("WEBSVC_LOG"));
