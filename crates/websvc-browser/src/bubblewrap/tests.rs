@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn arguments(executable: &str) -> Vec<String> {
     let bubblewrap = Bubblewrap::find(&BubblewrapMode::Required("/opt/bwrap".into())).unwrap();
-    let command = bubblewrap.command(Path::new(executable), Some(Path::new("/tmp/own")));
+    let command = bubblewrap.command(Path::new(executable), Some(Path::new("/profile")));
     command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
@@ -27,7 +27,7 @@ fn arguments(executable: &str) -> Vec<String> {
 fn only_its_own_directory_is_writable() {
     let arguments = arguments("/opt/google/chrome/chrome");
     let writable: Vec<_> = arguments.windows(2).filter(|pair| pair[0] == "--bind").collect();
-    assert_eq!(writable, [["--bind", "/tmp/own"]]);
+    assert_eq!(writable, [["--bind", "/profile"]]);
     assert!(arguments.windows(2).any(|pair| pair == ["--ro-bind", "/opt/google/chrome"]), "{arguments:?}");
     assert_eq!(arguments.last().unwrap(), "/opt/google/chrome/chrome");
 }
@@ -36,7 +36,7 @@ fn only_its_own_directory_is_writable() {
 fn executable_of_the_system_needs_no_directory_of_its_own() {
     let arguments = arguments("/usr/lib/chromium/chromium");
     let shown: Vec<_> = arguments.windows(2).filter(|pair| pair[0] == "--ro-bind").collect();
-    assert!(shown.iter().all(|pair| pair[1].starts_with("/tmp/own/")), "{shown:?}");
+    assert!(shown.iter().all(|pair| pair[1].starts_with("/profile/")), "{shown:?}");
 }
 
 #[test]
