@@ -30,8 +30,10 @@ impl Installation {
             match major_version(bubblewrap.command(&path, None), limit).await {
                 Ok(major) => return Ok(Self::new(path, major, Some(bubblewrap))),
                 Err(source) if matches!(config.bubblewrap, BubblewrapMode::Required(_)) => {
-                    let log = "browser.bubblewrap: Chromium does not start in bubblewrap".to_owned();
-                    return Err(BrowserError::Start { source, log });
+                    // The source is what logs and `websvc doctor` show.
+                    let reason = format!("it does not run in browser.bubblewrap: {source}");
+                    let source = io::Error::new(source.kind(), reason);
+                    return Err(BrowserError::Start { source, log: String::new() });
                 }
                 Err(reason) => {
                     tracing::info!(%reason, "Chromium runs without bubblewrap, in which it does not start here");

@@ -67,6 +67,7 @@ mod vocabulary;
 mod writer_handle;
 mod writer_thread;
 
+pub use analysis::is_stop_word;
 pub use document::{Document, Image, Link, News};
 pub use document_terms::{
     DocumentTerms, EXPLICIT_LABEL, ImageUrlTerms, NEWS_LABEL, folded_words, label_of_country, one_extension,

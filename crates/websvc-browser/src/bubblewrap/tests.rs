@@ -108,6 +108,7 @@ async fn bubblewrap_that_is_required_and_missing_is_an_error() {
     let bubblewrap = BubblewrapMode::Required("/no/such/bwrap".into());
     let config = BrowserConfig { bubblewrap, start_timeout: PATIENCE, ..BrowserConfig::default() };
     let error = Installation::detect(path, &config).await.unwrap_err();
-    let BrowserError::Start { log, source: _ } = &error else { panic!("{error:?}") };
-    assert!(log.contains("browser.bubblewrap"), "{log}");
+    let BrowserError::Start { source, log: _ } = &error else { panic!("{error:?}") };
+    let reason = source.to_string();
+    assert!(reason.contains("browser.bubblewrap: No such file"), "{reason}");
 }

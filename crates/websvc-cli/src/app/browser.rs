@@ -59,8 +59,15 @@ fn bubblewrap_mode(configured: Option<&Path>) -> BubblewrapMode {
 
 /// Returns the configuration of the remote Chromium, if there is one.
 fn remote(config: &Config) -> Result<Option<Remote>> {
-    let config::Browser { path, cdp_url, egress_listen, egress_host, egress_allowed_networks, .. } =
-        &config.browser;
+    let config::Browser {
+        path,
+        bubblewrap,
+        cdp_url,
+        egress_listen,
+        egress_host,
+        egress_allowed_networks,
+        ..
+    } = &config.browser;
     let Some(cdp_url) = cdp_url else {
         let is_unset = egress_listen.is_none() && egress_host.is_none() && egress_allowed_networks.is_empty();
         ensure!(
@@ -72,6 +79,10 @@ fn remote(config: &Config) -> Result<Option<Remote>> {
     ensure!(
         path.is_none(),
         "browser.path and browser.cdp_url are both set: use a local browser or a remote one"
+    );
+    ensure!(
+        !matches!(bubblewrap_mode(bubblewrap.as_deref()), BubblewrapMode::Required(_)),
+        "browser.bubblewrap and browser.cdp_url are both set: a remote browser does not run in bubblewrap of this machine"
     );
     // The operator has chosen the URL, so it may be on any network. Pages are still guarded.
     let client = client_with(config, AddressGuard::open())?;
@@ -125,6 +136,10 @@ mod tests {
             (
                 "path = '/x'\ncdp_url = 'http://127.0.0.1:9222'".to_owned(),
                 "browser.path and browser.cdp_url are both set",
+            ),
+            (
+                format!("bubblewrap = '/usr/bin/bwrap'\n{remote}"),
+                "browser.bubblewrap and browser.cdp_url are both set",
             ),
             ("cdp_url = '127.0.0.1:9222'".to_owned(), "browser.cdp_url: not the address of a remote browser"),
             ("cdp_url = 'ftp://a.test'".to_owned(), "must be ws, wss, http or https"),

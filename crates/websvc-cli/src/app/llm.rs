@@ -37,6 +37,11 @@ pub(crate) fn model(config: &Config) -> Result<Option<FailoverModel>> {
     let mut endpoints = vec![first];
     for (at, fallback) in fallbacks.iter().enumerate() {
         let section = section(at + 1);
+        ensure!(
+            !fallback.combine,
+            "{section}.combine is set: requests are combined before it is known which endpoint \
+            answers them; set llm.combine in its place"
+        );
         let found = endpoint(config, &section, fallback)?;
         endpoints.push(found.with_context(|| format!("{section}.base_url is missing"))?);
     }

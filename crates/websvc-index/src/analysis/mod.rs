@@ -10,3 +10,4 @@ pub(crate) use fold::{fold, folded};
 pub(crate) use forms::{FormCache, Forms};
 pub(crate) use language::{Language, detect};
 pub(crate) use segment::{Kind, Word, each_word, head};
+pub use stopwords::is_stop_word;

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::folded;
+
 /// The languages of each stop word as a bit set: bit `n` is the list with index `n`. One lookup finds all languages,
 /// which makes the detection of the language of a text fast.
 static LANGUAGES_OF: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
@@ -20,6 +22,12 @@ static LANGUAGES_OF: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
 
 /// Upper bound of the bytes of a stop word.
 const MAX_BYTES: usize = 20;
+
+/// Returns whether a word, in lower case, is a stop word of one of the languages with these codes, such as `en`.
+#[must_use]
+pub fn is_stop_word(codes: &[&str], lower: &str) -> bool {
+    languages_of(&folded(lower)).any(|language| codes.contains(&language))
+}
 
 /// Returns true if `folded` is a stop word of the language with this code.
 pub(crate) fn contains(code: &str, folded: &str) -> bool {

@@ -99,6 +99,7 @@ fn fallbacks_have_an_endpoint_each_and_a_maximum() {
     check(fallback, Err("llm.fallback is set, but llm.base_url is missing"));
     check_with("[[llm.fallback]]\nmodel = 'm'", Err("llm.fallback[0].base_url is missing"));
     check_with("[[llm.fallback]]\nconcurrency = 2", Err("llm.fallback[0].base_url is missing"));
+    check_with(&format!("{fallback}combine = true"), Err("llm.fallback[0].combine is set"));
     check_with(&format!("{fallback}concurrency = 0"), Err("llm.fallback[0].concurrency is 0"));
     let headers = "headers = { host = 's3cret' }";
     check_with(&format!("{fallback}{fallback}{headers}"), Err("llm.fallback[1].headers: "));
