@@ -1,7 +1,7 @@
 //! The instructions of requests to the model. A change of their meaning is a new file, so that versions can be compared.
 
 /// The instructions of a decision.
-pub(crate) const DECIDE: &str = include_str!("instructions/v3.txt");
+pub(crate) const DECIDE: &str = include_str!("instructions/v4.txt");
 
 /// The instructions to extract the data of a page.
 pub(crate) const COLLECT: &str = include_str!("instructions/collect-v1.txt");

@@ -5,7 +5,7 @@
 //! - `## Task`: the prompt of the user, as it is.
 //! - `## Fields`, with a schema: one line `- PATH: TYPE. DESCRIPTION` per field, such as `- teas[].price: number`.
 //! - `## Earlier tasks`, in a thread: one line `N. PROMPT` per turn.
-//! - the last section names the kind of the request: `## Step` for a decision (instructions `v3.txt`), with a line
+//! - the last section names the kind of the request: `## Step` for a decision (instructions `v4.txt`), with a line
 //!   `Step 3 of 25. Today is 2026-11-26.`, `Your last answer was refused: REASON` and `This is the last step: …` where they
 //!   apply, and then `Already read: …`, `Not read yet: …` and `Possible actions: …`; `## Collect` for the values of a page (`collect-v1.txt`); `## Answer` for the final answer (`compose-v1.txt`, or
 //!   `compose-text-v1.txt` for a text).

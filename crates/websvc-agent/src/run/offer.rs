@@ -90,8 +90,9 @@ impl Run<'_> {
             let kept = self.pages.kept();
             offer.pages = kept.map(|(index, _)| format!("p{}", index + 1)).collect();
             offer.unread = self.unread_references();
-            self.add_tools(&mut offer);
+            // Small models prefer what comes first: what was read comes before what would have to be read.
             self.add_memory_actions(&mut offer);
+            self.add_tools(&mut offer);
         }
         if self.can_answer() {
             offer.actions.push("done");
@@ -121,10 +122,10 @@ impl Run<'_> {
         let kept = || self.pages.kept().map(|(index, page)| (&self.pages.entries()[index], page));
         let reads = self.environment.tools().contains(&ToolKind::Scrape);
         for (name, makes_sense) in [
+            ("collect", kept().any(|(entry, _)| !is_collected(entry))),
             ("find", kept().map(|(_, page)| page.passages.len()).sum::<usize>() > self.shown.passages),
             ("links", reads && kept().any(|(_, page)| self.has_unread_link(page))),
             ("more", kept().any(|(entry, page)| entry.seen < page.passages.len())),
-            ("collect", kept().any(|(entry, _)| !is_collected(entry))),
         ] {
             if makes_sense {
                 offer.actions.push(name);
