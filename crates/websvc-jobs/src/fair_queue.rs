@@ -1,6 +1,6 @@
 //! Round robin between teams, and between the jobs of each team.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// The running jobs in their fair order.
 #[derive(Debug, Default)]
@@ -14,17 +14,17 @@ pub(crate) struct FairQueue {
 impl FairQueue {
     /// Replaces the set of running jobs. Jobs that were in the queue keep their positions.
     pub(crate) fn sync(&mut self, running: &[(i64, String)]) {
-        let is_running =
-            |team: &str, job: i64| running.iter().any(|(number, owner)| *number == job && owner == team);
+        let owners: HashMap<i64, &str> =
+            running.iter().map(|(number, team)| (*number, team.as_str())).collect();
+        let mut queued = HashSet::new();
         for (team, jobs) in &mut self.jobs {
-            jobs.retain(|job| is_running(team, *job));
+            jobs.retain(|job| owners.get(job) == Some(&team.as_str()));
+            queued.extend(jobs.iter().copied());
         }
-        for (number, team) in running {
-            let jobs = self.jobs.entry(team.clone()).or_default();
-            if !jobs.contains(number) {
-                jobs.push_back(*number);
-            }
-            if !self.teams.contains(team) {
+        for (number, team) in running.iter().filter(|(number, _)| !queued.contains(number)) {
+            let is_known = self.teams.contains(team);
+            self.jobs.entry(team.clone()).or_default().push_back(*number);
+            if !is_known {
                 self.teams.push_back(team.clone());
             }
         }

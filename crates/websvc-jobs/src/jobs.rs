@@ -9,13 +9,14 @@ use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
 use websvc_store::{
-    CancelJobOutcome, CreateJobOutcome, DeadLetterFilter, DeadLetterPage, JobDocumentPage, JobError, JobKind,
-    JobOverview, JobRecord, JobUrl, NewJob, Store, StoreError, WebhookStats,
+    CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, DeadLetterFilter,
+    DeadLetterPage, JobDocumentPage, JobError, JobKind, JobOverview, JobRecord, JobUrl, NewJob, Store,
+    StoreError, WebhookAttempt, WebhookStats,
 };
 use websvc_transport::{Client, ShutdownError};
 
-use crate::completion_batch::CompletionBatcher;
 use crate::config::JobsConfig;
+use crate::group_commit::GroupCommit;
 use crate::in_flight::InFlight;
 use crate::robots::Robots;
 use crate::runner::POLL_INTERVAL;
@@ -62,8 +63,11 @@ pub(crate) struct Inner {
     pub(crate) scheduler_wakeup: Notify,
     pub(crate) charged: ChargedCredits,
     pub(crate) watchers: JobWatchers,
-    pub(crate) completions: CompletionBatcher,
+    /// The completions of pages, by job on a server: at most one for each page in flight.
+    pub(crate) completions: GroupCommit<CompressedCompletion, CompletionOutcome>,
     pub(crate) in_flight: InFlight,
+    /// The outcomes of attempts to deliver events.
+    pub(crate) webhook_attempts: GroupCommit<WebhookAttempt, ()>,
     /// Wakes the webhook scheduler when there may be events to deliver.
     pub(crate) webhook_wakeup: Notify,
     /// True if a job was cancelled whose pending events are to be dropped.
@@ -110,7 +114,8 @@ impl Jobs {
                 scheduler_wakeup: Notify::new(),
                 charged: ChargedCredits::default(),
                 watchers: JobWatchers::new(poll),
-                completions: CompletionBatcher::default(),
+                completions: GroupCommit::default(),
+                webhook_attempts: GroupCommit::default(),
                 in_flight: InFlight::default(),
                 webhook_wakeup: Notify::new(),
                 has_abandoned_events: AtomicBool::new(false),

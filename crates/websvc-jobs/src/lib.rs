@@ -8,11 +8,11 @@
 #![deny(missing_docs)]
 
 mod active;
-mod completion_batch;
 mod config;
 mod crawl_links;
 mod credits;
 mod fair_queue;
+mod group_commit;
 mod hosts;
 mod in_flight;
 mod jobs;

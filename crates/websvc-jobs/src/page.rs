@@ -24,7 +24,7 @@ use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
 use crate::credits::hold;
 use crate::hosts::{HostReachability, RequestOutcome, UNREACHABLE, pace_key};
-use crate::jobs::{Inner, Jobs, JobsError};
+use crate::jobs::{Inner, Jobs, JobsError, now_ms};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 use outcome::scrape;
@@ -472,7 +472,12 @@ fn write(inner: &Inner, completion: UrlCompletion) -> Result<CompletionOutcome, 
         // The page is charged up to the credits that are held.
         tracing::error!(error = &error as &dyn std::error::Error, "credit lease could not be extended");
     }
-    inner.completions.write(&inner.store, &inner.config, completion.compress())
+    let completion = completion.compress();
+    // A file has one transaction at a time, so the completions of all jobs share it.
+    let key = if inner.store.is_shared() { completion.job() } else { 0 };
+    inner.completions.write(key, completion, |completions| {
+        inner.store.complete_job_urls(completions, &inner.config.limits, now_ms())
+    })
 }
 
 /// Notifies the watchers of a job, and the webhook scheduler, that a page ended.

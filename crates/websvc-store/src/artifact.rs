@@ -3,7 +3,7 @@
 //! A record has three states, so that no file is ever without one: *arriving* before and while its content is written,
 //! *ready* while it may be read, and *leaving* until its content is deleted.
 
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
@@ -96,7 +96,7 @@ impl Store {
         record: &ArtifactRecord,
         max_bytes: u64,
     ) -> Result<ReserveOutcome, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Artifacts, Durability::Process, |transaction| {
             let reserved_bytes = reserved_bytes(transaction)?;
             let needed = reserved_bytes.saturating_add(record.bytes);
             let Some(remaining) = max_bytes.checked_sub(needed) else {
@@ -114,7 +114,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn publish_artifact(&self, id: &str) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             transaction
                 .execute(
                     "UPDATE artifacts SET state = 'ready' WHERE id = ?1 AND state = 'arriving'",
@@ -145,7 +145,7 @@ impl Store {
         now_ms: u64,
         abandoned_ms: u64,
     ) -> Result<Vec<ArtifactRecord>, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Artifacts, Durability::Process, |transaction| {
             transaction.execute(
                 "UPDATE artifacts SET state = 'leaving' WHERE state = 'ready' AND expires_at <= ?1",
                 params![now_ms],
@@ -168,7 +168,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn remove_artifact(&self, id: &str) -> Result<(), StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM artifacts WHERE id = ?1", params![id]).map(drop)
         })
     }

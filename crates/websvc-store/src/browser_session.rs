@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::sql::{self, Row, Transaction, params};
@@ -96,7 +96,7 @@ impl Store {
         let Some(replica) = self.membership().id() else { return Ok(CreateBrowserSessionOutcome::NotJoined) };
         let NewBrowserSession { id, team, key, scrape, stream_web_view, ttl } = session;
         let expires_at = crate::clock::add_ms(now_ms, *ttl);
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Team(team), Durability::Process, |transaction| {
             sweep(transaction, now_ms)?;
             let used = "SELECT number FROM browser_sessions WHERE scrape = ?1";
             if scrape.is_some()
@@ -204,9 +204,9 @@ impl Store {
     /// # Errors
     /// Failures of the database; then it counts as destroyed once this process has ended.
     pub fn end_browser_session(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             let sql = "UPDATE browser_sessions SET destroyed_at = ?2 WHERE id = ?1 AND destroyed_at IS NULL";
-            transaction.execute(sql, params![id, now_ms]).map(|rows| rows == 1)
+            transaction.last().execute(sql, params![id, now_ms]).map(|rows| rows == 1)
         })
     }
 
@@ -215,7 +215,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn delete_browser_session(&self, id: &str) -> Result<(), StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM browser_sessions WHERE id = ?1", params![id]).map(drop)
         })
     }

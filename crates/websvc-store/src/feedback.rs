@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::sql::{self, Row, Transaction, params};
@@ -180,7 +180,7 @@ impl Store {
     ) -> Result<PutFeedbackOutcome, StoreError> {
         let NewFeedback { id, team, key, result, operation, target, rating, content } = feedback;
         let digest = result_digest(result);
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Team(team), Durability::Process, |transaction| {
             let sql = "INSERT INTO feedback (id, team, key, result, operation, target, rating, content, created_at) \
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (team, result) DO NOTHING";
             let key = key.as_ref().map(KeyId::as_str);

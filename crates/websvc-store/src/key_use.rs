@@ -25,14 +25,16 @@ impl Store {
 
 impl Shared {
     pub(crate) fn flush_key_uses(&self) -> Result<(), StoreError> {
-        let uses = self.access.drain_key_uses();
+        let mut uses = self.access.drain_key_uses();
         if uses.is_empty() {
             return Ok(());
         }
-        let written = self.database.write(Durability::Process, |transaction| {
+        // Processes that update the same keys do so in the same order.
+        uses.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        let written = self.database.write_shared(Durability::Process, |transaction| {
             let sql = "UPDATE keys SET last_used_at = ?2 WHERE id = ?1 AND coalesce(last_used_at, 0) < ?2";
             for key_use in &uses {
-                transaction.execute(sql, params![key_use.key.as_str(), key_use.at_ms])?;
+                transaction.enqueue(sql, params![key_use.key.as_str(), key_use.at_ms])?;
             }
             Ok(())
         });

@@ -127,5 +127,5 @@ pub use team::{
 };
 pub use webhook::{
     DeadLetter, DeadLetterFilter, DeadLetterPage, DeliveryOutcome, DueWebhook, JobEvent, NewWebhook,
-    WebhookDelivery, WebhookQueue, WebhookSource, WebhookStats, WebhookSweepReport,
+    WebhookAttempt, WebhookDelivery, WebhookQueue, WebhookSource, WebhookStats, WebhookSweepReport,
 };

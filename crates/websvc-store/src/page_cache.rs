@@ -1,7 +1,7 @@
 //! The page cache: stores, reads, evicts and purges pages.
 //!
-//! The oldest pages are evicted first, in small transactions. So the write lock is never held for long, even if the
-//! limit was lowered, or one large page replaces many small ones.
+//! The oldest pages are evicted first, in small transactions. So no lock is held for long, even if the limit was lowered,
+//! or one large page replaces many small ones.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::clock::add_ms;
+use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
@@ -19,6 +20,8 @@ use crate::store::Store;
 const COMPRESSION_LEVEL: i32 = 1;
 /// Approximate size of a row and its index entries, without its strings.
 const ROW_OVERHEAD_BYTES: u64 = 128;
+/// Selects the size of the cache. On a server the totals are divided into several rows.
+const SIZE: &str = "SELECT CAST(sum(pages) AS BIGINT), CAST(sum(bytes) AS BIGINT) FROM page_totals";
 /// Maximum of rows that one transaction deletes.
 const BATCH_ROWS: u32 = 64;
 /// Maximum size of a body. A larger one in the database is damage, which must not cause a huge allocation.
@@ -41,17 +44,15 @@ impl Store {
             return Ok(PutOutcome::TooLarge { bytes: entry.size, limit });
         }
         let bounds = CacheBounds::new(limits, page.fetched_at_ms);
-        let mut total_evicted = 0;
-        loop {
-            let result = self.database().write_pages(|transaction| put(transaction, &entry, bounds))?;
-            match result {
-                PutResult::Stored { evicted } => {
-                    return Ok(PutOutcome::Stored { evicted: total_evicted + evicted });
-                }
-                PutResult::EvictMore { evicted } => total_evicted += evicted,
-                PutResult::Outdated => return Ok(PutOutcome::Outdated),
-            }
+        let Some(mut eviction) = self.write_pages(|transaction| put(transaction, &entry, bounds))? else {
+            return Ok(PutOutcome::Outdated);
+        };
+        let mut evicted = eviction.evicted;
+        while !eviction.is_enough {
+            eviction = self.write_pages(|transaction| evict(transaction, bounds, Some(&page.key)))?;
+            evicted += eviction.evicted;
         }
+        Ok(PutOutcome::Stored { evicted })
     }
 
     /// Returns the page with this key, whatever its age.
@@ -97,7 +98,9 @@ impl Store {
     /// Failures of the database.
     pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
         let bounds = CacheBounds::new(limits, now_ms);
-        self.delete_in_batches(|transaction| evict(transaction, bounds, 0).map(|eviction| eviction.evicted))
+        self.delete_in_batches(|transaction| {
+            evict(transaction, bounds, None).map(|eviction| eviction.evicted)
+        })
     }
 
     /// Deletes every variant of a URL, and returns how many there were.
@@ -126,6 +129,11 @@ impl Store {
         self.database().read(size)
     }
 
+    /// Changes pages in a transaction. They can be fetched again, so it survives a crash of the process only.
+    fn write_pages<T>(&self, work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>) -> Result<T, StoreError> {
+        self.database().write_rows(Durability::Process, work)
+    }
+
     /// Repeats a deletion, one transaction at a time, until it deletes nothing. Returns the number of deleted rows.
     fn delete_in_batches(
         &self,
@@ -133,7 +141,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut deleted = 0;
         loop {
-            match self.database().write_pages(&mut delete)? {
+            match self.write_pages(&mut delete)? {
                 0 => return Ok(deleted),
                 rows => deleted += rows,
             }
@@ -154,74 +162,66 @@ impl CacheBounds {
     }
 }
 
-/// Result of one transaction that stores a page.
-enum PutResult {
-    Stored {
-        evicted: u64,
-    },
-    /// Another transaction must evict more entries before the page fits.
-    EvictMore {
-        evicted: u64,
-    },
-    Outdated,
-}
-
-fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) -> sql::Result<PutResult> {
-    let page = entry.page;
-    let variant = page.key.stored_variant();
-    if let Some(owner) = page.key.owner()
+/// Stores a page, and evicts a part of the others if they are too many. Returns `None` if a newer version is stored.
+fn put(
+    transaction: &Transaction<'_>,
+    entry: &Entry<'_>,
+    bounds: CacheBounds,
+) -> sql::Result<Option<Eviction>> {
+    if let Some(owner) = entry.page.key.owner()
         && !owner_exists(transaction, owner)?
     {
         // Its team was deleted while the page was fetched, so no request could read it.
-        return Ok(PutResult::Outdated);
+        return Ok(None);
     }
-    let has_newer: bool = transaction.query_row(
-        "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3 \
-         AND fetched_at <= ?4)",
-        params![page.key.url(), variant, page.fetched_at_ms, add_ms(page.fetched_at_ms, MAX_LEAD)],
-        |row| row.get(0),
-    )?;
-    if has_newer {
-        return Ok(PutResult::Outdated);
+    let Some((bytes, oldest_ms)) = entry.insert(transaction)? else { return Ok(None) };
+    if bytes.saturating_add(entry.size) <= bounds.max_bytes
+        && oldest_ms.is_none_or(|oldest_ms| oldest_ms >= bounds.oldest_ms)
+    {
+        return Ok(Some(Eviction { evicted: 0, is_enough: true }));
     }
-    transaction
-        .execute("DELETE FROM pages WHERE url = ?1 AND variant = ?2", params![page.key.url(), variant])?;
-    let Eviction { evicted, is_enough } = evict(transaction, bounds, entry.size)?;
-    if !is_enough {
-        return Ok(PutResult::EvictMore { evicted });
-    }
-    entry.insert(transaction)?;
-    Ok(PutResult::Stored { evicted })
+    evict(transaction, bounds, Some(&entry.page.key)).map(Some)
 }
 
 struct Eviction {
     evicted: u64,
-    /// True if the new bytes fit now. More entries may still be too old.
+    /// True if the entries fit now. More of them may still be too old.
     is_enough: bool,
 }
 
-/// Evicts at most one batch: the oldest entries, until `new_bytes` more bytes fit and the next entry is young enough.
-fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, new_bytes: u64) -> sql::Result<Eviction> {
-    let mut bytes = size(transaction)?.bytes.saturating_add(new_bytes);
-    let oldest = "SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1";
+/// Evicts at most one batch: the oldest entries but the one of `kept`, until the limits hold.
+fn evict(
+    transaction: &Transaction<'_>,
+    bounds: CacheBounds,
+    kept: Option<&PageKey>,
+) -> sql::Result<Eviction> {
+    let mut bytes = size(transaction)?.bytes;
+    let oldest = format!(
+        "SELECT id, fetched_at, size FROM pages WHERE NOT (url = ?2 AND variant = ?3) \
+         ORDER BY fetched_at, size, id LIMIT ?1{}",
+        transaction.skip_locked()
+    );
+    let kept = kept.map(|key| (key.url(), key.stored_variant())).unwrap_or_default();
     let rows: Vec<(i64, u64, u64)> =
-        transaction.query(oldest, params![BATCH_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let mut evicted = 0;
+        transaction.query(&oldest, params![BATCH_ROWS, kept.0, kept.1], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    // Without a row that it may evict, other transactions evict.
+    let mut eviction = Eviction { evicted: 0, is_enough: rows.is_empty() };
     for (id, fetched_at, size) in rows {
         if bytes <= bounds.max_bytes && fetched_at >= bounds.oldest_ms {
             break;
         }
-        transaction.execute("DELETE FROM pages WHERE id = ?1", params![id])?;
+        transaction.enqueue("DELETE FROM pages WHERE id = ?1", params![id])?;
         bytes = bytes.saturating_sub(size);
-        evicted += 1;
+        eviction.evicted += 1;
     }
-    Ok(Eviction { evicted, is_enough: bytes <= bounds.max_bytes })
+    eviction.is_enough |= bytes <= bounds.max_bytes;
+    Ok(eviction)
 }
 
 fn size(connection: &Connection) -> sql::Result<CacheSize> {
-    connection.query_row("SELECT pages, bytes FROM page_totals", params![], |row| {
-        Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
-    })
+    connection.query_row(SIZE, params![], |row| Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? }))
 }
 
 /// A page, encoded for the table.
@@ -249,31 +249,48 @@ impl<'a> Entry<'a> {
         Self { page, headers, body, encoding, size }
     }
 
-    fn insert(&self, transaction: &Transaction<'_>) -> sql::Result<()> {
+    /// Inserts the page in place of an older version. Returns the size of all pages and the time of the oldest one before
+    /// that; `None` if a newer version is stored.
+    fn insert(&self, transaction: &Transaction<'_>) -> sql::Result<Option<(u64, Option<u64>)>> {
         let Self { page, headers, body, encoding, size } = self;
         let CachedPage { key, final_url, status, headers: _, body: plain, fetched_at_ms, truncated } = page;
-        let sql = "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
-                   body_length, body_encoding, body, owner) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-        transaction.execute(
-            sql,
-            params![
-                key.url(),
-                key.stored_variant(),
-                key.host(),
-                final_url,
-                status,
-                headers,
-                fetched_at_ms,
-                truncated,
-                size,
-                plain.len() as u64,
-                encoding,
-                body,
-                key.owner_number(),
-            ],
-        )?;
-        Ok(())
+        let sql = format!(
+            "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
+             body_length, body_encoding, body, owner) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+             ON CONFLICT ({}) DO UPDATE SET url = excluded.url, variant = excluded.variant, host = excluded.host, \
+             final_url = excluded.final_url, status = excluded.status, headers = excluded.headers, \
+             fetched_at = excluded.fetched_at, truncated = excluded.truncated, size = excluded.size, \
+             body_length = excluded.body_length, body_encoding = excluded.body_encoding, body = excluded.body, \
+             owner = excluded.owner WHERE pages.fetched_at <= excluded.fetched_at OR pages.fetched_at > ?14 \
+             RETURNING (SELECT CAST(sum(bytes) AS BIGINT) FROM page_totals), (SELECT min(fetched_at) FROM pages)",
+            unique_columns(transaction)
+        );
+        let values = params![
+            key.url(),
+            key.stored_variant(),
+            key.host(),
+            final_url,
+            status,
+            headers,
+            fetched_at_ms,
+            truncated,
+            size,
+            plain.len() as u64,
+            encoding,
+            body,
+            key.owner_number(),
+            add_ms(*fetched_at_ms, MAX_LEAD),
+        ];
+        transaction.query_optional(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+}
+
+/// Returns what identifies a page in the table. On a server the texts may be too long for an index.
+const fn unique_columns(connection: &Connection) -> &'static str {
+    match connection {
+        Connection::Sqlite(_) => "url, variant",
+        Connection::Postgres(_) => "md5(url), md5(variant)",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
+use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
@@ -119,9 +120,9 @@ impl Store {
             loop {
                 let sql = "DELETE FROM pages WHERE id IN \
                            (SELECT id FROM pages WHERE owner <> 0 AND owner = ?1 LIMIT ?2)";
-                let rows = self
-                    .database()
-                    .write_pages(|transaction| transaction.execute(sql, params![owner, BATCH_ROWS]))?;
+                let rows = self.database().write_rows(Durability::Process, |transaction| {
+                    transaction.execute(sql, params![owner, BATCH_ROWS])
+                })?;
                 if rows == 0 {
                     break;
                 }

@@ -134,7 +134,7 @@ impl Store {
         now_ms: u64,
         ttl: Duration,
     ) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             transaction
                 .execute(
                     "UPDATE profiles SET lease_until = ?4 WHERE team = ?1 AND name = ?2 AND lease = ?3",
@@ -160,7 +160,7 @@ impl Store {
         }
         let compressed =
             zstd::bulk::compress(state, COMPRESSION_LEVEL).expect("compressing into memory cannot fail");
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_rows(Durability::Power, |transaction| {
             let rows = transaction.execute(
                 "UPDATE profiles SET state = ?4, length = ?5, saved_at = ?6 \
                  WHERE team = ?1 AND name = ?2 AND lease = ?3",
@@ -176,7 +176,7 @@ impl Store {
     /// Failures of the database; then the lease expires by itself.
     pub fn release_profile(&self, lease: &ProfileLease) -> Result<(), StoreError> {
         let ProfileLease { team, name, token } = lease;
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_shared(Durability::Process, |transaction| {
             transaction.execute(
                 "DELETE FROM profiles WHERE team = ?1 AND name = ?2 AND lease = ?3 AND state IS NULL",
                 params![team, name, token],
@@ -207,7 +207,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn delete_profile(&self, team: &str, name: &str) -> Result<bool, StoreError> {
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_rows(Durability::Power, |transaction| {
             transaction
                 .execute("DELETE FROM profiles WHERE team = ?1 AND name = ?2", params![team, name])
                 .map(|rows| rows == 1)

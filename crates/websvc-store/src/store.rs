@@ -98,23 +98,25 @@ impl Store {
 
     fn verify_totals(&self) -> Result<(), StoreError> {
         let totals = [
-            ("cached pages", "SELECT pages = (SELECT count(*) FROM pages) FROM page_totals"),
+            ("cached pages", "SELECT sum(pages) = (SELECT count(*) FROM pages) FROM page_totals"),
             (
                 "bytes of cached pages",
-                "SELECT bytes = (SELECT coalesce(sum(size), 0) FROM pages) FROM page_totals",
+                "SELECT sum(bytes) = (SELECT coalesce(sum(size), 0) FROM pages) FROM page_totals",
             ),
             (
                 "bytes of job documents",
-                "SELECT bytes = (SELECT coalesce(sum(length(document)), 0) FROM job_documents) FROM job_storage",
+                "SELECT sum(bytes) = (SELECT coalesce(sum(length(document)), 0) FROM job_documents) \
+                 FROM job_storage",
             ),
             (
                 "bytes of baselines",
-                "SELECT baseline_bytes = (SELECT coalesce(sum(length(document)), 0) FROM monitor_baselines) \
+                "SELECT sum(baseline_bytes) = (SELECT coalesce(sum(length(document)), 0) FROM monitor_baselines) \
                  FROM monitor_storage",
             ),
             (
                 "bytes of checks",
-                "SELECT check_bytes = (SELECT coalesce(sum(bytes), 0) FROM monitor_checks) FROM monitor_storage",
+                "SELECT sum(check_bytes) = (SELECT coalesce(sum(bytes), 0) FROM monitor_checks) \
+                 FROM monitor_storage",
             ),
         ];
         for (name, sql) in totals {

@@ -1,20 +1,33 @@
-//! A forwarder of TCP connections that can be cut, as a network can.
+//! A forwarder of TCP connections that can be cut, as a network can, and that can be slow. It counts round trips.
 
 #![expect(clippy::unwrap_used, reason = "a test helper may panic, which fails the test")]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Chunks of one direction of a connection that are on their way.
+const CHUNKS: usize = 256;
 
 /// A loopback address whose connections are forwarded to a server. Its threads end with the test process.
 #[derive(Debug)]
 pub struct TcpForwarder {
     port: u16,
-    is_cut: Arc<AtomicBool>,
+    state: Arc<State>,
 }
+
+#[derive(Debug, Default)]
+struct State {
+    is_cut: AtomicBool,
+    round_trips: AtomicU64,
+}
+
+/// Bytes, and the time at which they arrive.
+type Chunk = (Instant, Vec<u8>);
 
 impl TcpForwarder {
     /// Starts a forwarder to an address such as `127.0.0.1:5432`.
@@ -23,25 +36,30 @@ impl TcpForwarder {
     /// If the system has no free port.
     #[must_use]
     pub fn to(address: &str) -> Self {
+        Self::delayed(address, Duration::ZERO)
+    }
+
+    /// Starts a forwarder whose bytes arrive after `delay`, in each direction.
+    ///
+    /// # Panics
+    /// If the system has no free port.
+    #[must_use]
+    pub fn delayed(address: &str, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let (cut, address) = (Arc::clone(&is_cut), address.to_owned());
+        let state = Arc::new(State::default());
+        let (shared, address) = (Arc::clone(&state), address.to_owned());
         thread::spawn(move || {
             for client in listener.incoming().map(Result::unwrap) {
-                if cut.load(Ordering::Acquire) {
+                if shared.is_cut.load(Ordering::Acquire) {
                     continue;
                 }
                 // If the server rejects the connection, so does the forwarder.
                 let Ok(server) = TcpStream::connect(&address) else { continue };
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let cut = Arc::clone(&cut);
-                    thread::spawn(move || forward(&from, &to, &cut));
-                }
+                connect(&client, &server, delay, &shared);
             }
         });
-        Self { port, is_cut }
+        Self { port, state }
     }
 
     /// Returns the port on which it listens.
@@ -52,22 +70,97 @@ impl TcpForwarder {
 
     /// Ends all connections and rejects new ones, or admits them again.
     pub fn set_cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::Release);
+        self.state.is_cut.store(is_cut, Ordering::Release);
+    }
+
+    /// Returns how often clients have sent something first or after a response, on all connections together.
+    #[must_use]
+    pub fn round_trips(&self) -> u64 {
+        self.state.round_trips.load(Ordering::Acquire)
     }
 }
 
-/// Copies bytes until the connection ends or is cut.
-fn forward(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool) {
+/// Starts the threads of a connection.
+fn connect(client: &TcpStream, server: &TcpStream, delay: Duration, state: &Arc<State>) {
+    let is_answered = Arc::new(AtomicBool::new(true));
+    for (from, to, is_request) in [(client, server, true), (server, client, false)] {
+        to.set_nodelay(true).unwrap();
+        let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+        let (sender, receiver) = sync_channel(CHUNKS);
+        let (state, is_answered) = (Arc::clone(state), Arc::clone(&is_answered));
+        thread::spawn(move || {
+            read(&from, &sender, delay, &state.is_cut, || {
+                if is_answered.swap(!is_request, Ordering::AcqRel) && is_request {
+                    state.round_trips.fetch_add(1, Ordering::AcqRel);
+                }
+            });
+        });
+        thread::spawn(move || write(&to, &receiver));
+    }
+}
+
+/// Reads chunks until the connection ends or is cut.
+fn read(
+    mut from: &TcpStream,
+    sender: &SyncSender<Chunk>,
+    delay: Duration,
+    is_cut: &AtomicBool,
+    on_chunk: impl Fn(),
+) {
     from.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
     let mut buffer = [0; 65_536];
-    while !cut.load(Ordering::Acquire) {
+    while !is_cut.load(Ordering::Acquire) {
         match from.read(&mut buffer) {
             Ok(0) => break,
-            Ok(length) if to.write_all(&buffer[..length]).is_ok() => {}
+            Ok(length) => {
+                on_chunk();
+                if sender.send((Instant::now() + delay, buffer[..length].to_vec())).is_err() {
+                    break;
+                }
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Ok(_) | Err(_) => break,
+            Err(_) => break,
         }
     }
-    // Either end may be closed already.
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    // It may be closed already.
+    let _ = from.shutdown(Shutdown::Both);
+}
+
+/// Writes chunks when they arrive, until the reader or the connection ends.
+fn write(mut to: &TcpStream, receiver: &Receiver<Chunk>) {
+    while let Ok((due, bytes)) = receiver.recv() {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        if to.write_all(&bytes).is_err() {
+            break;
+        }
+    }
+    // It may be closed already.
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_are_sent_together_are_one_round_trip_and_arrive_late() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let forwarder = TcpForwarder::delayed(&address, Duration::from_millis(20));
+        let mut client = TcpStream::connect(("127.0.0.1", forwarder.port())).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        for expected in 1..=2 {
+            let started = Instant::now();
+            client.write_all(b"a").unwrap();
+            client.write_all(b"b").unwrap();
+            let mut buffer = [0; 2];
+            server.read_exact(&mut buffer).unwrap();
+            server.write_all(b"c").unwrap();
+            client.read_exact(&mut buffer[..1]).unwrap();
+            assert_eq!(forwarder.round_trips(), expected);
+            assert!(started.elapsed() >= Duration::from_millis(40), "{:?}", started.elapsed());
+        }
+        drop(client);
+        assert_eq!(server.read(&mut [0]).unwrap(), 0, "the end is forwarded");
+    }
 }

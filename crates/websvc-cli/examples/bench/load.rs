@@ -119,6 +119,11 @@ impl Load {
         load
     }
 
+    /// Returns the number of responses.
+    pub(crate) fn responses(&self) -> usize {
+        self.times.len()
+    }
+
     /// Returns the responses per second.
     #[expect(clippy::cast_precision_loss, reason = "only printed")]
     pub(crate) fn rate(&self) -> f64 {

@@ -20,6 +20,7 @@ pub(super) fn body(delivery: &WebhookDelivery) -> serde_json::Result<Vec<u8>> {
         is_success,
         error,
         attempts: _,
+        secret: _,
         document,
     } = delivery;
     let document = document.as_deref().unwrap_or_default();
@@ -74,6 +75,7 @@ mod tests {
             is_success: true,
             error: None,
             attempts: 3,
+            secret: None,
             document: None,
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
-use websvc_store::{DeliveryOutcome, StoreError, WebhookDelivery};
+use websvc_store::{DeliveryOutcome, StoreError, WebhookAttempt, WebhookDelivery};
 use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
 
 use super::body::body;
@@ -48,7 +48,10 @@ async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
     let read = jobs
         .with_store(move |store, _| {
             let Some(delivery) = store.webhook_delivery(number)? else { return Ok(None) };
-            let secret = store.webhook_secret(&delivery.team)?;
+            let secret = match delivery.secret {
+                Some(secret) => secret,
+                None => store.webhook_secret(&delivery.team)?,
+            };
             Ok(Some((delivery, secret)))
         })
         .await;
@@ -66,7 +69,24 @@ async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
         Err(error) => return Err(error),
     };
     report(jobs, delivery.as_ref(), &outcome);
-    jobs.with_store(move |store, _| store.record_webhook_attempt(number, &outcome, now_ms())).await
+    record(jobs, WebhookAttempt { event: number, outcome }).await
+}
+
+/// Stores an attempt, together with others that end at the same time.
+async fn record(jobs: &Jobs, attempt: WebhookAttempt) -> Result<(), JobsError> {
+    jobs.run_blocking(move |inner| {
+        inner.webhook_attempts.write(0, attempt, |attempts| {
+            let record =
+                |attempts: &[WebhookAttempt]| inner.store.record_webhook_attempts(attempts, now_ms());
+            match record(&attempts) {
+                Ok(()) => attempts.iter().map(|_| Ok(())).collect(),
+                Err(error) if attempts.len() == 1 => vec![Err(error)],
+                // One of them made the transaction fail. The others may succeed alone.
+                Err(_) => attempts.chunks(1).map(record).collect(),
+            }
+        })
+    })
+    .await
 }
 
 async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<(), DeliveryError> {

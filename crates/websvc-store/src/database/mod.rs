@@ -1,5 +1,5 @@
-//! The database: a SQLite file, or a PostgreSQL server. One writing connection per write lock and one without a lock, and
-//! a pool of reading connections.
+//! The database: a SQLite file with one writing connection, or a PostgreSQL server with a pool of writing sessions; and a
+//! pool of reading connections.
 
 mod file;
 mod pool;
@@ -39,16 +39,34 @@ pub(crate) enum Durability {
     Power,
 }
 
-/// The lock of a write transaction. Transactions with the same lock are executed one after the other, whichever process
-/// they are of. In a SQLite file all are one.
+/// The lock of a write transaction on a server, whichever process it is of. A file has one transaction at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WriteLock {
-    /// Everything but the page cache.
+pub(crate) enum WriteLock<'a> {
+    /// That of all state: no other transaction with a lock runs at the same time. For rare changes only.
     State,
-    /// The page cache, whose large rows must not delay the other writes.
-    Pages,
-    /// None on a server: rows on which no other row depends. A process executes one such transaction at a time.
+    /// That of one thing. Transactions on different things run at the same time.
+    Of(Locked<'a>),
+    /// None but that no transaction with [`State`](Self::State) runs. For statements that are correct beside each other.
+    Shared,
+    /// None: rows on which no other row depends.
     Rows,
+}
+
+/// A thing that a write transaction locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Locked<'a> {
+    /// A job, by its number.
+    Job(i64),
+    /// A team, by its name: its budget, and the number of its jobs, monitors, runs, sessions and profiles.
+    Team(&'a str),
+    /// A monitor, by its number.
+    Monitor(i64),
+    /// A check of a monitor, by its number.
+    Check(i64),
+    /// A run, by its number.
+    Run(i64),
+    /// The space of all artifacts.
+    Artifacts,
 }
 
 /// The open database.
@@ -58,16 +76,15 @@ pub(crate) struct Database {
     location: PathBuf,
     engine: Engine,
     readers: Pool,
-    state_writer: Mutex<Option<Connection>>,
-    pages_writer: Mutex<Option<Connection>>,
-    rows_writer: Mutex<Option<Connection>>,
     faults: Faults,
 }
 
 #[derive(Debug)]
 enum Engine {
-    File(DatabaseFile),
-    Server(DatabaseServer),
+    /// A file, and its writing connection; `None` if that failed.
+    File(DatabaseFile, Mutex<Option<Connection>>),
+    /// A server, and the sessions of write transactions.
+    Server(DatabaseServer, Pool),
 }
 
 impl Database {
@@ -76,11 +93,8 @@ impl Database {
         let (file, writer) = DatabaseFile::open(dir)?;
         Ok(Self {
             location: file.path().to_owned(),
-            engine: Engine::File(file),
+            engine: Engine::File(file, Mutex::new(Some(writer))),
             readers: Pool::new(file::MAX_READERS),
-            state_writer: Mutex::new(Some(writer)),
-            pages_writer: Mutex::default(),
-            rows_writer: Mutex::default(),
             faults: Faults::default(),
         })
     }
@@ -102,11 +116,8 @@ impl Database {
         let (server, writer) = DatabaseServer::connect(url, client)?;
         Ok(Self {
             location: url.location().to_owned(),
-            engine: Engine::Server(server),
+            engine: Engine::Server(server, Pool::with_idle(server::MAX_WRITERS, writer)),
             readers: Pool::new(server::MAX_READERS),
-            state_writer: Mutex::new(Some(writer)),
-            pages_writer: Mutex::default(),
-            rows_writer: Mutex::default(),
             faults: Faults::default(),
         })
     }
@@ -127,23 +138,23 @@ impl Database {
 
     /// Returns whether the database is a server, which other machines may use too.
     pub(crate) fn is_server(&self) -> bool {
-        matches!(self.engine, Engine::Server(_))
+        matches!(self.engine, Engine::Server(..))
     }
 
     /// Returns the state of the server; `None` if the database is a file.
     pub(crate) fn server_state(&self) -> Option<&Arc<ServerState>> {
         match &self.engine {
-            Engine::File(_) => None,
-            Engine::Server(server) => Some(server.state()),
+            Engine::File(..) => None,
+            Engine::Server(server, _) => Some(server.state()),
         }
     }
 
     /// Returns a handle for reads by one thread at a time that should not wait for the pool.
     pub(crate) fn reader(self: &Arc<Self>) -> Result<Reader, StoreError> {
         match &self.engine {
-            Engine::File(file) => file.open_reader().map(Reader::Own).map_err(|error| self.error(error)),
+            Engine::File(file, _) => file.open_reader().map(Reader::Own).map_err(|error| self.error(error)),
             // A connection of its own would have to be replaced when the server restarts, as those of the pool are.
-            Engine::Server(_) => Ok(Reader::Pool(Arc::clone(self))),
+            Engine::Server(..) => Ok(Reader::Pool(Arc::clone(self))),
         }
     }
 
@@ -174,16 +185,27 @@ impl Database {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
-        self.write_locked(WriteLock::State, durability, work)
+        self.write_with(WriteLock::State, durability, work)
     }
 
-    /// Runs `work` in one write transaction on the page cache, with the lock [`WriteLock::Pages`]. Pages can be
-    /// fetched again, so the transaction survives a crash of the process only.
-    pub(crate) fn write_pages<T>(
+    /// Runs `work` in one write transaction that locks a thing, so that processes wait for each other only if they change
+    /// the same one.
+    pub(crate) fn write_locked<T>(
         &self,
+        thing: Locked<'_>,
+        durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
-        self.write_locked(WriteLock::Pages, Durability::Process, work)
+        self.write_with(WriteLock::Of(thing), durability, work)
+    }
+
+    /// Runs `work` in one write transaction beside all others but those of [`write`](Self::write).
+    pub(crate) fn write_shared<T>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.write_with(WriteLock::Shared, durability, work)
     }
 
     /// Runs `work` in one write transaction without a lock, so that processes do not wait for each other. For rows on
@@ -193,60 +215,32 @@ impl Database {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
-        self.write_locked(WriteLock::Rows, durability, work)
+        self.write_with(WriteLock::Rows, durability, work)
     }
 
-    fn write_locked<T>(
+    fn write_with<T>(
         &self,
-        lock: WriteLock,
+        lock: WriteLock<'_>,
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = match (&self.engine, lock) {
-            (Engine::File(_), _) | (_, WriteLock::State) => self.state_writer.lock(),
-            (Engine::Server(_), WriteLock::Pages) => self.pages_writer.lock(),
-            (Engine::Server(_), WriteLock::Rows) => self.rows_writer.lock(),
-        };
-        let written = self.begin(&mut writer, lock, durability).and_then(|transaction| {
+        let run = |transaction: Transaction<'_>| {
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
-        });
+        };
+        let written = match &self.engine {
+            Engine::File(file, writer) => begin_in_file(file, &mut writer.lock(), durability).and_then(run),
+            Engine::Server(server, writers) => {
+                let begun = begin_on_server(server, writers, &server::begin(lock, durability), durability);
+                begun.and_then(|writer| run(writer.transaction()))
+            }
+        };
         written.map_err(|error| {
             let error = self.error(error);
             self.faults.record_write(&error);
             error
         })
-    }
-
-    /// Begins a transaction on a writing connection, which is opened if there is none that can be used.
-    fn begin<'a>(
-        &self,
-        writer: &'a mut Option<Connection>,
-        lock: WriteLock,
-        durability: Durability,
-    ) -> sql::Result<Transaction<'a>> {
-        let begin = match &self.engine {
-            Engine::File(_) => "BEGIN IMMEDIATE",
-            Engine::Server(_) => server::begin(lock, durability),
-        };
-        // A server may have ended the connection without the client knowing it yet. Nothing has been written then.
-        let is_begun = match writer.as_ref().filter(|connection| connection.is_usable()) {
-            None => false,
-            Some(connection) => match connection.begin(durability, begin) {
-                Ok(()) => true,
-                Err(error) if connection.is_usable() => return Err(error),
-                Err(_) => false,
-            },
-        };
-        if !is_begun {
-            let connection = match &self.engine {
-                Engine::File(file) => file.open_writer()?,
-                Engine::Server(server) => server.open()?,
-            };
-            writer.insert(connection).begin(durability, begin)?;
-        }
-        Ok(writer.as_ref().expect("it was used or inserted above").transaction())
     }
 
     /// Copies everything that is committed now into a new file. Other connections may read and write meanwhile.
@@ -263,19 +257,19 @@ impl Database {
     /// [`StoreError::NotAFile`] if the database is a server.
     pub(crate) fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
         self.file()?;
-        match &*self.state_writer.lock() {
-            Some(Connection::Sqlite(writer)) => {
-                file::limit_size(writer, max_bytes).map_err(|error| self.error(error.into()))
-            }
-            Some(Connection::Postgres(_)) | None => Ok(()),
+        if let Engine::File(_, writer) = &self.engine
+            && let Some(Connection::Sqlite(writer)) = &*writer.lock()
+        {
+            return file::limit_size(writer, max_bytes).map_err(|error| self.error(error.into()));
         }
+        Ok(())
     }
 
     /// Opens a connection to the server outside of the pool; returns `None` if the database is a file.
     pub(crate) fn open_server_connection(&self) -> Result<Option<Connection>, StoreError> {
         match &self.engine {
-            Engine::File(_) => Ok(None),
-            Engine::Server(server) => server.open().map(Some).map_err(|error| self.error(error)),
+            Engine::File(..) => Ok(None),
+            Engine::Server(server, _) => server.open().map(Some).map_err(|error| self.error(error)),
         }
     }
 
@@ -302,17 +296,53 @@ impl Database {
 
     fn file(&self) -> Result<&DatabaseFile, StoreError> {
         match &self.engine {
-            Engine::File(file) => Ok(file),
-            Engine::Server(_) => Err(StoreError::NotAFile { url: self.location.display().to_string() }),
+            Engine::File(file, _) => Ok(file),
+            Engine::Server(..) => Err(StoreError::NotAFile { url: self.location.display().to_string() }),
         }
     }
 
     fn take_reader(&self) -> sql::Result<PooledConnection<'_>> {
         self.readers.take(|| match &self.engine {
-            Engine::File(file) => file.open_reader(),
-            Engine::Server(server) => server.open(),
+            Engine::File(file, _) => file.open_reader(),
+            Engine::Server(server, _) => server.open(),
         })
     }
+}
+
+/// Begins a transaction on the writing connection of a file, which is opened if there is none.
+fn begin_in_file<'a>(
+    file: &DatabaseFile,
+    writer: &'a mut Option<Connection>,
+    durability: Durability,
+) -> sql::Result<Transaction<'a>> {
+    let connection = match writer.take() {
+        Some(connection) => connection,
+        None => file.open_writer()?,
+    };
+    let connection = writer.insert(connection);
+    connection.begin(durability, "BEGIN IMMEDIATE")?;
+    Ok(connection.transaction())
+}
+
+/// Begins a transaction on a session with a server. The server may have ended idle sessions without the client knowing it
+/// yet; nothing has been written then.
+fn begin_on_server<'a>(
+    server: &DatabaseServer,
+    writers: &'a Pool,
+    begin: &str,
+    durability: Durability,
+) -> sql::Result<PooledConnection<'a>> {
+    for _ in 0..server::MAX_WRITERS {
+        let writer = writers.take(|| server.open())?;
+        match writer.begin(durability, begin) {
+            Ok(()) => return Ok(writer),
+            Err(error) if writer.is_usable() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let writer = writers.take(|| server.open())?;
+    writer.begin(durability, begin)?;
+    Ok(writer)
 }
 
 fn unfinished(url: &DatabaseUrl, from: String) -> StoreError {

@@ -1,4 +1,4 @@
-//! A pool of reading connections.
+//! A pool of connections.
 
 use std::ops::Deref;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use super::BUSY_TIMEOUT;
 use crate::sql::{self, Connection};
 
-/// Reading connections, opened when they are needed.
+/// Connections, opened when they are needed.
 #[derive(Debug)]
 pub(super) struct Pool {
     max: usize,
@@ -26,6 +26,13 @@ impl Pool {
     /// Creates a pool of at most `max` connections.
     pub(super) fn new(max: usize) -> Self {
         Self { max, connections: Mutex::default(), returned: Condvar::new() }
+    }
+
+    /// Creates a pool of at most `max` connections, one of which is idle.
+    pub(super) fn with_idle(max: usize, connection: Connection) -> Self {
+        let pool = Self::new(max);
+        *pool.connections.lock() = Connections { idle: vec![connection], open: 1 };
+        pool
     }
 
     /// Takes an idle connection, or opens one. Blocks while all are in use.

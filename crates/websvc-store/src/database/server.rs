@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -16,7 +17,7 @@ use url::Host;
 use websvc_transport::{BoxFuture, Client, FetchError, Tunnel};
 
 use super::server_url::DatabaseUrl;
-use super::{Durability, WriteLock};
+use super::{Durability, Locked, WriteLock};
 use crate::error::StoreError;
 use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
@@ -27,6 +28,8 @@ use crate::sql::{self, Connection};
 
 /// Maximum of reading connections. A read waits for the network, so there are more of them than for a file.
 pub(super) const MAX_READERS: usize = 8;
+/// Maximum of sessions that write at the same time.
+pub(super) const MAX_WRITERS: usize = 8;
 /// Time to connect to one host, including TLS and authentication.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Settings of each session. They also end the sessions of a process whose machine disappeared, so that the others do
@@ -49,29 +52,38 @@ struct Servers {
     client: Client,
 }
 
-/// Returns the statements that begin a write transaction. Its lock, if it has one, ends with the transaction. The schema
-/// is a part of its number, so that several installations can share a database.
-pub(super) fn begin(lock: WriteLock, durability: Durability) -> &'static str {
-    macro_rules! begin {
-        ($lock:literal) => {
-            concat!("BEGIN; SELECT pg_advisory_xact_lock(", $lock, ", hashtext(current_schema()))")
-        };
-        ($lock:literal, asynchronous) => {
-            concat!(
-                "BEGIN; SET LOCAL synchronous_commit TO off; SELECT pg_advisory_xact_lock(",
-                $lock,
-                ", hashtext(current_schema()))"
-            )
-        };
+/// Returns the statements that begin a write transaction. Its locks end with the transaction. The schema is a part of
+/// their numbers, so that several installations can share a database.
+pub(super) fn begin(lock: WriteLock<'_>, durability: Durability) -> String {
+    const STATE: &str = "2003139681, hashtext(current_schema())";
+    let begin = match durability {
+        Durability::Power => "BEGIN",
+        Durability::Process => "BEGIN; SET LOCAL synchronous_commit TO off",
+    };
+    match lock {
+        WriteLock::Rows => begin.to_owned(),
+        WriteLock::State => format!("{begin}; SELECT pg_advisory_xact_lock({STATE})"),
+        WriteLock::Shared => format!("{begin}; SELECT pg_advisory_xact_lock_shared({STATE})"),
+        WriteLock::Of(thing) => format!(
+            "{begin}; SELECT pg_advisory_xact_lock_shared({STATE}); \
+             SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), {}))",
+            lock_number(thing)
+        ),
     }
-    match (lock, durability) {
-        (WriteLock::State, Durability::Power) => begin!("2003139681"),
-        (WriteLock::State, Durability::Process) => begin!("2003139681", asynchronous),
-        (WriteLock::Pages, Durability::Power) => begin!("2003139682"),
-        (WriteLock::Pages, Durability::Process) => begin!("2003139682", asynchronous),
-        (WriteLock::Rows, Durability::Power) => "BEGIN",
-        (WriteLock::Rows, Durability::Process) => "BEGIN; SET LOCAL synchronous_commit TO off",
-    }
+}
+
+/// Returns the number of the lock of a thing. Two things with the same number only wait for each other.
+fn lock_number(thing: Locked<'_>) -> i64 {
+    let (kind, name) = match thing {
+        Locked::Job(number) => ("job", number.to_string()),
+        Locked::Team(name) => ("team", name.to_owned()),
+        Locked::Monitor(number) => ("monitor", number.to_string()),
+        Locked::Check(number) => ("check", number.to_string()),
+        Locked::Run(number) => ("run", number.to_string()),
+        Locked::Artifacts => ("artifacts", String::new()),
+    };
+    let digest = Sha256::digest(format!("{kind} {name}"));
+    digest.iter().take(8).fold(0, |number, &byte| number << 8 | i64::from(byte))
 }
 
 impl DatabaseServer {

@@ -1,22 +1,31 @@
 //! Completion of URLs: one transaction with all consequences.
 
-use super::row::{COLUMNS, add_urls, end_job, record};
+use super::row::{COLUMNS, STORED_BYTES, add_urls, end_job, record};
 use super::{
     CompletionOutcome, JobKind, JobLease, JobLimits, JobRecord, JobState, UrlCompletion, UrlOutcome,
 };
 use crate::clock::add_ms;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
-use crate::sql::{self, Transaction, params};
+use crate::ledger::Charges;
+use crate::sql::{self, Params, ToSql, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{JobEvent, enqueue_of_job};
+use crate::webhook::{JobEvent, contains_event, enqueue_event};
 
 /// A completion with its document compressed, ready to be written.
 #[derive(Debug)]
 pub struct CompressedCompletion {
     completion: UrlCompletion,
     document: Vec<u8>,
+}
+
+impl CompressedCompletion {
+    /// Returns the number of the job.
+    #[must_use]
+    pub fn job(&self) -> i64 {
+        self.completion.lease.job
+    }
 }
 
 impl UrlCompletion {
@@ -49,8 +58,8 @@ impl UrlCompletion {
 }
 
 impl Store {
-    /// Completes URLs in one transaction. It stores the outcome, the document and the found URLs of each, and charges
-    /// for it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one
+    /// Completes URLs in one transaction, on a server in one for each job. It stores the outcome, the document and the found
+    /// URLs of each, and charges for it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one
     /// fails, nothing of it is stored, and its lease continues.
     pub fn complete_job_urls(
         &self,
@@ -58,19 +67,22 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Vec<Result<CompletionOutcome, StoreError>> {
-        let outcomes = match self.write_completions(&mut completions, limits, now_ms) {
-            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            Err(error) if completions.len() == 1 => vec![Err(error)],
-            // One of them made the transaction fail. The others may succeed alone.
-            Err(_) => completions
-                .iter_mut()
-                .map(|completion| {
-                    let mut outcomes =
+        let mut outcomes = Vec::with_capacity(completions.len());
+        // A server locks one job at a time.
+        let is_same =
+            |a: &CompressedCompletion, b: &CompressedCompletion| !self.is_shared() || a.job() == b.job();
+        for completions in completions.chunk_by_mut(is_same) {
+            match self.write_completions(completions, limits, now_ms) {
+                Ok(written) => outcomes.extend(written.into_iter().map(Ok)),
+                Err(error) if completions.len() == 1 => outcomes.push(Err(error)),
+                // One of them made the transaction fail. The others may succeed alone.
+                Err(_) => outcomes.extend(completions.iter_mut().map(|completion| {
+                    let mut written =
                         self.write_completions(std::slice::from_mut(completion), limits, now_ms)?;
-                    Ok(outcomes.pop().expect("one outcome for one completion"))
-                })
-                .collect::<Vec<_>>(),
-        };
+                    Ok(written.pop().expect("one outcome for one completion"))
+                })),
+            }
+        }
         completions
             .into_iter()
             .zip(outcomes)
@@ -84,8 +96,17 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<Vec<CompletionOutcome>, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
-            completions.iter_mut().map(|completion| write(transaction, completion, limits, now_ms)).collect()
+        let Some(job) = completions.first().map(CompressedCompletion::job) else {
+            return Ok(Vec::new());
+        };
+        self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
+            let mut charges = Charges::default();
+            let outcomes = completions
+                .iter_mut()
+                .map(|completion| write(transaction, completion, &mut charges, limits, now_ms))
+                .collect::<sql::Result<_>>()?;
+            charges.write(transaction, self)?;
+            Ok(outcomes)
         })
     }
 }
@@ -104,6 +125,7 @@ fn finish_hold(completion: CompressedCompletion, outcome: CompletionOutcome) {
 fn write(
     transaction: &Transaction<'_>,
     completion: &mut CompressedCompletion,
+    charges: &mut Charges,
     limits: &JobLimits,
     now_ms: u64,
 ) -> sql::Result<CompletionOutcome> {
@@ -111,16 +133,22 @@ fn write(
         completion: UrlCompletion { lease, outcome, aliases, start_redirect, found, snapshot, charge },
         document,
     } = completion;
-    let Some(leased) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
-    let job = &leased.record;
     let aliases = UrlAliases::read(transaction, lease, aliases)?;
     let outcome = if aliases.are_taken { &UrlOutcome::OutOfScope } else { &*outcome };
-    if matches!(outcome, UrlOutcome::Document(_))
-        && leased.stored_bytes.saturating_add(document.len() as u64) > limits.max_total_bytes
-    {
-        let state = fail_storage_full(transaction, job.number, limits, now_ms)?;
+    let charge = match outcome {
+        UrlOutcome::OutOfScope => None,
+        UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked => charge.as_mut(),
+    };
+    let charge = charge.map(|(hold, usage)| (hold.reserve(usage.price()), hold, usage));
+    let charged = charge.as_ref().map_or(0, |(charged, ..)| *charged);
+    let Some(counted) = count(transaction, lease, outcome, document.len(), charged, limits)? else {
+        if !is_leased(transaction, lease)? {
+            return Ok(CompletionOutcome::LeaseLost);
+        }
+        let state = fail_storage_full(transaction, lease.job, limits, now_ms)?;
         return Ok(CompletionOutcome::Recorded { state, charged: 0, has_event: true });
-    }
+    };
+    let job = &counted.job;
     record_outcome(transaction, lease, outcome, now_ms)?;
     if job.kind == JobKind::Batch {
         release_copies(transaction, lease)?;
@@ -130,58 +158,35 @@ fn write(
         aliases.store_aliases(transaction, lease)?;
         store_start_redirect(transaction, job.number, start_redirect.as_deref())?;
     }
-    add_urls(transaction, job.number, found, limits.max_urls)?;
+    let added = add_urls(transaction, job.number, found, limits.max_urls)?;
     let mut has_event = false;
     if let UrlOutcome::Document(json) = outcome {
         store_document(transaction, job, lease, json.len() as u64, document)?;
         if let Some(snapshot) = snapshot {
             snapshot.write(transaction)?;
         }
-        if leased.has_webhook {
-            has_event =
-                enqueue_of_job(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+        if let Some(webhook) = counted.webhook {
+            enqueue_event(transaction, webhook, JobEvent::Page, Some(job.documents), now_ms)?;
+            has_event = true;
         }
     }
-    let charged = match (outcome, charge) {
-        (UrlOutcome::OutOfScope, _) | (_, None) => 0,
-        (UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked, Some((hold, usage))) => {
-            hold.settle_in_transaction(transaction, usage.clone())?
-        }
-    };
-    let state = match count(transaction, job.number, outcome, charged)? {
-        Some(job) => end_if_done(transaction, &job, limits, now_ms)?,
-        None => JobState::Cancelled,
-    };
+    if let Some((charged, hold, usage)) = charge {
+        hold.charge_in_transaction(charges, charged, usage.clone());
+    }
+    let state = end_if_done(transaction, job, counted.is_open || added > 0, limits, now_ms)?;
     has_event |= state != JobState::Running;
     Ok(CompletionOutcome::Recorded { state, charged, has_event })
 }
 
-/// A running job of a lease, with what its completion depends on. A server answers each statement with a round trip, so
-/// one statement reads all of it.
-struct LeasedJob {
-    record: JobRecord,
-    /// Size of the documents of all jobs on disk, in bytes.
-    stored_bytes: u64,
-    has_webhook: bool,
+/// Returns whether a lease is valid and its job runs.
+fn is_leased(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<bool> {
+    let sql = format!("SELECT 1 FROM jobs WHERE {IS_LEASED}");
+    transaction.exists(&sql, params![lease.job, lease.position, lease.number])
 }
 
-/// Returns the job of a lease, if the lease is valid and the job runs.
-fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<Option<LeasedJob>> {
-    let sql = format!(
-        "SELECT {COLUMNS}, (SELECT job_storage.bytes FROM job_storage), \
-         EXISTS (SELECT 1 FROM webhooks WHERE webhooks.job = jobs.number) FROM jobs \
-         WHERE number = ?1 AND state = 'running' AND EXISTS (SELECT 1 FROM job_urls AS leased \
-         WHERE leased.job = ?1 AND leased.place = ?2 AND leased.state = 'leased' AND leased.attempts = ?3)"
-    );
-    transaction.query_optional(&sql, params![lease.job, lease.position, lease.number], |row| {
-        let after = COLUMNS.split(',').count();
-        Ok(LeasedJob {
-            record: record(row)?,
-            stored_bytes: row.get(after)?,
-            has_webhook: row.get(after + 1)?,
-        })
-    })
-}
+/// True for the running job of a lease that is valid.
+const IS_LEASED: &str = "number = ?1 AND state = 'running' AND EXISTS (SELECT 1 FROM job_urls AS leased \
+     WHERE leased.job = ?1 AND leased.place = ?2 AND leased.state = 'leased' AND leased.attempts = ?3)";
 
 /// The other keys of a page, compared with those of the job.
 struct UrlAliases<'a> {
@@ -194,10 +199,15 @@ struct UrlAliases<'a> {
 impl<'a> UrlAliases<'a> {
     fn read(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> sql::Result<Self> {
         let mut aliases = Self { are_taken: false, new: Vec::new() };
+        let keys: Vec<&String> = keys.iter().filter(|key| **key != lease.url.key).collect();
+        if keys.is_empty() {
+            return Ok(aliases);
+        }
         let sql = "SELECT state FROM job_urls WHERE job = ?1 AND key = ?2";
-        for key in keys.iter().filter(|key| **key != lease.url.key) {
-            let state: Option<String> =
-                transaction.query_optional(sql, params![lease.job, key], |row| row.get(0))?;
+        let values: Vec<[&dyn ToSql; 2]> = keys.iter().map(|key| [&lease.job as &dyn ToSql, *key]).collect();
+        let values: Vec<Params<'_>> = values.iter().map(|values| &values[..]).collect();
+        let states: Vec<Option<String>> = transaction.query_each(sql, &values, |row| row.get(0))?;
+        for (key, state) in keys.into_iter().zip(states) {
             match state.as_deref() {
                 None => aliases.new.push(key),
                 // A dropped URL may have been dropped in favor of this one.
@@ -213,7 +223,7 @@ impl<'a> UrlAliases<'a> {
         let sql = "INSERT INTO job_urls (job, place, key, url, state) \
                    SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1";
         for key in &self.new {
-            transaction.execute(sql, params![lease.job, key, lease.url.url])?;
+            transaction.enqueue(sql, params![lease.job, key, lease.url.url])?;
         }
         Ok(())
     }
@@ -225,9 +235,7 @@ fn store_start_redirect(
     start_redirect: Option<&str>,
 ) -> sql::Result<()> {
     let Some(start_redirect) = start_redirect else { return Ok(()) };
-    transaction
-        .execute("UPDATE jobs SET led_to = ?2 WHERE number = ?1", params![job, start_redirect])
-        .map(drop)
+    transaction.enqueue("UPDATE jobs SET led_to = ?2 WHERE number = ?1", params![job, start_redirect])
 }
 
 fn record_outcome(
@@ -242,51 +250,74 @@ fn record_outcome(
         UrlOutcome::Blocked => ("blocked", None, None),
         UrlOutcome::OutOfScope => ("dropped", None, None),
     };
-    transaction.execute(
+    transaction.enqueue(
         "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
              WHERE job = ?1 AND place = ?2",
         params![lease.job, lease.position, state, now_ms, code, error],
-    )?;
-    Ok(())
+    )
 }
 
-/// Counts a completed URL in the row of its job, and returns the row; `None` if the job was deleted.
+/// A job after the count of a completed URL.
+struct CountedJob {
+    job: JobRecord,
+    /// True if other URLs are left to complete.
+    is_open: bool,
+    /// The webhook that receives events of pages.
+    webhook: Option<i64>,
+}
+
+/// Counts a completed URL in the row of its job; `None` if its lease is lost, or there is no space for its document. A
+/// server answers each statement with a round trip, so one statement does all of it.
 fn count(
     transaction: &Transaction<'_>,
-    job: i64,
+    lease: &JobLease,
     outcome: &UrlOutcome,
+    stored_bytes: usize,
     credits: u64,
-) -> sql::Result<Option<JobRecord>> {
+    limits: &JobLimits,
+) -> sql::Result<Option<CountedJob>> {
     let is_excluded = matches!(outcome, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
-    let document_bytes = match outcome {
-        UrlOutcome::Document(json) => Some(json.len() as u64),
-        UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => None,
+    let (bytes, stored_bytes) = match outcome {
+        UrlOutcome::Document(json) => (Some(json.len() as u64), stored_bytes),
+        UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => (None, 0),
     };
     let sql = format!(
-        "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3, documents = documents + ?4, \
-         bytes = bytes + ?5, credits = credits + ?6 WHERE number = ?1 RETURNING {COLUMNS}"
+        "UPDATE jobs SET open = open - 1, urls = urls - ?4, blocked = blocked + ?5, documents = documents + ?6, \
+         bytes = bytes + ?7, credits = credits + ?8 \
+         WHERE {IS_LEASED} AND (?9 = 0 OR {STORED_BYTES} + ?9 <= ?10) RETURNING {COLUMNS}, EXISTS \
+         (SELECT 1 FROM job_urls WHERE job = ?1 AND job_urls.state IN ('waiting', 'leased') AND place <> ?2), \
+         (SELECT webhooks.number FROM webhooks WHERE webhooks.job = ?1), \
+         (SELECT webhooks.events FROM webhooks WHERE webhooks.job = ?1)"
     );
     let values = params![
-        job,
+        lease.job,
+        lease.position,
+        lease.number,
         is_excluded,
         matches!(outcome, UrlOutcome::Blocked),
-        document_bytes.is_some(),
-        document_bytes.unwrap_or_default(),
+        bytes.is_some(),
+        bytes.unwrap_or_default(),
         credits,
+        stored_bytes,
+        limits.max_total_bytes.min(i64::MAX as u64),
     ];
-    transaction.query_optional(&sql, values, record)
+    transaction.query_optional(&sql, values, |row| {
+        let after = COLUMNS.split(',').count();
+        let events: Option<String> = row.get(after + 2)?;
+        let has_event = events.is_some_and(|events| contains_event(&events, JobEvent::Page));
+        let webhook = row.get::<Option<i64>>(after + 1)?.filter(|_| has_event);
+        Ok(CountedJob { job: record(row)?, is_open: row.get(after)?, webhook })
+    })
 }
 
 /// Makes the copies of this URL ready to be leased.
 fn release_copies(transaction: &Transaction<'_>, lease: &JobLease) -> sql::Result<()> {
-    transaction
-        .execute(
-            // The condition on the state makes SQLite use the partial index.
-            "UPDATE job_urls SET waits_for = NULL \
-             WHERE job = ?1 AND waits_for = ?2 AND state IN ('waiting', 'leased')",
-            params![lease.job, lease.position],
-        )
-        .map(drop)
+    transaction.enqueue(
+        // The condition on the state makes SQLite use the partial index.
+        "UPDATE job_urls SET waits_for = NULL \
+         WHERE job = ?1 AND waits_for = ?2 AND state IN ('waiting', 'leased')",
+        params![lease.job, lease.position],
+    )
 }
 
 fn store_document(
@@ -296,12 +327,10 @@ fn store_document(
     bytes: u64,
     compressed: &[u8],
 ) -> sql::Result<()> {
-    transaction
-        .execute(
-            "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![job.number, job.documents + 1, lease.position, bytes, compressed],
-        )
-        .map(drop)
+    transaction.execute_at_commit(
+        "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![job.number, job.documents, lease.position, bytes, compressed],
+    )
 }
 
 /// Fails a job because the storage for documents is full. The document is not stored and costs nothing.
@@ -324,22 +353,19 @@ fn fail_storage_full(
 fn end_if_done(
     transaction: &Transaction<'_>,
     job: &JobRecord,
+    is_open: bool,
     limits: &JobLimits,
     now_ms: u64,
 ) -> sql::Result<JobState> {
     let number = job.number;
     let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
-    let is_open = || {
-        let sql = "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1";
-        transaction.exists(sql, params![number])
-    };
     let expires_at_ms = add_ms(now_ms, limits.retention);
     if job.bytes > limits.max_bytes {
         let error = format!("the documents exceed {} bytes, the maximum of a job", limits.max_bytes);
         end_job(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
         return Ok(JobState::Failed);
     }
-    if is_full || !is_open()? {
+    if is_full || !is_open {
         if job.documents == 0
             && let Some(error) = no_documents_error(transaction, job)?
         {

@@ -1,10 +1,10 @@
 //! Creating, extending, cancelling and failing jobs.
 
 use super::owner::is_owned;
-use super::row::{add_list, end_job, find, stored_bytes};
-use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobState, JobUrl, NewJob};
+use super::row::{add_list, by_number, end_job, find, stored_bytes};
+use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobRecord, JobState, JobUrl, NewJob};
 use crate::clock::add_ms;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -23,8 +23,9 @@ impl Store {
         now_ms: u64,
     ) -> Result<CreateJobOutcome, StoreError> {
         let replica = self.membership().id();
-        self.database()
-            .write(Durability::Power, |transaction| create(transaction, job, replica, limits, now_ms))
+        self.database().write_locked(Locked::Team(&job.team), Durability::Power, |transaction| {
+            create(transaction, job, replica, limits, now_ms)
+        })
     }
 
     /// Adds URLs to a running job of a team, from a list that has `list_len` URLs as sent. Returns how many were added;
@@ -41,11 +42,15 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<Option<u64>, StoreError> {
-        self.database().write(Durability::Power, |transaction| match find(transaction, team, id, now_ms)? {
-            Some(job) if job.state == JobState::Running => {
-                add_list(transaction, job.number, urls, list_len, limits.max_urls).map(Some)
+        let found = self.database().read(|connection| find(connection, team, id, now_ms))?;
+        let Some(JobRecord { number, .. }) = found else { return Ok(None) };
+        self.database().write_locked(Locked::Job(number), Durability::Power, |transaction| {
+            match by_number(transaction, number)? {
+                Some(job) if job.state == JobState::Running => {
+                    add_list(transaction, number, urls, list_len, limits.max_urls).map(Some)
+                }
+                Some(_) | None => Ok(None),
             }
-            Some(_) | None => Ok(None),
         })
     }
 
@@ -62,9 +67,12 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<CancelJobOutcome, StoreError> {
-        self.database().write(Durability::Power, |transaction| {
-            let job = find(transaction, team, id, now_ms)?.filter(|job| job.kind == kind);
-            let Some(job) = job else { return Ok(CancelJobOutcome::NotFound) };
+        let found = self.database().read(|connection| find(connection, team, id, now_ms))?;
+        let Some(JobRecord { number, .. }) = found.filter(|job| job.kind == kind) else {
+            return Ok(CancelJobOutcome::NotFound);
+        };
+        self.database().write_locked(Locked::Job(number), Durability::Power, |transaction| {
+            let Some(job) = by_number(transaction, number)? else { return Ok(CancelJobOutcome::NotFound) };
             let expires_at_ms = add_ms(now_ms, limits.retention);
             Ok(match end_job(transaction, job.number, (JobState::Cancelled, None), now_ms, expires_at_ms)? {
                 true => {
@@ -83,7 +91,7 @@ impl Store {
     pub fn expire_job(&self, job: i64, now_ms: u64) -> Result<(), StoreError> {
         let sql =
             "UPDATE jobs SET expires_at = ?2 WHERE number = ?1 AND state <> 'running' AND expires_at > ?2";
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             transaction.execute(sql, params![job, now_ms]).map(drop)
         })
     }
@@ -95,7 +103,7 @@ impl Store {
     pub fn fail_job(&self, job: i64, error: &str, limits: &JobLimits, now_ms: u64) -> Result<(), StoreError> {
         let replica = self.membership().id();
         let expires_at_ms = add_ms(now_ms, limits.retention);
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
             if is_owned(transaction, job, replica)? {
                 end_job(transaction, job, (JobState::Failed, Some(error)), now_ms, expires_at_ms)?;
             }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::owner::is_owned;
-use super::row::{by_number, entry};
-use super::{JobLease, JobState, JobUrl};
+use super::row::entry;
+use super::{JobLease, JobUrl};
 use crate::clock::add_ms;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -29,11 +28,8 @@ impl Store {
         ttl: Duration,
     ) -> Result<Vec<JobLease>, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Process, |transaction| {
-            if !is_owned(transaction, job, replica)? {
-                return Ok(Vec::new());
-            }
-            lease(transaction, job, max as u64, now_ms, ttl)
+        self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
+            lease(transaction, (job, replica), max as u64, now_ms, ttl)
         })
     }
 
@@ -62,9 +58,8 @@ impl Store {
         self.database().write_rows(Durability::Process, |transaction| {
             let sql = "UPDATE job_urls SET is_started = ?4 \
                        WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3";
-            let rows =
-                transaction.execute(sql, params![lease.job, lease.position, lease.number, is_started])?;
-            Ok(rows == 1)
+            let values = params![lease.job, lease.position, lease.number, is_started];
+            Ok(transaction.last().execute(sql, values)? == 1)
         })
     }
 
@@ -86,8 +81,9 @@ impl Store {
     }
 
     fn release(&self, lease: &JobLease, retries: u32) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Job(lease.job), Durability::Process, |transaction| {
             transaction
+                .last()
                 .execute(
                     "UPDATE job_urls SET state = 'waiting', lease_until = NULL, retries = retries + ?4, \
                      interruptions = CASE WHEN ?4 = 0 THEN interruptions + is_started ELSE interruptions END, \
@@ -101,45 +97,36 @@ impl Store {
 
 fn lease(
     transaction: &Transaction<'_>,
-    number: i64,
+    (job, replica): (i64, Option<i64>),
     max: u64,
     now_ms: u64,
     ttl: Duration,
 ) -> sql::Result<Vec<JobLease>> {
-    let job = by_number(transaction, number)?.filter(|job| job.state == JobState::Running);
-    let Some(job) = job else { return Ok(Vec::new()) };
-    let count = match job.page_limit {
-        None => max,
-        Some(limit) if limit.saturating_sub(job.documents) >= max + MAX_COUNTED_LEASES => max,
-        Some(limit) => {
-            // Leased URLs have lower positions than queued ones, so the first open URLs suffice.
-            let leased: u64 = transaction.query_row(
-                "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
-                     WHERE job = ?1 AND state IN ('waiting', 'leased') AND waits_for IS NULL \
-                     ORDER BY place LIMIT ?3) AS first \
-                     WHERE state = 'leased' AND lease_until > ?2",
-                params![number, now_ms, MAX_COUNTED_LEASES],
-                |row| row.get(0),
-            )?;
-            max.min(limit.saturating_sub(job.documents + leased))
-        }
-    };
-    let mut leases: Vec<JobLease> = transaction.query(
+    // Leased URLs have lower positions than queued ones, so the first open URLs suffice.
+    let leased = "(SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
+                  WHERE job = ?1 AND state IN ('waiting', 'leased') AND waits_for IS NULL \
+                  ORDER BY place LIMIT ?6) AS first WHERE state = 'leased' AND lease_until > ?3)";
+    let count = format!(
+        "SELECT CASE WHEN page_limit IS NULL OR page_limit - documents >= CAST(?4 AS BIGINT) + ?6 THEN ?4 \
+         WHEN page_limit - documents - {leased} < 0 THEN 0 \
+         WHEN page_limit - documents - {leased} < ?4 THEN page_limit - documents - {leased} ELSE ?4 END \
+         FROM jobs WHERE number = ?1 AND state = 'running' AND coalesce(replica = ?5, ?5 IS NULL)"
+    );
+    let sql = format!(
         "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1, \
-             interruptions = interruptions + is_started, is_started = 0 WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
-             AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
-             AND waits_for IS NULL ORDER BY place LIMIT ?4) \
-             RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index, \
-             interruptions",
-        params![number, add_ms(now_ms, ttl), now_ms, count],
-        |row| {
-            let url =
-                JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
-            let (position, lease_number) = (row.get(0)?, row.get(1)?);
-            let (retries, copy_of, interruptions) = (row.get(5)?, row.get(6)?, row.get(9)?);
-            Ok(JobLease { job: number, position, number: lease_number, retries, interruptions, copy_of, url })
-        },
-    )?;
+         interruptions = interruptions + is_started, is_started = 0 \
+         WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
+         AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
+         AND waits_for IS NULL ORDER BY place LIMIT coalesce(({count}), 0)) \
+         RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index, interruptions"
+    );
+    let values = params![job, add_ms(now_ms, ttl), now_ms, max, replica, MAX_COUNTED_LEASES];
+    let mut leases: Vec<JobLease> = transaction.last().query(&sql, values, |row| {
+        let url = JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
+        let (position, lease_number) = (row.get(0)?, row.get(1)?);
+        let (retries, copy_of, interruptions) = (row.get(5)?, row.get(6)?, row.get(9)?);
+        Ok(JobLease { job, position, number: lease_number, retries, interruptions, copy_of, url })
+    })?;
     leases.sort_by_key(|lease| lease.position);
     Ok(leases)
 }

@@ -1,6 +1,6 @@
 //! The owners of running jobs: one replica at a time works on a job.
 
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
@@ -40,11 +40,14 @@ impl Store {
         let share = even_share(counts.all, self.workers());
         let max = if only.is_some() { 1 } else { share.saturating_sub(counts.owned) };
         if counts.without_owner > 0 && max > 0 {
-            self.database().write(Durability::Process, |transaction| {
-                let sql = "UPDATE jobs SET replica = ?1 WHERE number IN (SELECT number FROM jobs \
-                           WHERE state = 'running' AND replica IS NULL AND number = coalesce(?2, number) \
-                           ORDER BY number LIMIT ?3)";
-                transaction.execute(sql, params![replica, only, max])
+            self.database().write_shared(Durability::Process, |transaction| {
+                let sql = format!(
+                    "UPDATE jobs SET replica = ?1 WHERE number IN (SELECT number FROM jobs \
+                     WHERE state = 'running' AND replica IS NULL AND number = coalesce(?2, number) \
+                     ORDER BY number LIMIT ?3{})",
+                    transaction.skip_locked()
+                );
+                transaction.execute(&sql, params![replica, only, max])
             })?;
         }
         let jobs: Vec<(i64, String)> = self.database().read(|connection| {
@@ -63,7 +66,7 @@ impl Store {
     /// Failures of the database.
     pub fn start_job(&self, job: i64) -> Result<bool, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
             let is_owned = is_owned(transaction, job, replica)?;
             if is_owned {
                 // The redundant condition makes SQLite use the partial index: most URLs are completed.
@@ -82,7 +85,7 @@ impl Store {
     /// Failures of the database; then the pages in flight are interrupted.
     pub fn return_leases(&self) -> Result<(), StoreError> {
         let Some(replica) = self.membership().id() else { return Ok(()) };
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_shared(Durability::Process, |transaction| {
             let jobs = "(SELECT number FROM jobs WHERE replica = ?1 AND state = 'running')";
             return_leases(transaction, jobs, replica)
         })
@@ -94,7 +97,7 @@ impl Store {
     /// Failures of the database.
     pub fn hand_over_job(&self, job: i64) -> Result<(), StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
             if is_owned(transaction, job, replica)? {
                 return_leases(transaction, "(?1)", job)?;
                 transaction.execute("UPDATE jobs SET replica = NULL WHERE number = ?1", params![job])?;

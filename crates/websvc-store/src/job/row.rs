@@ -1,12 +1,23 @@
 //! Reads and writes of the rows of jobs and their URLs.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::{JobKind, JobRecord, JobState, JobUrl, ListEntry, credentials};
 use crate::key::KeyId;
-use crate::sql::{self, Connection, Row, Transaction, names, params};
+use crate::sql::{
+    self, Connection, Params, Row, SqlValues, ToSql, Transaction, insert_rows, names, params, sql_values,
+};
 use crate::webhook::{JobEvent, enqueue_of_job};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
      finished_at, expires_at, error, urls, documents, bytes, credits, left_out, blocked, led_to, api_version";
+
+/// The size of the documents of all jobs on disk, in bytes.
+pub(super) const STORED_BYTES: &str = "(SELECT CAST(sum(job_storage.bytes) AS BIGINT) FROM job_storage)";
+
+/// Number of queries that a server receives at once.
+const MAX_PIPELINED: usize = 500;
 
 names!(JobKind: Batch = "batch", Crawl = "crawl");
 names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
@@ -78,7 +89,7 @@ pub(super) fn add_list(
     max_urls: u64,
 ) -> sql::Result<u64> {
     let added = add_urls(transaction, job, urls, max_urls)?;
-    transaction.execute("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1", params![job, list_len])?;
+    transaction.enqueue("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1", params![job, list_len])?;
     Ok(added)
 }
 
@@ -93,46 +104,67 @@ pub(super) fn add_urls(
     if urls.is_empty() {
         return Ok(0);
     }
-    let last: i64 = transaction.query_row(
-        "SELECT coalesce(max(place), 0) FROM job_urls WHERE job = ?1",
+    let (last, listed): (i64, u64) = transaction.query_row(
+        "SELECT coalesce((SELECT max(place) FROM job_urls WHERE job = ?1), 0), listed FROM jobs WHERE number = ?1",
         params![job],
-        |row| row.get(0),
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let remaining = max_urls.saturating_sub(u64::try_from(last).unwrap_or_default());
-    let select = "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2";
-    let insert = "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for) \
-                  SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, listed + ?7, ?8, ?9 FROM jobs WHERE number = ?1";
-    let (mut added, mut skipped) = (0_u64, 0_u64);
+    let mut originals = originals(transaction, job, urls)?;
+    let mut rows: Vec<SqlValues<'_>> = Vec::new();
+    let mut skipped = 0_u64;
     for JobUrl { url, key, depth, entry } in urls {
-        let original: Option<(i64, bool)> =
-            transaction.query_optional(select, params![job, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let original = originals.get(key.as_str()).copied();
         if original.is_some() && entry.is_none() {
             continue;
         }
-        if added >= remaining {
+        if rows.len() as u64 >= remaining {
             skipped += 1;
             continue;
         }
-        added += 1;
-        let position = last + i64::try_from(added).unwrap_or(i64::MAX);
+        let position = last + i64::try_from(rows.len() + 1).unwrap_or(i64::MAX);
+        originals.entry(key).or_insert((position, true));
         // No URL contains a line break, so the key of a copy is unique.
-        let key = original.map_or_else(|| key.clone(), |_| format!("{key}\n{position}"));
+        let key = original.map_or(Cow::Borrowed(key), |_| Cow::Owned(format!("{key}\n{position}")));
         let copy_of = original.map(|(original, _)| original);
         let waits_for = original.and_then(|(original, is_open)| is_open.then_some(original));
-        let (original_url, index) = entry.as_ref().map(|entry| (&entry.original_url, entry.index)).unzip();
-        let values = params![job, position, key, url, depth, original_url, index, copy_of, waits_for];
-        transaction.execute(insert, values)?;
+        let (given, index) = entry.as_ref().map(|entry| (&entry.original_url, listed + entry.index)).unzip();
+        rows.push(sql_values![job, position, key, url, depth, "waiting", given, index, copy_of, waits_for]);
     }
-    transaction.execute(
+    let added = rows.len() as u64;
+    insert_rows(
+        transaction,
+        "job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for)",
+        &rows,
+    )?;
+    transaction.enqueue(
         "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
         params![job, added, skipped],
     )?;
     Ok(added)
 }
 
+/// Returns the places of the URLs of a job that have the keys of others, and whether they are still to be completed.
+fn originals<'a>(
+    transaction: &Transaction<'_>,
+    job: i64,
+    urls: &'a [JobUrl],
+) -> sql::Result<HashMap<&'a str, (i64, bool)>> {
+    let select = "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2";
+    let values: Vec<[&dyn ToSql; 2]> = urls.iter().map(|url| [&job as &dyn ToSql, &url.key]).collect();
+    let mut originals = HashMap::new();
+    for (urls, values) in urls.chunks(MAX_PIPELINED).zip(values.chunks(MAX_PIPELINED)) {
+        let values: Vec<Params<'_>> = values.iter().map(|values| &values[..]).collect();
+        let found = transaction.query_each(select, &values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let keys = urls.iter().map(|url| url.key.as_str());
+        originals.extend(keys.zip(found).filter_map(|(key, found)| Some((key, found?))));
+    }
+    Ok(originals)
+}
+
 /// Returns the size of the documents of all jobs on disk, in bytes.
 pub(super) fn stored_bytes(connection: &Connection) -> sql::Result<u64> {
-    connection.query_row("SELECT bytes FROM job_storage", params![], |row| row.get(0))
+    connection.query_row(&format!("SELECT {STORED_BYTES}"), params![], |row| row.get(0))
 }
 
 /// Ends a running job, which is stored until `expires_at_ms`. Enqueues an event for its webhook, unless the team

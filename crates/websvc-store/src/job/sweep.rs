@@ -3,7 +3,7 @@
 use super::row::end_job;
 use super::{JobLimits, JobState};
 use crate::clock::add_ms;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -18,25 +18,23 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_jobs(&self, limits: &JobLimits, now_ms: u64) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
-            fail_overdue(transaction, limits, now_ms)?;
-            delete_expired(transaction, now_ms)
-        })
+        self.fail_overdue(limits, now_ms)?;
+        self.database().write_shared(Durability::Process, |transaction| delete_expired(transaction, now_ms))
     }
-}
 
-fn fail_overdue(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) -> sql::Result<()> {
-    let overdue: Vec<i64> = transaction.query(
-        "SELECT number FROM jobs WHERE state = 'running' AND expires_at <= ?1",
-        params![now_ms],
-        |row| row.get(0),
-    )?;
-    let error = format!("the job ran for more than {} seconds, the maximum", limits.retention.as_secs());
-    for job in overdue {
+    fn fail_overdue(&self, limits: &JobLimits, now_ms: u64) -> Result<(), StoreError> {
+        let sql = "SELECT number FROM jobs WHERE state = 'running' AND expires_at <= ?1";
+        let overdue: Vec<i64> =
+            self.database().read(|connection| connection.query(sql, params![now_ms], |row| row.get(0)))?;
+        let error = format!("the job ran for more than {} seconds, the maximum", limits.retention.as_secs());
         let expires_at_ms = add_ms(now_ms, limits.retention);
-        end_job(transaction, job, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+        for job in overdue {
+            self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
+                end_job(transaction, job, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)
+            })?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn delete_expired(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<bool> {

@@ -9,7 +9,7 @@ use super::grant::{self, OrphanSpending};
 use super::hold::IDLE_TTL;
 use super::journal;
 use super::lost;
-use super::usage::{DAY_MS, DailySum, SumKey};
+use super::usage::{DAY_MS, DailySum, Pending, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::background_thread::{BackgroundThread, StopSignal};
@@ -62,7 +62,6 @@ impl Ledger {
     /// Writes all usage that is in memory.
     pub(super) fn flush(&self, database: &Database) -> Result<(), StoreError> {
         let mut state = self.flush_state.lock();
-        let limits = *self.limits.lock();
         // Two batches: one that failed before, and the usage since. Usage that arrives meanwhile is left to the next
         // flush.
         for _ in 0..2 {
@@ -74,12 +73,40 @@ impl Ledger {
             // Charges are flushed to disk, so that a power failure loses only younger ones. Mere counts are not.
             let durability =
                 if batch.pending.spent.is_empty() { Durability::Process } else { Durability::Power };
-            database.write(durability, |transaction| write::write(transaction, &journal, batch, limits))?;
+            database.write_shared(durability, |transaction| {
+                if write::begin_batch(transaction, &journal, batch)? {
+                    self.write_pending(transaction, &batch.pending)?;
+                }
+                Ok(())
+            })?;
             if let Some(journal) = &mut self.unwritten.lock().journal {
                 journal.set_applied(batch.last_charge);
             }
             state.batch = None;
         }
+        drop(state);
+        self.trim_log(database)
+    }
+
+    /// Writes recorded usage with the commit of a transaction.
+    pub(super) fn write_pending(&self, transaction: &Transaction<'_>, pending: &Pending) -> sql::Result<()> {
+        let max_log_rows = self.limits.lock().log_rows;
+        let log_rows = write::write_pending(transaction, pending, max_log_rows)?;
+        // A transaction that fails makes the log be trimmed early, which does no harm.
+        self.log_growth.fetch_add(log_rows, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Deletes the oldest rows of the log beyond its limit, if it has grown by a tenth of it.
+    fn trim_log(&self, database: &Database) -> Result<(), StoreError> {
+        let max_rows = self.limits.lock().log_rows;
+        if self.log_growth.load(Ordering::Relaxed) <= max_rows / 10 {
+            return Ok(());
+        }
+        self.log_growth.store(0, Ordering::Relaxed);
+        while database
+            .write_rows(Durability::Process, |transaction| write::trim_log(transaction, max_rows))?
+        {}
         Ok(())
     }
 
@@ -112,7 +139,7 @@ impl Ledger {
             }
             state.next_trim_ms = now_ms.saturating_add(TRIM_INTERVAL_MS);
         }
-        database.write(Durability::Process, |transaction| {
+        database.write_shared(Durability::Process, |transaction| {
             write::trim(transaction, limits, now_ms)?;
             lost::trim(transaction, now_ms)?;
             if database.is_server() {
@@ -175,7 +202,7 @@ impl Ledger {
         self.flush(database)?;
         let journal = self.unwritten.lock().journal.take();
         let Some(journal) = journal else { return Ok(()) };
-        database.write(Durability::Process, |transaction| {
+        database.write_shared(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM spenders WHERE journal = ?1", params![journal.name()])
         })?;
         journal.remove().map_err(|error| StoreError::io(database.location(), error))

@@ -100,11 +100,11 @@ pub(super) fn borrow(
     request: BorrowRequest<'_>,
 ) -> sql::Result<BorrowResponse> {
     let newest = newest(transaction)?;
-    let current = transaction.query_optional(
-        "SELECT id, balance FROM grants WHERE team = ?1 AND current = 1",
-        params![request.team],
-        |row| Ok((row.get::<i64>(0)?, row.get::<u64>(1)?)),
-    )?;
+    // Returned leases and late charges change the balance without the lock of the team.
+    let sql =
+        format!("SELECT id, balance FROM grants WHERE team = ?1 AND current = 1{}", transaction.for_update());
+    let current = transaction
+        .query_optional(&sql, params![request.team], |row| Ok((row.get::<i64>(0)?, row.get::<u64>(1)?)))?;
     let Some((grant, balance)) = current else { return Ok(BorrowResponse::Unlimited) };
     let lease = request.lease.filter(|lease| lease.grant == grant);
     let missing = request.credits.saturating_sub(lease.map_or(0, |lease| lease.free));
@@ -136,20 +136,19 @@ fn add_to_lease(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql:
     Ok(transaction.execute(sql, params![lease, credits])? == 1)
 }
 
-/// Records credits that were spent from a lease. Late charges, of a lease that was taken from a lost process, are taken
-/// from the balance of the grant, as far as it goes.
+/// Records credits that were spent from a lease, with the commit of a transaction. Late charges, of a lease that was taken
+/// from a lost process, are taken from the balance of the grant, as far as it goes. The lease is missing only if an older
+/// copy of the database was restored; then there is nothing to charge.
 pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> sql::Result<()> {
-    let spend = "UPDATE leases SET rest = rest - ?2 WHERE id = ?1 AND is_lost = 0 RETURNING grant_id";
-    let grant: Option<i64> = transaction.query_optional(spend, params![lease, credits], |row| row.get(0))?;
-    if let Some(grant) = grant {
-        let sql = "UPDATE grants SET spent = spent + ?2 WHERE id = ?1";
-        return transaction.execute(sql, params![grant, credits]).map(drop);
-    }
-    // The lease is missing only if an older copy of the database was restored. Then there is nothing to charge.
+    let grant = "UPDATE grants SET spent = spent + ?2 \
+                 WHERE id = (SELECT grant_id FROM leases WHERE leases.id = ?1 AND is_lost = 0)";
+    transaction.execute_at_commit(grant, params![lease, credits])?;
+    let rest = "UPDATE leases SET rest = rest - ?2 WHERE id = ?1 AND is_lost = 0";
+    transaction.execute_at_commit(rest, params![lease, credits])?;
     let late = "UPDATE grants SET spent = spent + CASE WHEN balance < ?2 THEN balance ELSE ?2 END, \
                 balance = balance - CASE WHEN balance < ?2 THEN balance ELSE ?2 END \
-                WHERE id = (SELECT grant_id FROM leases WHERE leases.id = ?1)";
-    transaction.execute(late, params![lease, credits]).map(drop)
+                WHERE id = (SELECT grant_id FROM leases WHERE leases.id = ?1 AND is_lost = 1)";
+    transaction.execute_at_commit(late, params![lease, credits])
 }
 
 /// Returns the rests of the leases of a lost process to their grants. The rows stay, for late charges.
@@ -161,7 +160,8 @@ pub(super) fn return_lost_leases(transaction: &Transaction<'_>, journal: &str) -
     )?;
     for lease in leases {
         return_rest(transaction, lease)?;
-        transaction.execute("UPDATE leases SET rest = 0, is_lost = 1 WHERE id = ?1", params![lease])?;
+        let sql = "UPDATE leases SET rest = 0, is_lost = 1 WHERE id = ?1";
+        transaction.execute_at_commit(sql, params![lease])?;
     }
     Ok(())
 }
@@ -169,18 +169,16 @@ pub(super) fn return_lost_leases(transaction: &Transaction<'_>, journal: &str) -
 /// Returns the rest of a lease to its grant. The rest of a former grant is void.
 pub(super) fn return_lease(transaction: &Transaction<'_>, lease: i64) -> sql::Result<()> {
     return_rest(transaction, lease)?;
-    transaction.execute("DELETE FROM leases WHERE id = ?1", params![lease])?;
-    Ok(())
+    transaction.execute_at_commit("DELETE FROM leases WHERE id = ?1", params![lease])
 }
 
 fn return_rest(transaction: &Transaction<'_>, lease: i64) -> sql::Result<()> {
-    transaction.execute(
+    transaction.execute_at_commit(
         "UPDATE grants SET balance = balance + CASE current WHEN 1 THEN leases.rest ELSE 0 END, \
              voided = voided + CASE current WHEN 1 THEN 0 ELSE leases.rest END \
              FROM leases WHERE leases.id = ?1 AND grants.id = leases.grant_id",
         params![lease],
-    )?;
-    Ok(())
+    )
 }
 
 /// Charges of a dead process since its last write to the database: team, number of requests, credits.
@@ -214,7 +212,7 @@ pub(super) fn settle_orphan(
         }
         return_lease(transaction, lease)?;
     }
-    transaction.execute("DELETE FROM spenders WHERE journal = ?1", params![journal])?;
+    transaction.execute_at_commit("DELETE FROM spenders WHERE journal = ?1", params![journal])?;
     Ok(recovered)
 }
 

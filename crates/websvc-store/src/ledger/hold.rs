@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::grant::{self, BorrowAmount, BorrowRequest, BorrowResponse, CurrentLease};
 use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
 use super::usage::{Pending, Usage};
-use super::{Ledger, REFRESH, write};
+use super::{Ledger, REFRESH};
 use crate::clock::now_ms;
-use crate::database::{Database, Durability};
+use crate::database::{Database, Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -216,28 +216,30 @@ impl CreditHold {
     }
 
     /// Charges for a request as [`settle`](Self::settle) does, but as part of a transaction: the charge is stored with
-    /// the transaction or not at all. After the commit, the caller must call
+    /// the transaction that writes `charges`, or not at all. After the commit, the caller must call
     /// [`finish_settlement`](Self::finish_settlement).
-    pub(crate) fn settle_in_transaction(
-        &mut self,
-        transaction: &Transaction<'_>,
-        usage: Usage,
-    ) -> sql::Result<u64> {
-        let price = usage.price();
-        let mut pending = Pending::default();
-        let charged = match &self.lease {
-            None => price,
-            Some(lease) => {
-                self.credits += lease.hold_up_to(price.saturating_sub(self.credits));
-                let charged = price.min(self.credits);
-                pending.spent.insert(lease.id, charged);
-                charged
-            }
-        };
-        pending.record(&self.account.team, charged, now_ms(), usage);
-        let limits = *self.store.ledger().limits.lock();
-        write::write_pending(transaction, &pending, limits)?;
-        Ok(charged)
+    pub(crate) fn settle_in_transaction(&mut self, charges: &mut Charges, usage: Usage) -> u64 {
+        let charged = self.reserve(usage.price());
+        self.charge_in_transaction(charges, charged, usage);
+        charged
+    }
+
+    /// Returns the credits that a request of this price would be charged: the price, or the held and free credits if these
+    /// are fewer. They are held from now on.
+    pub(crate) fn reserve(&mut self, price: u64) -> u64 {
+        let Some(lease) = &self.lease else { return price };
+        self.credits += lease.hold_up_to(price.saturating_sub(self.credits));
+        price.min(self.credits)
+    }
+
+    /// Charges [reserved](Self::reserve) credits for a request, as [`settle_in_transaction`](Self::settle_in_transaction)
+    /// does.
+    pub(crate) fn charge_in_transaction(&self, charges: &mut Charges, charged: u64, usage: Usage) {
+        if let Some(lease) = &self.lease {
+            let spent = charges.0.spent.entry(lease.spending()).or_default();
+            *spent = spent.saturating_add(charged);
+        }
+        charges.0.record(&self.account.team, charged, now_ms(), usage);
     }
 
     /// Ends a hold of which a committed transaction charged `charged` credits.
@@ -254,6 +256,18 @@ impl Drop for CreditHold {
             self.store.ledger().release(lease, self.credits, 0);
         }
         self.account.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Charges that one transaction writes.
+#[derive(Debug, Default)]
+pub(crate) struct Charges(Pending);
+
+impl Charges {
+    /// Writes the charges with the commit of a transaction.
+    pub(crate) fn write(&self, transaction: &Transaction<'_>, store: &Store) -> sql::Result<()> {
+        let ledger = store.ledger();
+        ledger.write_pending(transaction, &self.0)
     }
 }
 
@@ -294,7 +308,9 @@ impl Ledger {
             min_loan,
         };
         let response =
-            database.write(Durability::Power, |transaction| grant::borrow(transaction, request))?;
+            database.write_locked(Locked::Team(&account.team), Durability::Power, |transaction| {
+                grant::borrow(transaction, request)
+            })?;
         match response {
             BorrowResponse::Unlimited => {
                 self.retire(account.take_lease());
@@ -363,7 +379,7 @@ impl Ledger {
                 // After a failure the charge is only in memory: it is lost if the process dies before the next flush.
                 let _ = journal.append(lease.id, charged);
             }
-            let spent = unwritten.pending.spent.entry(lease.id).or_default();
+            let spent = unwritten.pending.spent.entry(lease.spending()).or_default();
             *spent = spent.saturating_add(charged);
         }
         unwritten.pending.record(&account.team, charged, at_ms, usage);

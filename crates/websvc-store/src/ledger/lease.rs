@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::usage::SpendingLease;
+
 /// Credits of one grant that the database has leased to this process.
 #[derive(Debug)]
 pub(super) struct CreditLease {
@@ -35,6 +37,10 @@ pub(super) enum LeaseStatus {
 impl CreditLease {
     pub(super) fn new(id: i64, grant: i64) -> Self {
         Self { id, grant, balance: Mutex::default() }
+    }
+
+    pub(super) fn spending(&self) -> SpendingLease {
+        SpendingLease { grant: self.grant, lease: self.id }
     }
 
     /// Adds credits that the database has leased.

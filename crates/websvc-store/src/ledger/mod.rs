@@ -46,6 +46,7 @@ use usage::Pending;
 pub(crate) use flush::LedgerFlusher;
 pub use grant::Budget;
 pub(crate) use grant::grant;
+pub(crate) use hold::Charges;
 pub use hold::{CreditHold, HoldOutcome};
 pub(crate) use lost::SPENDER_LOST_AFTER;
 pub use usage::{Usage, UsageItem, UsageRetention, UsageStage};
@@ -64,6 +65,8 @@ pub(crate) struct Ledger {
     unwritten: Mutex<UnwrittenUsage>,
     flush_state: Mutex<FlushState>,
     limits: Mutex<UsageLimits>,
+    /// Rows that were written to the log since it was last trimmed to its limit.
+    log_growth: AtomicU64,
     /// The newest grant of any team, as of at most [`REFRESH`] ago.
     newest_grant: AtomicI64,
     /// Time of the next read of the newest grant, in milliseconds since `started`.
@@ -90,6 +93,7 @@ impl Ledger {
             unwritten: Mutex::default(),
             flush_state: Mutex::default(),
             limits: Mutex::default(),
+            log_growth: AtomicU64::new(0),
             newest_grant: AtomicI64::new(0),
             next_check: AtomicU64::new(0),
             server: database.server_state().cloned(),

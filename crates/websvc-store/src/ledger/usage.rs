@@ -1,6 +1,6 @@
 //! Usage of requests, and its conversion to daily sums and rows of the log.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl Usage {
 }
 
 /// Key of a daily sum.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SumKey {
     pub(super) day: u64,
     pub(super) team: Arc<str>,
@@ -115,13 +115,21 @@ pub(super) struct LogRow {
     pub(super) usage: Usage,
 }
 
+/// A lease from which credits were spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SpendingLease {
+    pub(super) grant: i64,
+    pub(super) lease: i64,
+}
+
 /// Usage that has not been written.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    pub(super) sums: HashMap<SumKey, DailySum>,
+    /// Sums, in the order in which all transactions change them.
+    pub(super) sums: BTreeMap<SumKey, DailySum>,
     pub(super) log_rows: Vec<LogRow>,
-    /// Spent credits, by lease.
-    pub(super) spent: HashMap<i64, u64>,
+    /// Spent credits, in the order of the grants, in which all transactions change them.
+    pub(super) spent: BTreeMap<SpendingLease, u64>,
     /// Leases to be returned, from which no more credits will be spent.
     pub(super) returned: Vec<i64>,
 }

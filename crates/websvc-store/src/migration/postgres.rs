@@ -25,6 +25,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/013_agent_messages.sql"),
     include_str!("postgres/014_job_interruptions.sql"),
     include_str!("postgres/015_robots_agent.sql"),
+    include_str!("postgres/016_concurrent_totals.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.
@@ -37,7 +38,8 @@ pub(crate) fn migrate(session: &Session) -> sql::Result<MigrationOutcome> {
 }
 
 fn migrate_to(session: &Session, steps: &[&str]) -> sql::Result<MigrationOutcome> {
-    session.begin(BEGIN)?;
+    // Later statements use the table that it creates.
+    session.begin_at_once(BEGIN)?;
     let outcome = apply(session, steps);
     match &outcome {
         Ok(MigrationOutcome::Current) => session.commit()?,

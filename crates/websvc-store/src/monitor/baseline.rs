@@ -71,7 +71,7 @@ impl Store {
         loop {
             let deleted = self
                 .database()
-                .write(Durability::Process, |transaction| transaction.execute(&sql, &values))?;
+                .write_shared(Durability::Process, |transaction| transaction.execute(&sql, &values))?;
             if deleted < MAX_ROWS {
                 return Ok(());
             }

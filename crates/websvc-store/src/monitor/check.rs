@@ -2,7 +2,7 @@
 
 use super::row::{check_by_number, checks, is_workable};
 use super::types::{CheckDeliveries, CheckRecord, CheckStatus};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::params;
 use crate::store::Store;
@@ -66,7 +66,7 @@ impl Store {
             | CheckStatus::SkippedOverlap
             | CheckStatus::SkippedNoCredits => None,
         };
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Check(check), Durability::Process, |transaction| {
             if !is_workable(transaction, check, replica)? {
                 return Ok(false);
             }
@@ -91,7 +91,7 @@ impl Store {
         let sql = "UPDATE monitor_checks SET notifications = ?2, updated_at = ?3 WHERE number = ?1 \
                    AND EXISTS (SELECT 1 FROM monitors WHERE monitors.number = monitor_checks.monitor \
                    AND monitors.deleted_at IS NULL)";
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Check(check), Durability::Process, |transaction| {
             Ok(transaction.execute(sql, params![check, notifications, now_ms])? == 1)
         })
     }

@@ -26,11 +26,14 @@ impl Store {
         })?;
         let max = even_share(all, self.workers()).saturating_sub(owned).min(max);
         if without_owner > 0 && max > 0 {
-            let claim = "UPDATE monitor_checks SET replica = ?1 WHERE number IN (SELECT number \
-                         FROM monitor_checks WHERE finished_at IS NULL AND replica IS NULL \
-                         ORDER BY number LIMIT ?2)";
-            self.database().write(Durability::Process, |transaction| {
-                transaction.execute(claim, params![replica, max])
+            self.database().write_shared(Durability::Process, |transaction| {
+                let claim = format!(
+                    "UPDATE monitor_checks SET replica = ?1 WHERE number IN (SELECT number \
+                     FROM monitor_checks WHERE finished_at IS NULL AND replica IS NULL \
+                     ORDER BY number LIMIT ?2{})",
+                    transaction.skip_locked()
+                );
+                transaction.execute(&claim, params![replica, max])
             })?;
         }
         let condition = "checks.replica = ?1 AND checks.finished_at IS NULL ORDER BY checks.number";

@@ -3,7 +3,7 @@
 use super::recipient::set_recipients;
 use super::row::{MONITOR_COLUMNS, monitor_by_number, monitor_record};
 use super::types::{CreateMonitorOutcome, MonitorLimits, MonitorRecord, MonitorUpdate, NewMonitor};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::sql::{self, Transaction, params};
@@ -21,7 +21,7 @@ impl Store {
         now_ms: u64,
     ) -> Result<CreateMonitorOutcome, StoreError> {
         let NewMonitor { id, team, key, definition, next_run_ms, status, recipients } = monitor;
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_locked(Locked::Team(team), Durability::Power, |transaction| {
             let count = "SELECT count(*) FROM monitors WHERE team = ?1 AND deleted_at IS NULL";
             let stored: u64 = transaction.query_row(count, params![team], |row| row.get(0))?;
             if stored >= limits.max_monitors {
@@ -54,7 +54,7 @@ impl Store {
         now_ms: u64,
     ) -> Result<Option<MonitorRecord>, StoreError> {
         let MonitorUpdate { definition, status, next_run_ms, recipients } = update;
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_locked(Locked::Monitor(number), Durability::Power, |transaction| {
             let sql = "UPDATE monitors SET definition = ?3, status = ?4, next_run_at = ?5, updated_at = ?6, \
                        revision = revision + 1 WHERE number = ?1 AND revision = ?2 AND deleted_at IS NULL";
             let values = params![number, revision, definition, status.as_str(), next_run_ms, now_ms];

@@ -57,7 +57,7 @@ impl Store {
     pub fn bring_check_forward(&self, monitor: i64, from_ms: u64, to_ms: u64) -> Result<bool, StoreError> {
         let sql = "UPDATE monitors SET next_run_at = ?3 WHERE number = ?1 AND next_run_at = ?2 \
                    AND status = 'active' AND deleted_at IS NULL";
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_rows(Durability::Power, |transaction| {
             transaction.execute(sql, params![monitor, from_ms, to_ms]).map(|rows| rows == 1)
         })
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::message::enqueue_check_message;
 use super::row::{check_by_number, is_workable, monitor_by_number};
 use super::types::{CheckRecord, CheckStatus, CheckSummary, FinishedCheck, MonitorRecord};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
@@ -48,7 +48,7 @@ impl Store {
         now_ms: u64,
     ) -> Result<Option<MonitorRecord>, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_locked(Locked::Check(check), Durability::Power, |transaction| {
             if !finished.status.is_finished() || !is_workable(transaction, check, replica)? {
                 return Ok(None);
             }

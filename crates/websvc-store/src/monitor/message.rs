@@ -63,7 +63,8 @@ impl Store {
         if due.is_empty() {
             return Ok(Vec::new());
         }
-        self.database().write(Durability::Process, |transaction| claim(transaction, &due, replica, now_ms))
+        self.database()
+            .write_shared(Durability::Process, |transaction| claim(transaction, &due, replica, now_ms))
     }
 
     /// Records that this process is about to send a message. If it ends before the outcome is recorded, the message may
@@ -73,7 +74,7 @@ impl Store {
     /// Failures of the database.
     pub fn begin_sending(&self, message: &MessageRecord) -> Result<bool, StoreError> {
         let (number, replica) = (message.number, self.membership().id());
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_rows(Durability::Process, |transaction| {
             let sql = "UPDATE monitor_messages SET is_sending = 1 WHERE number = ?1 AND replica = ?2";
             Ok(transaction.execute(sql, params![number, replica])? == 1)
         })

@@ -5,7 +5,7 @@ use super::message_types::{
     CONFIRMATION_RETENTION_MS, ConfirmationLimits, ConfirmationPermit, DAY_MS, MessageKind, MessageOutcome,
     MessageRecord,
 };
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -25,7 +25,8 @@ impl Store {
         now_ms: u64,
     ) -> Result<bool, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Process, |transaction| {
+        let thing = message.check.map_or(Locked::Monitor(message.monitor), Locked::Check);
+        self.database().write_locked(thing, Durability::Process, |transaction| {
             if !is_owned(transaction, message.number, replica)? {
                 return Ok(false);
             }

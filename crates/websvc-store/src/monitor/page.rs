@@ -4,10 +4,10 @@ use super::row::{is_workable, page_hash};
 use super::types::{
     BaselineChange, CheckPageStatus, CheckSummary, MonitorLimits, NewCheckPage, RecordPagesOutcome,
 };
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
-use crate::ledger::{CreditHold, Usage};
+use crate::ledger::{Charges, CreditHold, Usage};
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 use crate::webhook::{DataEvent, JobEvent, enqueue_data, subscribed_webhook};
@@ -101,20 +101,23 @@ impl Store {
     ) -> Result<RecordPagesOutcome, StoreError> {
         let replica = self.membership().id();
         let mut pages: Vec<PreparedPage> = pages.into_iter().map(PreparedPage::new).collect();
-        let outcome = self.database().write(Durability::Process, |transaction| {
-            let Some(mut open) = open_check(transaction, check, replica)? else {
-                return Ok(RecordPagesOutcome::NotRunning);
-            };
-            let new = new_pages(transaction, check, &pages)?;
-            if !has_space(transaction, &open, &pages, &new, limits)? {
-                return Ok(RecordPagesOutcome::StorageFull);
-            }
-            for (page, _) in pages.iter_mut().zip(&new).filter(|(_, is_new)| **is_new) {
-                write(transaction, &mut open, page, now_ms)?;
-            }
-            update_check(transaction, &open, now_ms)?;
-            Ok(RecordPagesOutcome::Recorded(new))
-        })?;
+        let outcome =
+            self.database().write_locked(Locked::Check(check), Durability::Process, |transaction| {
+                let Some(mut open) = open_check(transaction, check, replica)? else {
+                    return Ok(RecordPagesOutcome::NotRunning);
+                };
+                let new = new_pages(transaction, check, &pages)?;
+                if !has_space(transaction, &open, &pages, &new, limits)? {
+                    return Ok(RecordPagesOutcome::StorageFull);
+                }
+                let mut charges = Charges::default();
+                for (page, _) in pages.iter_mut().zip(&new).filter(|(_, is_new)| **is_new) {
+                    write(transaction, &mut open, page, &mut charges, now_ms)?;
+                }
+                charges.write(transaction, self)?;
+                update_check(transaction, &open, now_ms)?;
+                Ok(RecordPagesOutcome::Recorded(new))
+            })?;
         for PreparedPage { charge, charged, .. } in pages {
             if let (Some((hold, _)), Some(charged)) = (charge, charged)
                 && charged > 0
@@ -190,7 +193,7 @@ fn has_space(
             }
         }
     }
-    let sql = "SELECT baseline_bytes FROM monitor_storage";
+    let sql = "SELECT CAST(sum(baseline_bytes) AS BIGINT) FROM monitor_storage";
     let stored: u64 = transaction.query_row(sql, params![], |row| row.get(0))?;
     Ok(added <= replaced || stored.saturating_add(added - replaced) <= limits.max_baseline_bytes)
 }
@@ -200,6 +203,7 @@ fn write(
     transaction: &Transaction<'_>,
     check: &mut OpenCheck,
     page: &mut PreparedPage,
+    charges: &mut Charges,
     now_ms: u64,
 ) -> sql::Result<()> {
     check.summary.add(page.status);
@@ -219,7 +223,7 @@ fn write(
         enqueue_data(transaction, webhook, &event, now_ms)?;
     }
     if let Some((hold, usage)) = &mut page.charge {
-        let charged = hold.settle_in_transaction(transaction, usage.clone())?;
+        let charged = hold.settle_in_transaction(charges, usage.clone());
         check.credits += charged;
         page.charged = Some(charged);
     }

@@ -4,7 +4,7 @@ use super::message::enqueue_confirmation;
 use super::message_types::{LinkAction, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus};
 use super::row::monitor_by_number;
 use super::types::MonitorRecord;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
@@ -51,7 +51,7 @@ impl Store {
         recipients: &[NewRecipient],
         now_ms: u64,
     ) -> Result<(), StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Monitor(monitor), Durability::Process, |transaction| {
             if monitor_by_number(transaction, monitor)?.is_none() {
                 return Ok(());
             }

@@ -5,7 +5,7 @@ use super::types::{
     BillingStatus, CheckRecord, CheckStatus, CheckTrigger, MonitorRecord, MonitorStatus, NewCheck,
     StartCheckOutcome,
 };
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
@@ -20,7 +20,9 @@ impl Store {
     /// Failures of the database.
     pub fn start_check(&self, check: &NewCheck, now_ms: u64) -> Result<StartCheckOutcome, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Power, |transaction| start(transaction, check, replica, now_ms))
+        self.database().write_locked(Locked::Monitor(check.monitor), Durability::Power, |transaction| {
+            start(transaction, check, replica, now_ms)
+        })
     }
 }
 

@@ -22,7 +22,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_monitors(&self, limits: &MonitorLimits, now_ms: u64) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_shared(Durability::Process, |transaction| {
             delete_webhooks(transaction)?;
             delete_old_confirmations(transaction, now_ms)?;
             if let Some(monitor) = deleted_monitor(transaction)? {
@@ -87,8 +87,11 @@ fn expired_check(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<Opti
 
 /// Returns the oldest finished check, if the checks need more space than they may.
 fn oldest_beyond_limit(transaction: &Transaction<'_>, limits: &MonitorLimits) -> sql::Result<Option<i64>> {
-    let stored: u64 =
-        transaction.query_row("SELECT check_bytes FROM monitor_storage", params![], |row| row.get(0))?;
+    let stored: u64 = transaction.query_row(
+        "SELECT CAST(sum(check_bytes) AS BIGINT) FROM monitor_storage",
+        params![],
+        |row| row.get(0),
+    )?;
     if stored <= limits.max_check_bytes {
         return Ok(None);
     }

@@ -77,7 +77,7 @@ impl Heartbeat {
     pub(crate) fn leave(&mut self, shared: &Shared) {
         let Some(id) = shared.membership.id() else { return };
         // If this fails, the others take over when they miss its beats.
-        let _ = shared.database.write(Durability::Process, |transaction| delete(transaction, id));
+        let _ = shared.database.write_rows(Durability::Process, |transaction| delete(transaction, id));
     }
 }
 
@@ -93,7 +93,7 @@ fn take_over(shared: &Shared, lost: Lost) -> Result<(), StoreError> {
         return Ok(());
     }
     for (id, beat) in lost.replicas {
-        shared.database.write(Durability::Process, |transaction| {
+        shared.database.write_rows(Durability::Process, |transaction| {
             // A beat in the meantime shows that it lives.
             let sql = "DELETE FROM replicas WHERE id = ?1 AND beat = ?2";
             transaction.execute(sql, params![id, beat])

@@ -102,7 +102,7 @@ impl Store {
         let membership = self.membership();
         let _joining = membership.joining.lock();
         let previous = membership.id();
-        let (id, workers) = database.write(Durability::Process, |transaction| {
+        let (id, workers) = database.write_shared(Durability::Process, |transaction| {
             if database.is_server() {
                 delete(transaction, previous.unwrap_or_default())?;
             } else {

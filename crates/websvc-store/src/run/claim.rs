@@ -2,7 +2,7 @@
 
 use super::row::{is_workable, run_by_number};
 use super::types::{OpenRun, RunRecord};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::job::even_share;
 use crate::sql::{self, Connection, params};
@@ -31,10 +31,13 @@ impl Store {
         })?;
         let max = even_share(all, self.workers()).saturating_sub(owned);
         if without_owner > 0 && max > 0 {
-            let claim = "UPDATE agent_runs SET replica = ?1 WHERE number IN (SELECT number FROM agent_runs \
-                         WHERE finished_at IS NULL AND replica IS NULL ORDER BY number LIMIT ?2)";
-            self.database().write(Durability::Process, |transaction| {
-                transaction.execute(claim, params![replica, max])
+            self.database().write_shared(Durability::Process, |transaction| {
+                let claim = format!(
+                    "UPDATE agent_runs SET replica = ?1 WHERE number IN (SELECT number FROM agent_runs \
+                     WHERE finished_at IS NULL AND replica IS NULL ORDER BY number LIMIT ?2{})",
+                    transaction.skip_locked()
+                );
+                transaction.execute(&claim, params![replica, max])
             })?;
         }
         let condition = "replica = ?1 AND finished_at IS NULL ORDER BY number";
@@ -57,7 +60,7 @@ impl Store {
     /// Failures of the database.
     pub fn begin_run(&self, run: i64, now_ms: u64) -> Result<bool, StoreError> {
         let replica = self.membership().id();
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Run(run), Durability::Process, |transaction| {
             if !is_workable(transaction, run, replica)? {
                 return Ok(false);
             }

@@ -2,7 +2,7 @@
 
 use super::row::run_by_number;
 use super::types::{CancelRunOutcome, CreateRunOutcome, NewRun, RunKind, RunLimits};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::key::KeyId;
 use crate::sql::{self, Transaction, params};
@@ -22,8 +22,9 @@ impl Store {
         now_ms: u64,
     ) -> Result<CreateRunOutcome, StoreError> {
         let replica = self.membership().id();
-        self.database()
-            .write(Durability::Power, |transaction| create(transaction, run, replica, limits, now_ms))
+        self.database().write_locked(Locked::Team(&run.team), Durability::Power, |transaction| {
+            create(transaction, run, replica, limits, now_ms)
+        })
     }
 
     /// Asks the owner of a run of a team to cancel it.
@@ -37,7 +38,7 @@ impl Store {
         id: &str,
         now_ms: u64,
     ) -> Result<CancelRunOutcome, StoreError> {
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_shared(Durability::Power, |transaction| {
             let sql = "SELECT number, finished_at, cancel_requested_at FROM agent_runs \
                        WHERE id = ?1 AND team = ?2 AND kind = ?3 AND (expires_at > ?4 OR expires_at IS NULL)";
             let found: Option<(i64, Option<u64>, Option<u64>)> =
@@ -49,9 +50,12 @@ impl Store {
                 Some((_, _, Some(_))) => CancelRunOutcome::AlreadyRequested,
                 Some((_, Some(_), None)) => CancelRunOutcome::AlreadyEnded,
                 Some((number, None, None)) => {
-                    let sql = "UPDATE agent_runs SET cancel_requested_at = ?2 WHERE number = ?1";
-                    transaction.execute(sql, params![number, now_ms])?;
-                    CancelRunOutcome::Requested
+                    let sql = "UPDATE agent_runs SET cancel_requested_at = ?2 \
+                               WHERE number = ?1 AND finished_at IS NULL";
+                    match transaction.execute(sql, params![number, now_ms])? {
+                        0 => CancelRunOutcome::AlreadyEnded,
+                        _ => CancelRunOutcome::Requested,
+                    }
                 }
             })
         })

@@ -2,7 +2,7 @@
 
 use super::row::is_workable;
 use super::types::{AddRunEventsOutcome, NewRunEvent, NewRunSnapshot, RunLimits, RunWebhookEvent};
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
@@ -70,7 +70,7 @@ impl Store {
         let events: Vec<PreparedEvent> = events.into_iter().map(PreparedEvent::new).collect();
         let webhook: Vec<PreparedWebhookEvent> = webhook.into_iter().map(PreparedWebhookEvent::new).collect();
         let limits = EventLimits { max_events: limits.max_events, max_bytes: limits.max_run_bytes };
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_locked(Locked::Run(run), Durability::Process, |transaction| {
             if !is_workable(transaction, run, replica)? {
                 return Ok(AddRunEventsOutcome::NotRunning);
             }

@@ -4,10 +4,11 @@ use super::event::{EventLimits, PreparedEvent, PreparedWebhookEvent, write_event
 use super::row::is_workable;
 use super::types::{FinishedRun, RunEndEvent, RunLimits, RunStatus, RunWebhookEvent};
 use crate::clock::add_ms;
-use crate::database::Durability;
+use crate::database::{Durability, Locked};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::job::run_without_secrets;
+use crate::ledger::Charges;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
@@ -35,12 +36,13 @@ impl Store {
         let prepared = webhook.as_ref().map(|webhook| prepare(webhook, price));
         let result = result.map(|result| CompressedDocument::new(result.as_bytes()));
         let expires_at_ms = add_ms(now_ms, limits.retention);
-        let charged = self.database().write(Durability::Power, |transaction| {
+        let charged = self.database().write_locked(Locked::Run(run), Durability::Power, |transaction| {
             if !status.is_finished() || !is_workable(transaction, run, replica)? {
                 return Ok(None);
             }
+            let mut charges = Charges::default();
             let credits = match &mut charge {
-                Some((hold, usage)) => hold.settle_in_transaction(transaction, usage.clone())?,
+                Some((hold, usage)) => hold.settle_in_transaction(&mut charges, usage.clone()),
                 None => 0,
             };
             let sql = "UPDATE agent_runs SET status = ?2, error = ?3, credits = ?4, result = ?5, result_bytes = ?6, \
@@ -66,6 +68,7 @@ impl Store {
                 let sql = "INSERT INTO agent_messages (run, content) VALUES (?1, ?2)";
                 transaction.execute(sql, params![run, message])?;
             }
+            charges.write(transaction, self)?;
             remove_secrets(transaction, run)?;
             write_events(transaction, run, &events, NO_LIMITS)?;
             if let (Some(webhook), Some(prepared)) = (&webhook, &prepared) {

@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_runs(&self, limits: &RunLimits, now_ms: u64) -> Result<bool, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_shared(Durability::Process, |transaction| {
             delete_webhooks(transaction)?;
             let expired = delete(transaction, "expires_at <= ?1", now_ms)?;
             if expired > 0 {

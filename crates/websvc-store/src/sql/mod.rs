@@ -4,6 +4,7 @@
 //! numbered parameters (`?1`), `coalesce`, `CASE`, `ON CONFLICT`, `RETURNING`, and integers for Boolean columns.
 
 mod error;
+mod insert;
 mod name;
 pub(crate) mod postgres;
 mod sqlite;
@@ -14,6 +15,7 @@ use std::ops::{ControlFlow, Deref};
 use crate::database::Durability;
 
 pub(crate) use error::{Error, Result};
+pub(crate) use insert::{SqlValues, insert_rows, sql_values};
 pub(crate) use name::names;
 pub(crate) use value::{FromSql, ToSql, ValueError, ValueRef};
 
@@ -105,6 +107,37 @@ impl Connection {
         self.query_optional(sql, params, read)?.ok_or(Error::NoRows)
     }
 
+    /// Calls `read` with the first row of a query for each of the parameters; `None` if it has none. A server receives all
+    /// of them at once.
+    pub(crate) fn query_each<T>(
+        &self,
+        sql: &str,
+        params: &[Params<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        if let Self::Postgres(session) = self {
+            return session.query_each(sql, params, &mut read);
+        }
+        params.iter().map(|params| self.query_optional(sql, params, &mut read)).collect()
+    }
+
+    /// Returns what a query ends with so that its rows are locked until the end of the transaction, without those that
+    /// others have locked. A file has one transaction at a time.
+    pub(crate) const fn skip_locked(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+        }
+    }
+
+    /// Returns what a query ends with so that its rows are locked until the end of the transaction.
+    pub(crate) const fn for_update(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR UPDATE",
+        }
+    }
+
     /// Returns whether the connection can be used again.
     pub(crate) fn is_usable(&self) -> bool {
         match self {
@@ -132,6 +165,34 @@ impl Connection {
 pub(crate) struct Transaction<'a>(&'a Connection);
 
 impl Transaction<'_> {
+    /// Executes a statement whose result is not needed. On a server it costs no round trip, because it is sent with the
+    /// next statement. A failure is that of the next statement.
+    pub(crate) fn enqueue(&self, sql: &str, params: Params<'_>) -> Result<()> {
+        match self.0 {
+            Connection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
+            Connection::Postgres(session) => session.enqueue(sql, params),
+        }
+    }
+
+    /// Executes a statement on a row that many transactions change, and whose result is not needed. On a server it is sent
+    /// with the commit, so that its lock is held for a moment only. Such statements have the same order of rows in all
+    /// transactions.
+    pub(crate) fn execute_at_commit(&self, sql: &str, params: Params<'_>) -> Result<()> {
+        match self.0 {
+            Connection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
+            Connection::Postgres(session) => session.execute_at_commit(sql, params),
+        }
+    }
+
+    /// Makes the next statement the last one of the transaction, so that a server receives it together with the commit. Its
+    /// result must not decide whether the transaction is committed.
+    pub(crate) fn last(&self) -> &Self {
+        if let Connection::Postgres(session) = self.0 {
+            session.commit_with_next();
+        }
+        self
+    }
+
     pub(crate) fn commit(self) -> Result<()> {
         match self.0 {
             Connection::Sqlite(connection) => sqlite::commit(connection),

@@ -4,7 +4,7 @@ use super::{JobEvent, WebhookSource};
 use crate::database::Durability;
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
-use crate::sql::{self, Row, params};
+use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
 /// The content of an event.
@@ -32,6 +32,8 @@ pub struct WebhookDelivery {
     pub error: Option<String>,
     /// Number of attempts since the event, or since it was retried as a dead letter.
     pub attempts: u32,
+    /// The secret that signs the event; `None` until the team has [one](Store::webhook_secret).
+    pub secret: Option<[u8; 32]>,
     /// The document of a page of a job, or the data of an event of a check, as JSON.
     pub document: Option<Vec<u8>>,
 }
@@ -54,6 +56,15 @@ pub enum DeliveryOutcome {
     },
 }
 
+/// An attempt to deliver an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookAttempt {
+    /// Number of the event.
+    pub event: i64,
+    /// Outcome of the attempt.
+    pub outcome: DeliveryOutcome,
+}
+
 /// Counts of stored events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookStats {
@@ -71,8 +82,12 @@ impl Store {
     pub fn webhook_delivery(&self, number: i64) -> Result<Option<WebhookDelivery>, StoreError> {
         let sql = "SELECT events.id, webhooks.source_id, webhooks.team, webhooks.source, events.event, \
                    webhooks.url, webhooks.headers, webhooks.metadata, coalesce(jobs.error, checks.error, runs.error), \
-                   events.is_success, events.round, webhooks.job, events.position, events.data_bytes, events.data \
+                   events.is_success, events.round, coalesce(documents.bytes, events.data_bytes), \
+                   coalesce(documents.document, events.data), secrets.secret \
                    FROM webhook_events AS events JOIN webhooks ON webhooks.number = events.webhook \
+                   LEFT JOIN job_documents AS documents \
+                   ON documents.job = webhooks.job AND documents.position = events.position \
+                   LEFT JOIN webhook_secrets AS secrets ON secrets.team = webhooks.team \
                    LEFT JOIN jobs ON jobs.number = webhooks.job \
                    LEFT JOIN monitor_checks AS checks ON checks.number = webhooks.monitor_check \
                    LEFT JOIN agent_runs AS runs ON runs.number = webhooks.agent_run \
@@ -81,43 +96,28 @@ impl Store {
         let found = self
             .database()
             .read(|connection| connection.query_optional(sql, params![number], stored_delivery))?;
-        let Some(StoredDelivery { mut delivery, page, data }) = found else { return Ok(None) };
-        if let Some((job, position)) = page {
-            let page = self.job_documents(job, position.saturating_sub(1), 1, u64::MAX)?;
-            delivery.document = page.documents.into_iter().next();
-        }
-        if let Some(data) = data {
+        let Some((mut delivery, document)) = found else { return Ok(None) };
+        if let Some(document) = document {
             let name = format!("the data of event {}", delivery.id);
-            delivery.document = Some(data.decompress(self.database(), &name)?);
+            delivery.document = Some(document.decompress(self.database(), &name)?);
         }
         Ok(Some(delivery))
     }
 
-    /// Records the outcome of an attempt at `now_ms` (milliseconds since the Unix epoch).
+    /// Records attempts at `now_ms` (milliseconds since the Unix epoch).
     ///
     /// # Errors
-    /// Failures of the database; then the event is unchanged, and will be sent again.
-    pub fn record_webhook_attempt(
+    /// Failures of the database; then the events are unchanged, and will be sent again.
+    pub fn record_webhook_attempts(
         &self,
-        number: i64,
-        outcome: &DeliveryOutcome,
+        attempts: &[WebhookAttempt],
         now_ms: u64,
     ) -> Result<(), StoreError> {
-        self.database().write(Durability::Process, |transaction| match outcome {
-            DeliveryOutcome::Delivered => {
-                transaction.execute("DELETE FROM webhook_events WHERE number = ?1", params![number]).map(drop)
-            }
-            DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => {
-                let expires_at_ms = retry_at_ms.is_none().then_some(expires_at_ms);
-                transaction
-                    .execute(
-                        "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
-                         status = ?3, error = ?4, due_at = coalesce(?5, due_at), forget_at = ?6 \
-                         WHERE number = ?1 AND forget_at IS NULL",
-                        params![number, now_ms, status, error, retry_at_ms, expires_at_ms],
-                    )
-                    .map(drop)
-            }
+        // Transactions change the events in the same order.
+        let mut ordered: Vec<&WebhookAttempt> = attempts.iter().collect();
+        ordered.sort_unstable_by_key(|attempt| attempt.event);
+        self.database().write_rows(Durability::Process, |transaction| {
+            ordered.iter().try_for_each(|attempt| record_attempt(transaction, attempt, now_ms))
         })
     }
 
@@ -136,16 +136,8 @@ impl Store {
     }
 }
 
-/// The content of an event without its document.
-struct StoredDelivery {
-    delivery: WebhookDelivery,
-    /// Job and position of the document of a page.
-    page: Option<(i64, u64)>,
-    /// The data of an event of a check.
-    data: Option<CompressedDocument>,
-}
-
-fn stored_delivery(row: &Row<'_>) -> sql::Result<StoredDelivery> {
+/// Reads the content of an event, and its document.
+fn stored_delivery(row: &Row<'_>) -> sql::Result<(WebhookDelivery, Option<CompressedDocument>)> {
     let event: JobEvent = row.get(4)?;
     let has_error = match event {
         JobEvent::Failed | JobEvent::MonitorCheckCompleted | JobEvent::RunFailed => true,
@@ -170,10 +162,27 @@ fn stored_delivery(row: &Row<'_>) -> sql::Result<StoredDelivery> {
         error: row.get::<Option<String>>(8)?.filter(|_| has_error),
         is_success: row.get(9)?,
         attempts: row.get(10)?,
+        secret: row.get(13)?,
         document: None,
     };
-    let page = row.get::<Option<i64>>(11)?.zip(row.get(12)?);
-    let data = row.get::<Option<u64>>(13)?.zip(row.get(14)?);
-    let data = data.map(|(bytes, content)| CompressedDocument { bytes, content });
-    Ok(StoredDelivery { delivery, page, data })
+    let document = row.get::<Option<u64>>(11)?.zip(row.get(12)?);
+    Ok((delivery, document.map(|(bytes, content)| CompressedDocument { bytes, content })))
+}
+
+fn record_attempt(transaction: &Transaction<'_>, attempt: &WebhookAttempt, now_ms: u64) -> sql::Result<()> {
+    let WebhookAttempt { event, outcome } = attempt;
+    match outcome {
+        DeliveryOutcome::Delivered => {
+            transaction.enqueue("DELETE FROM webhook_events WHERE number = ?1", params![event])
+        }
+        DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms } => {
+            let expires_at_ms = retry_at_ms.is_none().then_some(expires_at_ms);
+            transaction.enqueue(
+                "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
+                 status = ?3, error = ?4, due_at = coalesce(?5, due_at), forget_at = ?6 \
+                 WHERE number = ?1 AND forget_at IS NULL",
+                params![event, now_ms, status, error, retry_at_ms, expires_at_ms],
+            )
+        }
+    }
 }

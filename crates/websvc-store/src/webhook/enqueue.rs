@@ -64,12 +64,27 @@ pub(crate) fn enqueue_of_job(
 ) -> sql::Result<bool> {
     let sql = "SELECT number, events FROM webhooks WHERE job = ?1";
     let Some(webhook) = subscribed(transaction, sql, job, event)? else { return Ok(false) };
+    enqueue_event(transaction, webhook, event, position, now_ms)?;
+    Ok(true)
+}
+
+/// Enqueues an event of a job for its subscribed webhook.
+pub(crate) fn enqueue_event(
+    transaction: &Transaction<'_>,
+    webhook: i64,
+    event: JobEvent,
+    position: Option<u64>,
+    now_ms: u64,
+) -> sql::Result<()> {
     let sql = "INSERT INTO webhook_events (id, webhook, event, position, is_success, created_at, due_at, since) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6)";
     let is_success = event != JobEvent::Failed;
-    transaction
-        .execute(sql, params![message_id()?, webhook, event.as_str(), position, is_success, now_ms])?;
-    Ok(true)
+    transaction.enqueue(sql, params![message_id()?, webhook, event.as_str(), position, is_success, now_ms])
+}
+
+/// Returns whether the events of a webhook, as they are stored, contain one.
+pub(crate) fn contains_event(events: &str, event: JobEvent) -> bool {
+    events.split(',').any(|name| name == event.as_str())
 }
 
 /// Returns the webhook of a check, if it has one for this kind of event.
@@ -94,9 +109,7 @@ pub(crate) fn subscribed_webhook_of_run(
 fn subscribed(connection: &Connection, sql: &str, number: i64, event: JobEvent) -> sql::Result<Option<i64>> {
     let found: Option<(i64, String)> =
         connection.query_optional(sql, params![number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(found
-        .filter(|(_, events)| events.split(',').any(|name| name == event.as_str()))
-        .map(|(webhook, _)| webhook))
+    Ok(found.filter(|(_, events)| contains_event(events, event)).map(|(webhook, _)| webhook))
 }
 
 /// Enqueues an event of a check or a run for its subscribed webhook.

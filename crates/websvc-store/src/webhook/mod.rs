@@ -17,10 +17,10 @@ use crate::job::JobKind;
 use crate::sql::names;
 
 pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
-pub use deliver::{DeliveryOutcome, WebhookDelivery, WebhookStats};
+pub use deliver::{DeliveryOutcome, WebhookAttempt, WebhookDelivery, WebhookStats};
 pub(crate) use enqueue::{
-    DataEvent, WebhookSubject, abandon, enqueue_data, enqueue_of_job, register, subscribed_webhook,
-    subscribed_webhook_of_run,
+    DataEvent, WebhookSubject, abandon, contains_event, enqueue_data, enqueue_event, enqueue_of_job,
+    register, subscribed_webhook, subscribed_webhook_of_run,
 };
 pub use queue::{DueWebhook, WebhookQueue};
 pub use sweep::WebhookSweepReport;

@@ -3,7 +3,7 @@
 use super::JobEvent;
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, Transaction, params};
+use crate::sql::{self, Connection, Params, ToSql, Transaction, params};
 use crate::store::Store;
 
 /// A webhook with pending events.
@@ -46,7 +46,7 @@ impl Store {
         {
             let claimed = self
                 .database()
-                .write(Durability::Process, |transaction| claim(transaction, replica, free))?;
+                .write_shared(Durability::Process, |transaction| claim(transaction, replica, free))?;
             queues.extend(claimed);
             queues.sort_by_key(|(queue, _)| queue.webhook);
         }
@@ -67,58 +67,63 @@ impl Store {
         })
     }
 
-    /// Returns the next event of a webhook that is due at `now_ms` (milliseconds since the Unix epoch) and not in
-    /// flight. The first attempt of a page event follows that of the started event. The first attempt of an end event
-    /// or of an action of a run follows those of all earlier events.
+    /// Returns up to `max` events of a webhook that are due at `now_ms` (milliseconds since the Unix epoch) and not in
+    /// flight, in their order. The first attempt of a page event follows that of the started event. The first attempt of
+    /// an end event or of an action of a run follows those of all earlier events.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn next_due_webhook(
+    pub fn due_webhooks(
         &self,
         webhook: i64,
         now_ms: u64,
         in_flight: &[i64],
-    ) -> Result<Option<DueWebhook>, StoreError> {
+        max: usize,
+    ) -> Result<Vec<DueWebhook>, StoreError> {
+        let sql = "SELECT events.number, events.event, events.attempts, \
+                   coalesce(events.data_bytes, documents.bytes, 0) FROM webhook_events AS events \
+                   JOIN webhooks ON webhooks.number = events.webhook LEFT JOIN job_documents AS documents \
+                   ON documents.job = webhooks.job AND documents.position = events.position \
+                   WHERE events.webhook = ?1 AND events.forget_at IS NULL AND events.due_at <= ?2 \
+                   AND events.since > coalesce(webhooks.dropped_at, -1) \
+                   ORDER BY events.due_at, events.number LIMIT ?3";
+        // One more than those in flight, because the end event may have to wait for the others.
+        let limit = (in_flight.len() + max + 1) as u64;
         self.database().read(|connection| {
-            let sql = "SELECT events.number, events.event, events.attempts, \
-                       coalesce(events.data_bytes, documents.bytes, 0) FROM webhook_events AS events \
-                       JOIN webhooks ON webhooks.number = events.webhook LEFT JOIN job_documents AS documents \
-                       ON documents.job = webhooks.job AND documents.position = events.position \
-                       WHERE events.webhook = ?1 AND events.forget_at IS NULL AND events.due_at <= ?2 \
-                       AND events.since > coalesce(webhooks.dropped_at, -1) \
-                       ORDER BY events.due_at, events.number LIMIT ?3";
-            // One more than those in flight, and another because the end event may have to wait for the others.
-            let due: Vec<(i64, JobEvent, u32, u64)> =
-                connection.query(sql, params![webhook, now_ms, in_flight.len() as u64 + 2], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            let due: Vec<(DueWebhook, JobEvent, u32)> =
+                connection.query(sql, params![webhook, now_ms, limit], |row| {
+                    let due = DueWebhook { number: row.get(0)?, document_bytes: row.get(3)? };
+                    Ok((due, row.get(1)?, row.get(2)?))
                 })?;
-            for (number, event, attempts, document_bytes) in due {
-                if in_flight.contains(&number) {
-                    continue;
-                }
-                let must_wait = attempts == 0
-                    && match event {
-                        JobEvent::Started | JobEvent::RunStarted => false,
-                        // The started event has the lowest number of all. A check has none.
-                        JobEvent::Page | JobEvent::MonitorPage => first_unattempted(connection, webhook)?
-                            .is_some_and(|(_, first)| first == JobEvent::Started),
-                        // The actions of a run follow each other.
-                        JobEvent::Completed
-                        | JobEvent::Failed
-                        | JobEvent::MonitorCheckCompleted
-                        | JobEvent::RunAction
-                        | JobEvent::RunCompleted
-                        | JobEvent::RunFailed
-                        | JobEvent::RunCancelled => {
-                            first_unattempted(connection, webhook)?.is_some_and(|(first, _)| first < number)
-                        }
-                    };
-                if !must_wait {
-                    return Ok(Some(DueWebhook { number, document_bytes }));
-                }
-            }
-            Ok(None)
+            let is_new = |(_, _, attempts): &(DueWebhook, JobEvent, u32)| *attempts == 0;
+            let first = match due.iter().any(is_new) {
+                true => first_unattempted(connection, webhook)?,
+                false => None,
+            };
+            let may_start = |(due, event, attempts): &(DueWebhook, JobEvent, u32)| {
+                *attempts > 0 || first.is_none_or(|first| !must_wait(due.number, *event, first))
+            };
+            let startable =
+                due.into_iter().filter(|event| !in_flight.contains(&event.0.number) && may_start(event));
+            Ok(startable.take(max).map(|(due, _, _)| due).collect())
         })
+    }
+}
+
+/// Returns whether an event without an attempt must wait, if `first` is the first one of its webhook.
+fn must_wait(number: i64, event: JobEvent, (first, first_event): (i64, JobEvent)) -> bool {
+    match event {
+        JobEvent::Started | JobEvent::RunStarted => false,
+        // The started event has the lowest number of all. A check has none.
+        JobEvent::Page | JobEvent::MonitorPage => first_event == JobEvent::Started,
+        // The actions of a run follow each other.
+        JobEvent::Completed
+        | JobEvent::Failed
+        | JobEvent::MonitorCheckCompleted
+        | JobEvent::RunAction
+        | JobEvent::RunCompleted
+        | JobEvent::RunFailed
+        | JobEvent::RunCancelled => first < number,
     }
 }
 
@@ -146,14 +151,17 @@ fn claim(
     replica: i64,
     free: Vec<(WebhookQueue, Option<i64>)>,
 ) -> sql::Result<Vec<(WebhookQueue, Option<i64>)>> {
-    let sql = "UPDATE webhooks SET replica = ?1 WHERE number = ?2 AND replica IS NULL";
-    let mut claimed = Vec::new();
-    for queue in free.into_iter().take(MAX_CLAIMED) {
-        if transaction.execute(sql, params![replica, queue.0.webhook])? == 1 {
-            claimed.push(queue);
-        }
-    }
-    Ok(claimed)
+    let sql = "UPDATE webhooks SET replica = ?1 WHERE number = ?2 AND replica IS NULL RETURNING number";
+    let free = &free[..free.len().min(MAX_CLAIMED)];
+    let values: Vec<[&dyn ToSql; 2]> =
+        free.iter().map(|(queue, _)| [&replica as &dyn ToSql, &queue.webhook]).collect();
+    let values: Vec<Params<'_>> = values.iter().map(|values| &values[..]).collect();
+    let claimed = transaction.query_each(sql, &values, |_| Ok(()))?;
+    Ok(free
+        .iter()
+        .zip(claimed)
+        .filter_map(|(queue, is_claimed)| is_claimed.map(|()| queue.clone()))
+        .collect())
 }
 
 /// Returns the first event of a webhook without an attempt.

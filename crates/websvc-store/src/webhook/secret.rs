@@ -28,7 +28,7 @@ impl Store {
             return Ok(secret);
         }
         let secret = random_secret()?;
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_rows(Durability::Power, |transaction| {
             transaction.execute(
                 "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
                 params![team, secret, now_ms()],
@@ -43,7 +43,7 @@ impl Store {
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn rotate_webhook_secret(&self, team: &str) -> Result<[u8; 32], StoreError> {
         let secret = random_secret()?;
-        self.database().write(Durability::Power, |transaction| {
+        self.database().write_rows(Durability::Power, |transaction| {
             transaction.execute(
                 "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) \
                  ON CONFLICT (team) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at",

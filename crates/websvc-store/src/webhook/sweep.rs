@@ -36,7 +36,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_webhooks(&self, retention: Duration, now_ms: u64) -> Result<WebhookSweepReport, StoreError> {
-        self.database().write(Durability::Process, |transaction| {
+        self.database().write_shared(Durability::Process, |transaction| {
             Ok(WebhookSweepReport {
                 dropped: drop_abandoned(transaction)?,
                 expired: expire(transaction, retention, now_ms)?,

@@ -228,7 +228,7 @@ fn documents_of_all_jobs_share_a_storage_limit() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
         let [counted, summed] =
-            ["SELECT bytes FROM job_storage", "SELECT coalesce(sum(length(document)), 0) FROM job_documents"]
+            ["SELECT sum(bytes) FROM job_storage", "SELECT coalesce(sum(length(document)), 0) FROM job_documents"]
                 .map(|sql| Rows::of(dir.path()).number(sql));
         assert_eq!(counted, summed);
         counted

@@ -34,6 +34,7 @@ mod processes;
 mod profiles;
 mod replicas;
 mod rights;
+mod round_trips;
 mod runs;
 mod scrape_results;
 mod server;

@@ -12,6 +12,7 @@ use crate::engine::Rows;
 use crate::fresh;
 use crate::jobs::{create, job};
 use crate::monitors::{finish, finished, manual, monitor, page, record, start, sweep};
+use crate::webhooks::{next_due, record_attempt};
 
 const DAY_MS: u64 = 86_400_000;
 const BOTH: [JobEvent; 2] = [JobEvent::MonitorPage, JobEvent::MonitorCheckCompleted];
@@ -40,7 +41,7 @@ fn page_with_event(url: &str, event_success: bool) -> NewCheckPage {
 
 fn next(store: &Store, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDelivery)> {
     let queue = store.webhook_queues(now_ms).unwrap().into_iter().next()?;
-    let event = store.next_due_webhook(queue.webhook, now_ms, in_flight).unwrap()?;
+    let event = next_due(&store, queue.webhook, now_ms, in_flight)?;
     Some((event.number, store.webhook_delivery(event.number).unwrap().unwrap()))
 }
 
@@ -48,7 +49,7 @@ fn next(store: &Store, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDe
 fn deliver(store: &Store, now_ms: u64) -> Vec<(&'static str, bool, String, Option<String>)> {
     let mut delivered = Vec::new();
     while let Some((number, delivery)) = next(store, now_ms, &[]) {
-        store.record_webhook_attempt(number, &DeliveryOutcome::Delivered, now_ms).unwrap();
+        record_attempt(&store, number, DeliveryOutcome::Delivered, now_ms);
         assert_eq!((delivery.source, delivery.source_id.as_str()), (WebhookSource::Monitor, "c"));
         assert_eq!((delivery.team.as_str(), delivery.metadata.as_str()), ("tea", r#"{"of":"tea"}"#));
         let data = String::from_utf8(delivery.document.unwrap()).unwrap();
@@ -96,12 +97,12 @@ fn end_event_follows_the_first_attempts_of_all_pages() {
     let (second, delivery) = next(&store, 4, &[first]).unwrap();
     assert_eq!(delivery.event, JobEvent::MonitorPage);
     assert_eq!(next(&store, 4, &[first, second]), None, "page events are in flight");
-    store.record_webhook_attempt(first, &failed(Some(100)), 4).unwrap();
+    record_attempt(&store, first, failed(Some(100)), 4);
     assert_eq!(next(&store, 4, &[second]), None);
-    store.record_webhook_attempt(second, &DeliveryOutcome::Delivered, 4).unwrap();
+    record_attempt(&store, second, DeliveryOutcome::Delivered, 4);
     let (end, delivery) = next(&store, 4, &[]).unwrap();
     assert_eq!((delivery.event, delivery.is_success), (JobEvent::MonitorCheckCompleted, true));
-    store.record_webhook_attempt(end, &DeliveryOutcome::Delivered, 5).unwrap();
+    record_attempt(&store, end, DeliveryOutcome::Delivered, 5);
     assert_eq!(next(&store, 100, &[]).unwrap().0, first);
 }
 
@@ -129,7 +130,7 @@ fn dead_letter_names_its_check_and_keeps_it_stored() {
     record(&store, &check, vec![page_with_event("u", true)], 3);
     finish(&store, &check, CheckStatus::Completed, 4);
     let (event, delivery) = next(&store, 4, &[]).unwrap();
-    store.record_webhook_attempt(event, &failed(None), 5).unwrap();
+    record_attempt(&store, event, failed(None), 5);
     let of = |sources: &[WebhookSource]| {
         let filter = DeadLetterFilter { sources: Some(sources.to_vec()), ..DeadLetterFilter::default() };
         store.dead_letters(&filter, 0, 9).unwrap().letters

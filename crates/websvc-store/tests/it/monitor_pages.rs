@@ -191,7 +191,7 @@ fn sweep_deletes_expired_checks_and_the_oldest_beyond_the_storage() {
     sweep(&store, &limits, 100);
     assert_eq!(left(), ["open", "c", "b"]);
     store.verify().unwrap();
-    let stored = Rows::of(dir.path()).number("SELECT check_bytes FROM monitor_storage");
+    let stored = Rows::of(dir.path()).number("SELECT sum(check_bytes) FROM monitor_storage");
     sweep(&store, &MonitorLimits { max_check_bytes: stored - 1, ..limits }, 100);
     assert_eq!(left(), ["open", "c"]);
     sweep(&store, &MonitorLimits { max_check_bytes: 0, ..limits }, 100);

@@ -10,6 +10,7 @@ use websvc_store::{
 
 use crate::credits::{hold_credits, usage};
 use crate::engine::{Rows, fresh};
+use crate::webhooks::{next_due, record_attempt};
 
 const LIMITS: RunLimits = RunLimits {
     max_open: 3,
@@ -130,7 +131,7 @@ fn event_of_an_end_states_the_charged_credits() {
             ..finished(RunStatus::Succeeded)
         };
         assert_eq!(store.finish_run(run.number, end, &LIMITS, 120).unwrap(), Some(charged));
-        let due = store.next_due_webhook(1, 200, &[]).unwrap().unwrap();
+        let due = next_due(&store, 1, 200, &[]).unwrap();
         let sent = store.webhook_delivery(due.number).unwrap().unwrap().document.unwrap();
         assert_eq!(String::from_utf8(sent).unwrap(), format!(r#"{{"creditsUsed":{charged}}}"#));
     }
@@ -245,8 +246,8 @@ fn webhook_gets_the_events_in_their_order() {
         RunEndEvent { event: JobEvent::RunFailed, data: Box::new(|_| r#"{"creditsUsed":0}"#.to_owned()) };
     let end = FinishedRun { webhook: Some(failed), ..finished(RunStatus::Failed) };
     store.finish_run(run.number, end, &LIMITS, 120).unwrap();
-    let due = store.next_due_webhook(1, 200, &[]).unwrap().unwrap();
-    assert_eq!(store.next_due_webhook(1, 200, &[due.number]).unwrap(), None, "the end waits for the action");
+    let due = next_due(&store, 1, 200, &[]).unwrap();
+    assert_eq!(next_due(&store, 1, 200, &[due.number]), None, "the end waits for the action");
     let action = store.webhook_delivery(due.number).unwrap().unwrap();
     assert_eq!(
         (action.event, action.is_success, action.source_id.as_str()),
@@ -254,8 +255,8 @@ fn webhook_gets_the_events_in_their_order() {
     );
     assert_eq!(action.document.unwrap(), br#"{"action":"search"}"#);
     assert!(store.sweep_runs(&LIMITS, 99_999).is_ok_and(|has_more| !has_more), "it has events to deliver");
-    store.record_webhook_attempt(due.number, &websvc_store::DeliveryOutcome::Delivered, 210).unwrap();
-    let due = store.next_due_webhook(1, 220, &[]).unwrap().unwrap();
+    record_attempt(&store, due.number, websvc_store::DeliveryOutcome::Delivered, 210);
+    let due = next_due(&store, 1, 220, &[]).unwrap();
     let failed = store.webhook_delivery(due.number).unwrap().unwrap();
     assert_eq!((failed.event, failed.is_success), (JobEvent::RunFailed, false));
     assert_eq!((failed.error.as_deref(), failed.source.as_str()), (Some("too slow"), "agent"));

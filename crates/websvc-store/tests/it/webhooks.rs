@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use websvc_store::{
-    ApiVersion, CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, JobLimits, JobState,
-    JobUrl, NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue,
-    WebhookSource, WebhookStats,
+    ApiVersion, CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, DueWebhook, JobEvent, JobKind,
+    JobLimits, JobState, JobUrl, NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookAttempt,
+    WebhookDelivery, WebhookQueue, WebhookSource, WebhookStats,
 };
 
 use crate::engine::Rows;
@@ -58,8 +58,17 @@ fn complete_page(store: &Store, job: i64, document: Option<&str>) {
     complete_url(store, UrlCompletion::new(lease, outcome), &JobLimits::default(), 0);
 }
 
+/// Returns the next event of a webhook that is due.
+pub(crate) fn next_due(store: &Store, webhook: i64, now_ms: u64, in_flight: &[i64]) -> Option<DueWebhook> {
+    store.due_webhooks(webhook, now_ms, in_flight, 1).unwrap().pop()
+}
+
+pub(crate) fn record_attempt(store: &Store, event: i64, outcome: DeliveryOutcome, now_ms: u64) {
+    store.record_webhook_attempts(&[WebhookAttempt { event, outcome }], now_ms).unwrap();
+}
+
 fn next(store: &Store, job: i64, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDelivery)> {
-    let event = store.next_due_webhook(job, now_ms, in_flight).unwrap()?;
+    let event = next_due(store, job, now_ms, in_flight)?;
     Some((event.number, store.webhook_delivery(event.number).unwrap().unwrap()))
 }
 
@@ -67,7 +76,7 @@ fn next(store: &Store, job: i64, now_ms: u64, in_flight: &[i64]) -> Option<(i64,
 fn deliver(store: &Store, job: i64) -> Vec<WebhookDelivery> {
     let mut delivered = Vec::new();
     while let Some((number, delivery)) = next(store, job, 0, &[]) {
-        store.record_webhook_attempt(number, &DeliveryOutcome::Delivered, 0).unwrap();
+        record_attempt(store, number, DeliveryOutcome::Delivered, 0);
         delivered.push(delivery);
     }
     delivered
@@ -132,17 +141,17 @@ fn page_events_follow_the_started_event_and_end_events_follow_all_others() {
     complete_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
     assert_eq!(next(&store, number, 0, &[started]), None, "the started event is in flight");
-    store.record_webhook_attempt(started, &failed(Some(100)), 0).unwrap();
+    record_attempt(&store, started, failed(Some(100)), 0);
     let (first, _) = next(&store, number, 0, &[]).unwrap();
     let (second, delivery) = next(&store, number, 0, &[first]).unwrap();
     assert_eq!(delivery.event, JobEvent::Page);
     assert_eq!(next(&store, number, 0, &[first, second]), None, "page events are in flight");
-    store.record_webhook_attempt(second, &DeliveryOutcome::Delivered, 0).unwrap();
+    record_attempt(&store, second, DeliveryOutcome::Delivered, 0);
     assert_eq!(next(&store, number, 0, &[first]), None);
-    store.record_webhook_attempt(first, &failed(Some(200)), 0).unwrap();
+    record_attempt(&store, first, failed(Some(200)), 0);
     let (end, delivery) = next(&store, number, 0, &[]).unwrap();
     assert_eq!(delivery.event, JobEvent::Completed, "all earlier events were attempted");
-    store.record_webhook_attempt(end, &DeliveryOutcome::Delivered, 0).unwrap();
+    record_attempt(&store, end, DeliveryOutcome::Delivered, 0);
     assert_eq!((next(&store, number, 99, &[]), store.next_webhook_due_ms(0).unwrap()), (None, Some(100)));
     assert_eq!(next(&store, number, 100, &[]).unwrap().0, started);
     assert_eq!(next(&store, number, 200, &[started]).unwrap().0, first);
@@ -168,7 +177,7 @@ fn every_end_of_a_job_is_an_event_except_cancellation() {
     let number = create(&store, &job("late", 1, &ALL));
     store.sweep_jobs(&limits, DAY_MS).unwrap();
     let (started, _) = next(&store, number, DAY_MS, &[]).unwrap();
-    store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, DAY_MS).unwrap();
+    record_attempt(&store, started, DeliveryOutcome::Delivered, DAY_MS);
     let (_, failed) = next(&store, number, DAY_MS, &[]).unwrap();
     assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(overdue)));
     check(None, &|store, _| {
@@ -194,7 +203,7 @@ fn dead_letter_can_be_listed_retried_and_deleted_and_keeps_its_job() {
     complete_page(&store, number, Some("1"));
     let die = || {
         let (event, delivery) = next(&store, number, 0, &[]).unwrap();
-        store.record_webhook_attempt(event, &failed(None), 7).unwrap();
+        record_attempt(&store, event, failed(None), 7);
         delivery.id
     };
     let id = die();
@@ -232,7 +241,7 @@ fn dead_letter_can_be_listed_retried_and_deleted_and_keeps_its_job() {
     assert_eq!((rows("jobs"), rows("webhooks"), rows("webhook_events"), rows("job_documents")), (0, 0, 0, 0));
     let number = create(&store, &job("k", 1, &[JobEvent::Started]));
     let (event, _) = next(&store, number, 0, &[]).unwrap();
-    store.record_webhook_attempt(event, &failed(None), 0).unwrap();
+    record_attempt(&store, event, failed(None), 0);
     assert_eq!((store.delete_dead_letters(&all).unwrap(), stats(&store)), (1, (0, 0)));
 }
 
@@ -256,7 +265,7 @@ fn event_pending_for_too_long_becomes_a_dead_letter() {
     complete_page(&store, number, Some("1"));
     complete_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
-    store.record_webhook_attempt(started, &failed(Some(9 * DAY_MS)), 7).unwrap();
+    record_attempt(&store, started, failed(Some(9 * DAY_MS)), 7);
     assert_eq!(sweep(&store, 3 * DAY_MS - 1), (0, 0));
     assert_eq!(stats(&store), (4, 0));
     assert_eq!(sweep(&store, 3 * DAY_MS), (0, 4));
@@ -281,9 +290,9 @@ fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
     let number = create(&store, &job("j", 700, &ALL));
     (0..600).for_each(|_| complete_page(&store, number, Some("1")));
     let (started, delivery) = next(&store, number, 0, &[]).unwrap();
-    store.record_webhook_attempt(started, &failed(None), 0).unwrap();
+    record_attempt(&store, started, failed(None), 0);
     let other = create(&store, &job("k", 1, &[JobEvent::Started]));
-    let due = store.next_due_webhook(number, 0, &[]).unwrap().unwrap();
+    let due = next_due(&store, number, 0, &[]).unwrap();
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
     let queues =
         |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|queue| queue.webhook).collect::<Vec<_>>();
@@ -295,7 +304,7 @@ fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
     // The dead letter of the cancelled job can still be retried.
     assert_eq!(store.retry_dead_letters(&DeadLetterFilter::default(), 6).unwrap(), 1);
     assert_eq!((sweep(&store, 6), next(&store, number, 6, &[]).unwrap().1.id), ((0, 0), delivery.id));
-    store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, 6).unwrap();
+    record_attempt(&store, started, DeliveryOutcome::Delivered, 6);
     while store.sweep_jobs(&JobLimits::default(), 2 * DAY_MS).unwrap() {}
     assert_eq!(rows(dir.path(), "job_documents"), 0, "no event refers to them any more");
 }

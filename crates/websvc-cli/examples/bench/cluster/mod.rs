@@ -2,6 +2,7 @@
 //! SQLite and on PostgreSQL.
 
 mod database;
+mod far;
 mod shares;
 mod store;
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TcpForwarder, TestWeb};
 
 use self::database::Schema;
 use self::shares::CpuShares;
@@ -35,6 +36,7 @@ pub(crate) async fn run() {
     };
     let mut report = Report::default();
     store::compare(&server, &mut report).await;
+    far::measure(&server, &mut report).await;
     let mut rates: Vec<Rates> = Vec::new();
     for count in 1..=MAX_REPLICAS {
         let measured = Replicas::start(&server, count).await.measure(&mut report).await;
@@ -58,19 +60,30 @@ struct Rates {
 
 struct Replicas {
     // Dropped first, while the processes exist.
-    _shares: CpuShares,
+    shares: Option<CpuShares>,
     processes: Vec<Process>,
     _directories: Vec<TempDir>,
     _world: TestWeb,
+    schema: Schema,
+    _forwarder: TcpForwarder,
 }
 
 impl Replicas {
-    /// Starts replicas on a new schema, and fills their caches and indexes.
+    /// Starts replicas on a new schema, and fills their caches and indexes. Each gets the same share of a core.
     async fn start(server: &str, count: usize) -> Self {
+        let mut replicas = Self::start_far(server, count, Duration::ZERO).await;
+        replicas.shares = Some(CpuShares::start(&replicas.processes, MAX_REPLICAS + 1));
+        replicas
+    }
+
+    /// Does the same with a time that statements and their responses need to the database and back.
+    async fn start_far(server: &str, count: usize, round_trip: Duration) -> Self {
         let world = world().await;
         let schema = Schema::create(server).await;
         let directories: Vec<TempDir> = (0..count).map(|_| tempfile::tempdir().unwrap()).collect();
-        let variables = [("WEBSVC__STORE__URL", schema.url.as_str()), ("WEBSVC__JOBS__CONCURRENCY", "16")];
+        let forwarder = TcpForwarder::delayed(&schema.address(), round_trip / 2);
+        let url = if round_trip.is_zero() { schema.url.clone() } else { schema.url_at(forwarder.port()) };
+        let variables = [("WEBSVC__STORE__URL", url.as_str()), ("WEBSVC__JOBS__CONCURRENCY", "16")];
         let processes: Vec<Process> = directories
             .iter()
             .map(|directory| Process::service_with(&world, directory.path(), &variables))
@@ -82,8 +95,14 @@ impl Replicas {
         }
         // Documents are searchable within two seconds, and merged a little later.
         tokio::time::sleep(Duration::from_secs(4)).await;
-        let shares = CpuShares::start(&processes, MAX_REPLICAS + 1);
-        Self { _shares: shares, processes, _directories: directories, _world: world }
+        Self {
+            shares: None,
+            processes,
+            _directories: directories,
+            _world: world,
+            schema,
+            _forwarder: forwarder,
+        }
     }
 
     async fn measure(self, report: &mut Report) -> Rates {

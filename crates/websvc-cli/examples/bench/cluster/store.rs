@@ -6,6 +6,7 @@ use websvc_store::{
     ApiVersion, CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobKind, JobLimits, JobUrl, NewJob,
     PageKey, ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage, UsageItem, UsageRetention,
 };
+use websvc_testkit::TcpForwarder;
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use super::database::Schema;
@@ -17,14 +18,25 @@ const LEASE_TTL: Duration = Duration::from_secs(60);
 /// The median time of each operation.
 type Medians = Vec<(&'static str, Duration)>;
 
-/// Measures both engines, and adds a row per operation.
+/// Measures both engines, and a server that is a millisecond away, and adds a row per operation.
 pub(super) async fn compare(server: &str, report: &mut Report) {
     let schema = Schema::create(server).await;
-    let (file, on_server) =
-        tokio::task::spawn_blocking(move || (measure_file(), measure_server(&schema.url))).await.unwrap();
-    for ((name, file), (_, server)) in file.into_iter().zip(on_server) {
+    let far_schema = Schema::create(server).await;
+    let (file, on_server, far) = tokio::task::spawn_blocking(move || {
+        let forwarder = TcpForwarder::delayed(&far_schema.address(), Duration::from_micros(500));
+        let far = measure_server(&far_schema.url_at(forwarder.port()));
+        (measure_file(), measure_server(&schema.url), far)
+    })
+    .await
+    .unwrap();
+    for (((name, file), (_, server)), (_, far)) in file.into_iter().zip(on_server).zip(far) {
         let us = |time: Duration| time.as_secs_f64() * 1e6;
-        let text = format!("{:.0} µs on SQLite, {:.0} µs on PostgreSQL", us(file), us(server));
+        let text = format!(
+            "{:.0} µs on SQLite, {:.0} µs on PostgreSQL, {:.0} µs on one that is 1 ms away",
+            us(file),
+            us(server),
+            us(far)
+        );
         report.text(&format!("store: {name}"), us(server), text);
     }
 }

@@ -1,5 +1,6 @@
 //! The engine PostgreSQL: one session with a server.
 
+mod pipeline;
 mod statement;
 mod value;
 mod wait;
@@ -15,6 +16,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
 use super::{Error, Params, Result, Row, ValueRef};
+use pipeline::{StoredStatement, Unsent, all, both, query};
 use statement::with_dollar_placeholders;
 pub(crate) use value::without_nul;
 use value::{Column, Parameter};
@@ -24,6 +26,8 @@ pub(crate) use wait::wait;
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Time for which the response of a statement is awaited, in case that the server cannot be reached any more.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(25);
+/// Time since the last response after which a session is checked before a transaction begins.
+const MAX_UNCHECKED: Duration = Duration::from_millis(10);
 /// Maximum of prepared statements of a session, more than this crate has.
 const MAX_STATEMENTS: usize = 512;
 
@@ -33,6 +37,9 @@ pub(crate) struct Session {
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,
     in_transaction: Cell<bool>,
+    unsent: RefCell<Unsent>,
+    /// Time of the last response.
+    last_response: Cell<Instant>,
     /// True after a failure that leaves the state of the session unknown or unusable.
     is_broken: Cell<bool>,
 }
@@ -43,6 +50,8 @@ impl Session {
             client,
             statements: RefCell::default(),
             in_transaction: Cell::new(false),
+            unsent: RefCell::default(),
+            last_response: Cell::new(Instant::now()),
             is_broken: Cell::new(false),
         }
     }
@@ -54,12 +63,41 @@ impl Session {
 
     /// Executes statements without parameters, separated by semicolons.
     pub(crate) fn batch(&self, sql: &str) -> Result<()> {
-        self.response(self.client.batch_execute(sql))
+        self.send(self.client.batch_execute(sql))
     }
 
     pub(super) fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64> {
         let (statement, values) = (self.prepare(sql)?, bind(params)?);
-        self.response(self.client.execute(&statement, &references(&values)))
+        self.send(self.client.execute(&statement, &references(&values)))
+    }
+
+    /// Calls `read` with the first row of a query for each of the parameters; `None` if it has none.
+    pub(super) fn query_each<T>(
+        &self,
+        sql: &str,
+        params: &[Params<'_>],
+        read: &mut dyn FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let statement = self.prepare(sql)?;
+        let values =
+            params.iter().map(|&params| bind(params)).collect::<Result<Vec<Vec<Parameter<'_>>>>>()?;
+        let queries = values.iter().map(|values| query(&self.client, &statement, values)).collect();
+        let responses = self.send(all(queries))?;
+        responses.iter().map(|rows| rows.first().map(|row| read(&Row::Postgres(row))).transpose()).collect()
+    }
+
+    /// Executes a statement of a transaction whose result is not needed, when its next statement is sent.
+    pub(super) fn enqueue(&self, sql: &str, params: Params<'_>) -> Result<()> {
+        let stored = StoredStatement::new(self.prepare(sql)?, params)?;
+        self.unsent.borrow_mut().queued.push(stored);
+        Ok(())
+    }
+
+    /// Executes a statement of a transaction when it is committed.
+    pub(super) fn execute_at_commit(&self, sql: &str, params: Params<'_>) -> Result<()> {
+        let stored = StoredStatement::new(self.prepare(sql)?, params)?;
+        self.unsent.borrow_mut().at_commit.push(stored);
+        Ok(())
     }
 
     /// Calls `next` with each row until it breaks. All rows are received first, so statements that may have many rows
@@ -71,7 +109,7 @@ impl Session {
         next: &mut dyn FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let (statement, values) = (self.prepare(sql)?, bind(params)?);
-        for row in self.response(self.client.query(&statement, &references(&values)))? {
+        for row in self.send(self.client.query(&statement, &references(&values)))? {
             if next(&Row::Postgres(&row))?.is_break() {
                 break;
             }
@@ -79,8 +117,19 @@ impl Session {
         Ok(())
     }
 
-    /// Begins a transaction with `sql`, which contains `BEGIN`.
+    /// Begins a transaction with `sql`, which contains `BEGIN`. It is sent with the first statement, unless the session
+    /// was idle: then its server may have ended it, which the caller must learn before the transaction begins.
     pub(crate) fn begin(&self, sql: &str) -> Result<()> {
+        if self.last_response.get().elapsed() >= MAX_UNCHECKED {
+            return self.begin_at_once(sql);
+        }
+        self.in_transaction.set(true);
+        self.unsent.borrow_mut().begin = Some(sql.to_owned());
+        Ok(())
+    }
+
+    /// Begins a transaction with `sql`, and waits for the response.
+    pub(crate) fn begin_at_once(&self, sql: &str) -> Result<()> {
         // Before the response: after a failure the server may have begun it.
         self.in_transaction.set(true);
         let begun = self.batch(sql);
@@ -90,15 +139,35 @@ impl Session {
         begun
     }
 
+    /// Commits the transaction together with its next statement.
+    pub(super) fn commit_with_next(&self) {
+        self.unsent.borrow_mut().commits = true;
+    }
+
     pub(crate) fn commit(&self) -> Result<()> {
-        self.batch("COMMIT")?;
+        if !self.in_transaction.get() {
+            return Ok(());
+        }
+        let is_empty = {
+            let mut unsent = self.unsent.borrow_mut();
+            let at_commit = std::mem::take(&mut unsent.at_commit);
+            unsent.queued.extend(at_commit);
+            unsent.begin.is_some() && unsent.queued.is_empty()
+        };
+        if is_empty {
+            *self.unsent.borrow_mut() = Unsent::default();
+        } else {
+            self.send(self.client.batch_execute("COMMIT"))?;
+        }
         self.in_transaction.set(false);
         Ok(())
     }
 
     /// Rolls the transaction back, unless it has ended.
     pub(crate) fn roll_back(&self) {
-        if self.in_transaction.replace(false) && self.is_usable() && self.batch("ROLLBACK").is_err() {
+        let unsent = std::mem::take(&mut *self.unsent.borrow_mut());
+        let is_open = self.in_transaction.replace(false) && unsent.begin.is_none();
+        if is_open && self.is_usable() && self.batch("ROLLBACK").is_err() {
             self.is_broken.set(true);
         }
     }
@@ -116,6 +185,25 @@ impl Session {
         Ok(statement)
     }
 
+    /// Sends a statement after those that were not sent yet, and waits for its response.
+    fn send<T>(
+        &self,
+        last: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let unsent = self.unsent.borrow_mut().take();
+        if unsent.is_empty() {
+            return self.response(last);
+        }
+        let statements = both(all(unsent.executions(&self.client)), last);
+        if !unsent.commits {
+            return self.response(statements).map(|(_, last)| last);
+        }
+        let response = self.response(both(statements, self.client.batch_execute("COMMIT")));
+        let ((_, last), ()) = response?;
+        self.in_transaction.set(false);
+        Ok(last)
+    }
+
     /// Waits for a response. Marks the session as broken if it cannot be used any more.
     fn response<T>(
         &self,
@@ -127,6 +215,7 @@ impl Session {
                 format!("no response within {} seconds", RESPONSE_TIMEOUT.as_secs()).into(),
             ));
         };
+        self.last_response.set(Instant::now());
         response.map_err(|error| {
             if ends_session(&error) {
                 self.is_broken.set(true);

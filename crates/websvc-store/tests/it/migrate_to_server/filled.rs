@@ -16,6 +16,7 @@ use crate::feedback::feedback;
 use crate::jobs::{complete, create, document, job};
 use crate::monitor_events::webhook;
 use crate::monitors::{finish, manual, monitor, page as checked_page, record, scheduled, start};
+use crate::webhooks::{next_due, record_attempt};
 use crate::{noise, page, sqlite};
 
 const TTL: Duration = Duration::from_secs(60);
@@ -138,14 +139,14 @@ fn fill_jobs(store: &Store, dir: &TempDir) {
     for lease in store.lease_job_urls(number, 6, 0, TTL).unwrap().iter().take(4) {
         complete(store, lease, document(&format!("{{\"page\":\"{}\"}}", lease.url.url)));
     }
-    let event = store.next_due_webhook(number, 1, &[]).unwrap().unwrap();
+    let event = next_due(&store, number, 1, &[]).unwrap();
     let failed = DeliveryOutcome::Failed {
         status: Some(500),
         error: "no".to_owned(),
         retry_at_ms: None,
         expires_at_ms: 9_000_000_000_000,
     };
-    store.record_webhook_attempt(event.number, &failed, 1).unwrap();
+    record_attempt(&store, event.number, failed, 1);
     create(store, &job("second", &["x"]));
     sqlite(dir.path()).execute("DELETE FROM jobs WHERE id = 'second'", []).unwrap();
 }
