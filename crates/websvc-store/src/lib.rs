@@ -34,6 +34,7 @@ mod document;
 mod error;
 mod fault;
 mod feedback;
+mod index_outbox;
 mod inspect;
 mod job;
 mod key;
@@ -72,12 +73,13 @@ pub use browser_session::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession,
 };
 pub use dashboard_session::DashboardSession;
-pub use database::{DatabaseUrl, InvalidDatabaseUrl};
+pub use database::{DatabaseUrl, Durability, InvalidDatabaseUrl};
 pub use error::StoreError;
 pub use fault::StoreFault;
 pub use feedback::{
     FeedbackRating, FeedbackRecord, NewFeedback, PutFeedbackOutcome, RatedRequest, UnknownRating,
 };
+pub use index_outbox::{OutboxClaim, OutboxPage, OutboxSize};
 pub use inspect::{DatabaseReport, ServerReport};
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,

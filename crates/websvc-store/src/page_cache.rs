@@ -74,6 +74,15 @@ impl Store {
         decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
     }
 
+    /// Returns the time of the fetch of the newest cached page, in milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn newest_page_ms(&self) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT max(fetched_at) FROM pages";
+        self.database().read(|connection| connection.query_row(sql, params![], |row| row.get(0)))
+    }
+
     /// Returns the time of the fetch of the page with this key, without reading its body. Never waits for a connection,
     /// so it may be called on an async thread; returns `None` also if all connections are in use.
     ///

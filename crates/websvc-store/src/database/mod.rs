@@ -31,7 +31,7 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The failures that a committed transaction survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub enum Durability {
     /// A crash of the process. A power failure may undo the last transactions, in order. For data that can be
     /// recreated.
     Process,

@@ -40,6 +40,7 @@ pub(super) const COPIED: &[&str] = &[
     "webhook_events",
     "browser_sessions",
     "feedback",
+    "index_outbox",
     "pages",
     "page_totals",
 ];

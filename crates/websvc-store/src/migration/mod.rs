@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/025_agent_messages.sql"),
     include_str!("sqlite/026_job_interruptions.sql"),
     include_str!("sqlite/027_robots_agent.sql"),
+    include_str!("sqlite/028_index_outbox.sql"),
 ];
 
 /// Outcome of [`migrate`].

@@ -25,7 +25,8 @@ const STEPS: &[&str] = &[
     include_str!("postgres/013_agent_messages.sql"),
     include_str!("postgres/014_job_interruptions.sql"),
     include_str!("postgres/015_robots_agent.sql"),
-    include_str!("postgres/016_concurrent_totals.sql"),
+    include_str!("postgres/016_index_outbox.sql"),
+    include_str!("postgres/017_concurrent_totals.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction.

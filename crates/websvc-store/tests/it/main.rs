@@ -17,6 +17,7 @@ mod faults;
 mod feedback;
 mod file;
 mod hammer;
+mod index_outbox;
 mod inspect;
 mod job_overview;
 mod jobs;

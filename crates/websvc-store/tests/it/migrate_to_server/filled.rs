@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use websvc_store::{
     ArtifactRecord, BaselineChange, CacheLimits, CheckPageStatus, CheckStatus, ConfirmationLimits,
-    DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, LockProfileOutcome, MessageKind, MessageOutcome,
-    MonitorUpdate, NewBrowserSession, NewCheck, NewCheckPage, NewRecipient, PageKey, PageSnapshot,
-    ReplicaRole, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter, UsageRetention,
+    DeadLetterFilter, DeliveryOutcome, Durability, JobEvent, JobKind, LockProfileOutcome, MessageKind,
+    MessageOutcome, MonitorUpdate, NewBrowserSession, NewCheck, NewCheckPage, NewRecipient, OutboxPage,
+    PageKey, PageSnapshot, ReplicaRole, SnapshotKey, SnapshotLimits, Store, TeamChange, Usage, UsageFilter,
+    UsageRetention,
 };
 
 use super::URLS;
@@ -31,6 +32,7 @@ pub(super) fn fill(dir: &TempDir) {
     fill_jobs(&store, dir);
     fill_monitors(&store);
     fill_sessions(&store);
+    fill_outbox(&store);
 }
 
 fn fill_sessions(store: &Store) {
@@ -47,6 +49,16 @@ fn fill_sessions(store: &Store) {
         store.create_browser_session(&session(id), 9, 7).unwrap();
     }
     store.end_browser_session("ended", 8).unwrap();
+}
+
+fn fill_outbox(store: &Store) {
+    let page = |id: &str| OutboxPage {
+        id: id.to_owned(),
+        url: format!("http://{id}.test/"),
+        version: 5,
+        record: "{}".to_owned(),
+    };
+    store.put_in_outbox("es", &["b", "a"].map(page), Durability::Process, 6).unwrap();
 }
 
 fn fill_teams(store: &Store) {
@@ -230,6 +242,7 @@ pub(super) fn state_of(store: &Store) -> Vec<String> {
         format!("{:?}", store.artifact("0a").unwrap()),
         format!("{:?}", store.page_snapshot(&snapshot_key("http://b.test/")).unwrap()),
         format!("{:?}", store.browser_session("ended").unwrap()),
+        format!("{:?}", store.outbox_size("es").unwrap()),
     ];
     texts.map(|text| text.replace("\\0", "\u{fffd}")).into()
 }
