@@ -75,7 +75,6 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
     pub(crate) index: Arc<Index>,
-    #[expect(dead_code, reason = "holds the lock")]
     pub(crate) access: IndexMode,
 }
 
@@ -107,9 +106,9 @@ pub(crate) fn open_with(
     let urls = config.browser.blocklists.iter().map(String::as_str);
     let blocklist = Arc::new(Blocklist::with_lists(data_dir.blocklists(), urls));
     let scrape = ScrapeConfig { browser, blocklist, stages, ..scrape_config(config)? };
+    let mirrors = sources::mirrors(config, &store)?;
     let scraper = Scraper::new(client, store.clone(), scrape);
     let sources = sources::open(config, &index)?;
-    let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
         sources,
         scraper,

@@ -3,6 +3,7 @@
 mod prices;
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,8 +21,9 @@ use crate::bill::Bill;
 use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
+use crate::ingest::IndexCopy;
 use crate::media::{self, MediaContext, MediaTools};
-use crate::mirror::Mirror;
+use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{
     FeatureCheck, GatherContext, PageOutcome, SearchOutcome, StageTimings, UrlCheckers, assemble, charge,
@@ -215,6 +217,12 @@ impl Engine {
         &self.config.mirrors
     }
 
+    /// Writes the pages that wait for external indexes, as long as the future is polled. Never returns.
+    pub async fn write_waiting_pages(&self) -> Infallible {
+        futures_util::future::join_all(self.mirrors().iter().map(|mirror| mirror.run())).await;
+        std::future::pending().await
+    }
+
     /// Returns the server that has the pages of all teams, if they are not added to the embedded index. Of several
     /// servers it is one that is searched.
     pub fn index_server(&self) -> Option<&Arc<Mirror>> {
@@ -305,7 +313,7 @@ impl Engine {
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings.into_iter().chain(profile_warning));
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
-        let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
+        let copies: Vec<_> = IndexCopy::take(&mut page).into_iter().collect();
         let indexing =
             self.config.index_pages(scope, copies, self.stages(), "the page could not be added to the index");
         page.warnings.extend(indexing.await);
@@ -389,6 +397,7 @@ impl Engine {
             let mut found = stages.run(Stage::Find, query).await?;
             let gather_started = Instant::now();
             warnings.extend(found.warnings.iter().cloned());
+            warnings.extend(mirror::lag_warnings(&self.config.mirrors, &sources));
             let checkers = UrlCheckers::of(plan, &self.config.threat);
             let filter = checkers.filter_results(&mut found, plan, deadline, &mut warnings);
             let pricing = &self.config.pricing;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
-use websvc_scrape::{date, remove_credentials};
+use websvc_scrape::{Page, date, remove_credentials};
 use websvc_stage::in_current_span;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
@@ -17,6 +17,24 @@ pub enum IngestError {
     /// The service is stopping.
     #[error("the service is stopping")]
     Stopping,
+}
+
+/// A page for an index.
+#[derive(Debug, Clone)]
+pub struct IndexCopy {
+    /// The page as it is indexed.
+    pub document: IndexDocument,
+    /// The time at which it was fetched, in milliseconds since the Unix epoch. An index on a server has the page that was
+    /// fetched last.
+    pub fetched_at_ms: u64,
+}
+
+impl IndexCopy {
+    /// Takes the document for the index from a page.
+    pub(crate) fn take(page: &mut Page) -> Option<Self> {
+        let document = *page.index_copy.take()?;
+        Some(Self { document, fetched_at_ms: page.fetched_at_ms })
+    }
 }
 
 /// Adds pages to the index on a blocking thread, because the index makes the caller wait when its queue is full. They

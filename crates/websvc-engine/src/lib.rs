@@ -36,11 +36,11 @@ pub use export::to_index_document;
 pub use generated::{
     NamedAnswer, NoAnswer, SCHEMA_COMPILER, check_named, name_personal_data, schema_violation,
 };
-pub use ingest::{IngestError, ingest, ingest_durably};
+pub use ingest::{IndexCopy, IngestError, ingest, ingest_durably};
 pub use interactive::SessionUse;
 pub use map::{MapOutcome, SiteUrls};
 pub use media::MediaTools;
-pub use mirror::{Mirror, MirrorMetrics};
+pub use mirror::{Mirror, MirrorMetrics, OutboxState, OutboxStatus};
 pub use monitor_estimate::MonitorEstimate;
 pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
@@ -51,8 +51,8 @@ pub use search::{NO_PAGES, PageOutcome, SearchOutcome, StageTimings, page_conten
 pub use source::{
     ApiDefinition, BulkReport, DeclarationError, DeletionOutcome, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, FailureKind, FilterSupport, Hit, HitImage,
-    HttpJson, HttpJsonConfig, IndexServerError, IndexSource, LATENCY_BOUNDS_MS, ListedPage, PageSelection,
-    SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFuture, SourceHealth, SourceMetrics,
-    SourceRequest, SourceResponse,
+    HttpJson, HttpJsonConfig, IndexServerError, IndexSource, LATENCY_BOUNDS_MS, ListedPage, OutboxLimits,
+    PageSelection, SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFuture, SourceHealth,
+    SourceMetrics, SourceRequest, SourceResponse,
 };
 pub use team_indexes::TeamIndexes;

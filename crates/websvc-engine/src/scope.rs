@@ -10,11 +10,10 @@ use websvc_index::{Index, IndexError};
 use websvc_scrape::ScrapeError;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
-use websvc_types::index::IndexDocument;
 
 use crate::engine::{Engine, EngineConfig};
 use crate::error::EngineError;
-use crate::ingest::{IngestError, ingest};
+use crate::ingest::{IndexCopy, IngestError, ingest};
 use crate::mirror;
 use crate::source::{IndexSource, SearchSource};
 use crate::team_indexes::TeamIndexes;
@@ -159,28 +158,33 @@ impl EngineConfig {
         Ok(own_index.into_iter().chain(self.sources.iter().cloned()).collect())
     }
 
-    /// Adds pages to the index and its mirrors, or to the team's own index only, and returns warnings for the caller.
+    /// Adds pages to the index and the outboxes of its mirrors, or to the team's own index only, and returns warnings for
+    /// the caller. A page is acknowledged afterwards, so that it is not lost if the process is killed then.
     /// The cause of a failure goes to the log, and `failure_warning` is the warning.
     pub(crate) async fn index_pages(
         &self,
         scope: PageScope,
-        documents: Vec<IndexDocument>,
+        copies: Vec<IndexCopy>,
         stages: &StageTimes,
         failure_warning: &str,
     ) -> Vec<String> {
         let mut warnings = Vec::new();
-        if documents.is_empty() {
+        if copies.is_empty() {
             return warnings;
         }
         let index = match scope {
             PageScope::Off => return warnings,
             PageScope::Shared => {
-                warnings.extend(mirror::enqueue(&self.mirrors, &documents));
+                if !self.mirrors.is_empty() {
+                    let enqueuing = mirror::enqueue(&self.mirrors, &copies);
+                    warnings.extend(stages.run(Stage::Ingest, enqueuing).await);
+                }
                 Ok(self.writable_index().cloned())
             }
             // All teams search the mirrors.
             PageScope::Team(owner) => self.team_index(owner).await,
         };
+        let documents = copies.into_iter().map(|copy| copy.document).collect();
         let ingested = match index {
             Ok(Some(index)) => stages.run(Stage::Ingest, ingest(&index, documents)).await,
             Ok(None) => Ok(()),

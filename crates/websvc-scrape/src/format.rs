@@ -61,6 +61,7 @@ pub(crate) fn format_page(
     mut raw: RawPage,
     mut converted: Option<ConvertedDocument>,
     plan: &ScrapePlan,
+    for_index: bool,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
     let is_unread_pdf = converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf);
@@ -112,7 +113,7 @@ pub(crate) fn format_page(
         page.warnings.push(SHELL_WARNING.to_owned());
     }
     let is_storable = plan.store_in_cache() && !raw.unverified;
-    if is_storable && raw.cache_state == CacheState::Miss {
+    if is_storable && for_index {
         // The index takes the main content; it is extracted a second time only if the plan selects other content.
         page.index_copy = if converted.is_some() || is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())

@@ -15,7 +15,7 @@ use crate::error::ScrapeError;
 use crate::format;
 use crate::output_cache::OutputKey;
 use crate::page::Page;
-use crate::raw::RawPage;
+use crate::raw::{CacheState, RawPage};
 use crate::scraper::Scraper;
 
 /// The size in bytes above which a page is large.
@@ -31,8 +31,11 @@ impl Scraper {
         plan: ScrapePlan,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
+        let now_ms = self.clock().now_ms();
         let output_key = OutputKey::of(&plan);
         let copy = copy.filter(|_| plan.store_in_cache());
+        let fetched_at_ms = copy.as_ref().map_or(now_ms, |copy| copy.fetched_at_ms);
+        let for_index = self.is_for_index(page.cache_state, copy.as_ref(), now_ms);
         let converted = if format::is_only_bytes(&plan) {
             None
         } else {
@@ -41,13 +44,29 @@ impl Scraper {
         let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
         let formatting = self.run_cpu_task(move |_| {
             let _permit = permit;
-            format::format_page(page, converted, &plan)
+            let page = format::format_page(page, converted, &plan, for_index)?;
+            Ok(Page { fetched_at_ms, ..page })
         });
         let page = self.stages().run(Stage::Extract, formatting).await?;
         if let Some(copy) = copy.filter(|_| page.artifacts.is_none()) {
             self.inner.output_cache.insert(copy, output_key, &page);
         }
         Ok(page)
+    }
+
+    /// Returns true if a page is new for the index, or may be missing there.
+    fn is_for_index(&self, cache_state: CacheState, copy: Option<&StoredCopy>, now_ms: u64) -> bool {
+        let unindexed = &self.inner.unindexed_pages;
+        match (cache_state, copy) {
+            (CacheState::Miss, copy) => {
+                if let Some(copy) = copy {
+                    unindexed.note(copy);
+                }
+                true
+            }
+            (CacheState::Hit(_), Some(copy)) => unindexed.take(copy, now_ms),
+            (CacheState::Hit(_), None) => false,
+        }
     }
 
     /// Waits for the permit of a large page; other pages need none. The blocking task has to own it, because the task

@@ -45,6 +45,7 @@ mod robots;
 mod scraper;
 mod shell;
 mod single_flight;
+mod unindexed_pages;
 mod upload;
 mod url_boundary;
 mod url_check;

@@ -67,6 +67,8 @@ pub struct Page {
     pub actions: Option<ActionResults>,
     /// Files and other results of the browser that are not published yet.
     pub artifacts: Option<Box<RenderArtifacts>>,
+    /// The time of the fetch, in milliseconds since the Unix epoch.
+    pub fetched_at_ms: u64,
     /// The document for the index, if the page may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
     /// The version for later comparisons, if the caller stores it with the page.

@@ -34,6 +34,7 @@ use crate::proxies::ProxyConfig;
 use crate::raw::{RawPage, RevalidatedPage};
 use crate::request::{self, ROBOTS_NAME};
 use crate::single_flight::SingleFlight;
+use crate::unindexed_pages::UnindexedPages;
 use crate::url_check::{FlightKey, RedirectRule};
 
 /// The maximum number of concurrent reads from the store.
@@ -71,6 +72,7 @@ pub(crate) struct ScraperInner {
     /// One permit for large pages: formatting a page takes a multiple of its size in memory.
     pub(crate) large_page_permits: Arc<Semaphore>,
     pub(crate) cache_writer: CacheWriter,
+    pub(crate) unindexed_pages: UnindexedPages,
 }
 
 /// The result of a coalesced fetch, shared by all callers.
@@ -81,6 +83,7 @@ impl Scraper {
     pub fn new(client: Client, store: Store, config: ScrapeConfig) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
+        let unindexed_pages = UnindexedPages::new(&store);
         let inner = ScraperInner {
             fetcher,
             renderer: PageRenderer::new(config.browser.clone(), Arc::clone(&config.blocklist)),
@@ -92,6 +95,7 @@ impl Scraper {
             read_permits: Arc::new(Semaphore::new(MAX_STORE_READS)),
             large_page_permits: Arc::new(Semaphore::new(1)),
             cache_writer: CacheWriter::default(),
+            unindexed_pages,
             config,
         };
         Self {

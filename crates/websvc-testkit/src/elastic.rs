@@ -41,6 +41,8 @@ pub(crate) struct State {
     pub(crate) types: Option<FieldTypes>,
     /// The documents by identifier.
     pub(crate) documents: BTreeMap<String, Value>,
+    /// The versions of the documents that were written with one.
+    versions: BTreeMap<String, u64>,
     /// The settings that the index was created with.
     settings: Value,
     /// The value of `Authorization` without which requests get 401.
@@ -52,8 +54,10 @@ pub(crate) struct State {
     faults: Vec<(&'static str, Page)>,
     /// The number of documents that are still rejected as by a busy server.
     busy_items: usize,
-    /// A part of the URLs of documents that are rejected.
-    rejected_part: Option<String>,
+    /// A part of the URLs of documents that are rejected, with the status.
+    rejected_part: Option<(String, u16)>,
+    /// The server responds to no request.
+    is_away: bool,
     /// The maximum size of the body of a bulk request.
     max_body_bytes: Option<usize>,
     bulk_requests: usize,
@@ -140,7 +144,17 @@ impl FakeElasticsearch {
 
     /// Rejects documents whose URL contains `part` with 400.
     pub fn reject_urls_with(&self, part: &str) {
-        self.state().rejected_part = Some(part.to_owned());
+        self.state().rejected_part = Some((part.to_owned(), 400));
+    }
+
+    /// Fails with 500 for documents whose URL contains `part`.
+    pub fn fail_urls_with(&self, part: &str) {
+        self.state().rejected_part = Some((part.to_owned(), 500));
+    }
+
+    /// Responds 503 to all requests while `is_away`, as a proxy does whose server is away.
+    pub fn set_away(&self, is_away: bool) {
+        self.state().is_away = is_away;
     }
 
     /// Rejects larger bodies of bulk requests with 413.
@@ -202,6 +216,9 @@ impl FakeElasticsearch {
 
     fn respond(&self, request: &ReceivedRequest) -> Page {
         let mut state = self.state();
+        if state.is_away {
+            return Page::text("no server").status(503);
+        }
         if let Some(authorization) = &state.authorization
             && request.header("authorization") != Some(authorization)
         {
@@ -397,8 +414,18 @@ impl State {
             );
         }
         let url = document["url"].as_str().unwrap_or_default();
-        if self.rejected_part.as_deref().is_some_and(|part| url.contains(part)) {
-            return failed(400, "document_parsing_exception", "failed to parse field [date]");
+        if let Some((_, status)) = self.rejected_part.as_ref().filter(|(part, _)| url.contains(part)) {
+            return failed(*status, "document_parsing_exception", "failed to parse field [date]");
+        }
+        if let Some(version) = meta.get("version").and_then(Value::as_u64) {
+            // Only with this type of versions, a document may be written again with the same version.
+            (meta["version_type"] == "external_gte" && !self.is_quickwit).then_some(())?;
+            let current = self.versions.get(&id).filter(|_| self.documents.contains_key(&id));
+            if current.is_some_and(|current| *current > version) {
+                let reason = "version conflict, current version is higher than the one provided";
+                return failed(409, "version_conflict_engine_exception", reason);
+            }
+            self.versions.insert(id.clone(), version);
         }
         let status = if self.documents.insert(id.clone(), document).is_some() { 200 } else { 201 };
         Some(json!({"index": {"_id": id, "status": status}}))

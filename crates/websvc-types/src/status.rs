@@ -44,6 +44,10 @@ pub struct ReadinessResponse {
     /// name the paused source in `warning`.
     #[serde(default)]
     pub sources: Vec<SourceReadiness>,
+    /// Pages that wait to be written to indexes on servers, for each server that pages are written to. They do not affect
+    /// `status`: they are written later, and no page is lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outboxes: Vec<OutboxReadiness>,
     /// Browser that renders pages. Without it, only pages that need JavaScript fail, so it does not affect `status`.
     #[serde(default)]
     pub browser: BrowserReadiness,
@@ -51,8 +55,8 @@ pub struct ReadinessResponse {
     /// instead, so it does not affect `status`.
     #[serde(default)]
     pub threat: ThreatReadiness,
-    /// Names of the degraded components: those of `checks`, `source:NAME`, `browser`, `threat`. Empty if there are
-    /// none. The service may be ready although some components are degraded.
+    /// Names of the degraded components: those of `checks`, `source:NAME`, `outbox:NAME`, `browser`, `threat`. Empty if
+    /// there are none. The service may be ready although some components are degraded.
     #[serde(default)]
     pub degraded: Vec<String>,
     /// Sinks of audit events. A failing sink gets its events later, so it does not affect `status`.
@@ -185,6 +189,38 @@ pub struct SourceReadiness {
     /// Reason why an available source finds nothing: the index is empty and the only source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+}
+
+/// State of the pages that wait to be written to an index on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutboxReadiness {
+    /// Name of the source in the configuration.
+    pub name: String,
+    /// State of the outbox.
+    pub state: OutboxState,
+    /// Number of waiting pages, of all replicas.
+    pub pages: u64,
+    /// Size of the waiting pages before compression, in bytes.
+    pub bytes: u64,
+    /// Milliseconds for which the oldest page waits. 0 if none waits.
+    pub lag_ms: u64,
+    /// Failure of the last attempt to write pages. Absent if it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// State of an outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutboxState {
+    /// Pages are written soon.
+    Ok,
+    /// The oldest page waits longer than `outbox_max_lag_ms` of the source. Searches do not find the waiting pages yet.
+    Late,
+    /// The outbox accepts no more pages until some are written. Responses to scrapes have a `warning`, and uploads to
+    /// the index fail.
+    Full,
 }
 
 /// State of the circuit breaker of a search source.

@@ -9,11 +9,14 @@ use websvc_engine::{BulkReport, Mirror, MirrorMetrics};
 use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
-use super::App;
+use super::{App, IndexMode};
 use crate::output;
 
-/// Time that the shutdown waits for pages that are in flight to a mirror.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time that the shutdown writes pages that wait for a mirror. The others are written after the next start.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time that a crawl or an import waits for a mirror. Pages that it does not take in this time wait in its outbox.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl App {
     /// Returns the sink for the pages of a crawl or an import.
@@ -27,7 +30,7 @@ impl App {
         }
     }
 
-    /// Flushes the indexes and mirrors, and returns the metrics of the mirrors.
+    /// Flushes the indexes, writes pages that wait for mirrors, and returns the metrics of the mirrors.
     ///
     /// # Errors
     /// An index cannot be flushed.
@@ -40,14 +43,23 @@ impl App {
         tokio::task::spawn_blocking(flush).await??;
         let mut all_metrics = Vec::new();
         for mirror in self.engine.mirrors() {
-            let metrics = mirror.close(SHUTDOWN_TIMEOUT).await;
-            let MirrorMetrics { name, written, refused, lost, first_failure } = &metrics;
-            if written + refused + lost > 0 {
+            // Otherwise the service that has the data directory open writes them.
+            let timeout = match self.access {
+                IndexMode::Write(_) => SHUTDOWN_TIMEOUT,
+                IndexMode::Read => Duration::ZERO,
+            };
+            let metrics = mirror.close(timeout).await;
+            let MirrorMetrics { name, written, refused, lost, waiting, first_failure, outbox: _ } = &metrics;
+            if written + refused + lost + waiting > 0 {
+                let waiting = match waiting {
+                    0 => String::new(),
+                    waiting => format!(", {waiting} in the outbox"),
+                };
                 let failure = first_failure
                     .as_ref()
                     .map_or_else(String::new, |reason| format!("; first failure: {reason}"));
                 output::note(&format!(
-                    "{name}: {} written, {refused} rejected, {lost} lost{failure}",
+                    "{name}: {} written, {refused} rejected, {lost} lost{waiting}{failure}",
                     counted(*written, "page", "pages")
                 ));
             }
@@ -62,9 +74,13 @@ impl App {
 /// # Errors
 /// Names the mirror that lacks pages.
 pub(crate) fn ensure_complete(all_metrics: &[MirrorMetrics]) -> Result<()> {
-    for MirrorMetrics { name, refused, lost, .. } in all_metrics {
+    for MirrorMetrics { name, refused, lost, waiting, .. } in all_metrics {
         if refused + lost > 0 {
             bail!("{} missing in {name}", counted(refused + lost, "page is", "pages are"));
+        }
+        if *waiting > 0 {
+            let waiting = counted(*waiting, "page waits", "pages wait");
+            bail!("{waiting} in the outbox of {name}: `websvc serve` writes them when {name} accepts them");
         }
     }
     Ok(())
@@ -81,8 +97,9 @@ impl Sink for MirroredSink {
     fn accept(&self, documents: Vec<IndexDocument>) -> SinkFuture<'_> {
         Box::pin(async move {
             for mirror in &self.mirrors {
-                // Rejected pages are counted and reported at the end. An unreachable server aborts the work.
-                let BulkReport { lost, first_failure, .. } = mirror.write(&documents).await;
+                mirror.catch_up().await;
+                // Rejected pages are counted and reported at the end. Lost ones abort the work.
+                let BulkReport { lost, first_failure, .. } = mirror.write(documents.clone(), PATIENCE).await;
                 if lost > 0 {
                     let reason = first_failure.unwrap_or_default();
                     let pages = counted(lost, "page", "pages");

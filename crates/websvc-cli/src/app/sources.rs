@@ -9,6 +9,7 @@ use websvc_engine::{
     IndexSource, Mirror, SearchSource, Searxng, SearxngConfig,
 };
 use websvc_index::Index;
+use websvc_store::Store;
 use websvc_transport::{Client, GuardError};
 
 use super::{client_with, guard};
@@ -137,8 +138,9 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
 }
 
 /// Returns the mirrors, which are the sources with `write = true`, whether they are searched or not.
-pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
-    Ok(index_writers(config)?.into_iter().map(|writer| Arc::new(Mirror::new(writer))).collect())
+pub(super) fn mirrors(config: &Config, store: &Store) -> Result<Vec<Arc<Mirror>>> {
+    let writers = index_writers(config)?.into_iter();
+    Ok(writers.map(|writer| Arc::new(Mirror::new(writer, store.clone()))).collect())
 }
 
 /// Returns the writers to the sources with `write = true`. Those that are searched come first.

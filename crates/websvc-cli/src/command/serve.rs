@@ -185,6 +185,7 @@ impl Running {
                 never = monitors.run() => match never {},
                 never = runs.run() => match never {},
                 never = app.engine.sweep_deleted_teams() => match never {},
+                never = app.engine.write_waiting_pages() => match never {},
                 never = app.engine.sweep_page_snapshots() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},
             };

@@ -13,17 +13,22 @@ const SEARCH: &str = "http://searx.test/search";
 /// Returns a command with the Elasticsearch server configured as source `es`.
 pub(crate) fn command(site: &Site, arguments: &[&str], providers: &str) -> Command {
     let mut command = site.command(arguments);
+    command.env("WEBSVC_API_KEY", KEY).envs(settings(providers));
     command
-        .env("WEBSVC_API_KEY", KEY)
-        .env("ES_KEY", "secret")
-        .env("WEBSVC__SEARCH__PROVIDERS", providers)
-        .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test")
-        .env("WEBSVC__SEARCH__SOURCES__ES__KIND", "elasticsearch")
-        .env("WEBSVC__SEARCH__SOURCES__ES__URL", "http://es.test")
-        .env("WEBSVC__SEARCH__SOURCES__ES__INDEX", "pages")
-        .env("WEBSVC__SEARCH__SOURCES__ES__WRITE", "true")
-        .env("WEBSVC__SEARCH__SOURCES__ES__API_KEY", "${ES_KEY}");
-    command
+}
+
+/// Returns the variables that configure the Elasticsearch server as source `es`.
+pub(crate) fn settings(providers: &str) -> [(&'static str, &str); 8] {
+    [
+        ("ES_KEY", "secret"),
+        ("WEBSVC__SEARCH__PROVIDERS", providers),
+        ("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test"),
+        ("WEBSVC__SEARCH__SOURCES__ES__KIND", "elasticsearch"),
+        ("WEBSVC__SEARCH__SOURCES__ES__URL", "http://es.test"),
+        ("WEBSVC__SEARCH__SOURCES__ES__INDEX", "pages"),
+        ("WEBSVC__SEARCH__SOURCES__ES__WRITE", "true"),
+        ("WEBSVC__SEARCH__SOURCES__ES__API_KEY", "${ES_KEY}"),
+    ]
 }
 
 pub(crate) fn serve(site: &Site, providers: &str) -> Service {
@@ -134,10 +139,13 @@ async fn rejected_mirror_pages_are_reported() {
     );
     assert!(errors.contains("1 page is missing in es"), "{errors}");
 
+    // The server rejects the request of the import, and another one at its end.
+    es.fail_next("_bulk", Page::text("no").status(400));
     es.fail_next("_bulk", Page::text("no").status(400));
     let output = command(&site, &["index", "import", &file], r#"["es"]"#).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && errors.contains("could not be written to es"), "{errors}");
+    let expected = "2 pages wait in the outbox of es: `websvc serve` writes them when es accepts them";
+    assert!(!output.status.success() && errors.contains(expected), "{errors}");
 }
 
 async fn start_world(es: &FakeElasticsearch, searxng: Page) -> TestWeb {

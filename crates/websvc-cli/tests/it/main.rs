@@ -60,6 +60,7 @@ mod model;
 mod monitor_command;
 mod monitors;
 mod operating;
+mod outbox;
 mod overload;
 mod page_api;
 mod parsing;

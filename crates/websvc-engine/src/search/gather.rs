@@ -18,6 +18,7 @@ use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
+use crate::ingest::IndexCopy;
 use crate::media::{self, MediaContext};
 
 /// The maximum number of pages of one request that are scraped at a time.
@@ -175,7 +176,7 @@ async fn index_pages(context: GatherContext<'_>, pages: &mut PageResults, warnin
         .iter_mut()
         .flatten()
         .filter_map(|result| match result {
-            PageResult::Page(page) => page.index_copy.take().map(|copy| *copy),
+            PageResult::Page(page) => IndexCopy::take(page),
             PageResult::NotRequested | PageResult::Failed(_) => None,
         })
         .collect();

@@ -25,7 +25,10 @@ use websvc_validate::{DomainFilter, SourceKind};
 
 pub use elasticsearch::{
     BulkReport, DeletionOutcome, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration,
-    ElasticsearchWriter, IndexServerError, ListedPage, PageSelection, ServerIndexStats,
+    ElasticsearchWriter, IndexServerError, ListedPage, OutboxLimits, PageSelection, ServerIndexStats,
+};
+pub(crate) use elasticsearch::{
+    Delivery, MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, RETRIES, now_ms, to_outbox_page,
 };
 pub use endpoint::EndpointConfig;
 pub use failure::FailureKind;

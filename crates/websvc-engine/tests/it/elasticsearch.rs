@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_engine::{
     BulkReport, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
-    EndpointConfig, FailureKind, Mirror, SearchSource, SourceHealth, SourceResponse,
+    EndpointConfig, FailureKind, SearchSource, SourceHealth, SourceResponse,
 };
 use websvc_index::{Document, Image, News};
 use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
-use websvc_types::index::IndexDocument;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use crate::request::{TestRequest, client, urls};
@@ -368,31 +367,4 @@ async fn index_with_another_mapping_is_not_written_to() {
     let reason = written.first_failure.unwrap();
     assert!(reason.contains("the index \"pages\" was not created by websvc: its field \"url\""), "{reason}");
     assert!(server.documents().is_empty());
-}
-
-#[tokio::test]
-async fn mirror_reports_unwritten_pages_as_lost_when_it_closes() {
-    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::unresponsive()).start().await;
-    let mirror = Mirror::new(writer(&world, ELASTIC));
-    let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
-    mirror.enqueue(&[page.clone(), page]);
-    let metrics = mirror.close(Duration::from_millis(20)).await;
-    assert_eq!((metrics.written, metrics.refused, metrics.lost), (0, 0, 2));
-    let reason = metrics.first_failure.unwrap();
-    assert!(reason.starts_with("they were not written within"), "{reason}");
-}
-
-#[tokio::test]
-async fn mirror_writes_queued_pages_before_it_closes() {
-    let server = FakeElasticsearch::new("pages");
-    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
-    let mirror = Mirror::new(writer(&world, ELASTIC));
-    let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
-    let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();
-    let left_out = mirror.enqueue(&pages);
-    assert_eq!(left_out, 5, "the queue has a capacity of 1000 pages");
-    let metrics = mirror.close(Duration::from_secs(60)).await;
-    assert_eq!((metrics.written, metrics.lost), (1_000, 5));
-    assert_eq!(server.documents().len(), 1_000);
-    assert_eq!(mirror.enqueue(&pages[..1]), 1, "a closed mirror rejects pages");
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use websvc_engine::{
     DeletionOutcome, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig,
-    Mirror, PageSelection, ServerIndexStats,
+    PageSelection, ServerIndexStats,
 };
 use websvc_index::Document;
 use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
-use websvc_types::index::IndexDocument;
 use websvc_validate::SourceKind;
 
 use crate::real_server;
@@ -202,21 +201,4 @@ async fn write_ends_at_the_first_batch_that_an_unavailable_server_does_not_take(
     assert_eq!(written.first_failure.as_deref(), Some("responded with status 503"));
     let bulk_requests = world.requests().iter().filter(|request| request.url.ends_with("_bulk")).count();
     assert_eq!(bulk_requests, 7, "the second batch is not sent");
-}
-
-#[tokio::test]
-async fn mirror_holds_at_most_its_queue_while_the_server_does_not_respond() {
-    let world = TestWeb::builder().page("http://es.test/pages/_mapping", Page::unresponsive()).start().await;
-    let mirror = Mirror::new(writer(&world, ELASTIC));
-    let body = "x".repeat(1024 * 1024);
-    let document = |at: usize| IndexDocument {
-        url: format!("http://a.test/{at}"),
-        body: body.clone(),
-        ..IndexDocument::default()
-    };
-    let documents: Vec<IndexDocument> = (0..80).map(document).collect();
-    // Each page counts as 1025 KiB, and the queue holds 64 MiB.
-    assert_eq!(mirror.enqueue(&documents), 80 - 63);
-    let metrics = mirror.close(Duration::from_millis(20)).await;
-    assert_eq!((metrics.written, metrics.lost), (0, 80));
 }

@@ -8,6 +8,7 @@ mod elasticsearch_admin;
 #[path = "../../../websvc-redact/tests/it/generators.rs"]
 mod generators;
 mod operators;
+mod outbox;
 mod pii;
 #[path = "../../examples/pii/evaluation.rs"]
 mod pii_evaluation;

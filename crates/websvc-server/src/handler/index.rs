@@ -1,6 +1,6 @@
 //! The embedded index over HTTP, for commands that run while a server has the data directory open.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
 use websvc_engine::{BulkReport, IndexServerError, ServerIndexStats, ingest_durably};
@@ -15,6 +15,9 @@ use super::body;
 use super::search::forced_retention;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
+
+/// Time that an upload waits for a mirror. Documents that it does not take in this time wait in its outbox.
+const MIRROR_PATIENCE: Duration = Duration::from_secs(10);
 
 /// `POST /v2/index/documents`: adds documents; each replaces an older one with the same URL. They are durable before the
 /// response is sent.
@@ -56,7 +59,7 @@ async fn add_to_shared(
     warnings: &mut Vec<String>,
 ) -> Result<usize, ApiError> {
     let accepted = documents.len();
-    // The client waits for the mirrors, too, because only the client can send the documents again.
+    // The client waits for the mirrors, too, so that it learns which documents they reject.
     let mirrored = Box::pin(write_to_mirrors(context, &documents)).await;
     let index = context.state.engine.writable_index();
     if let Some(index) = index {
@@ -100,17 +103,18 @@ struct MirrorOutcome {
     warnings: Vec<String>,
 }
 
-/// Writes documents to the mirrors of the index, and returns the rejections.
+/// Writes documents to the mirrors of the index, or to their outboxes, and returns the rejections.
 ///
 /// # Errors
-/// 503 if documents could not be written to a mirror, even if they were written to others.
+/// 503 if a mirror and its outbox do not accept documents, even if others do.
 async fn write_to_mirrors(
     context: &RequestContext<'_>,
     documents: &[IndexDocument],
 ) -> Result<MirrorOutcome, ApiError> {
     let mut outcome = MirrorOutcome::default();
     for mirror in context.state.engine.mirrors() {
-        let BulkReport { written: _, refused, lost, first_failure } = mirror.write(documents).await;
+        let report = mirror.write(documents.to_vec(), MIRROR_PATIENCE).await;
+        let BulkReport { written: _, refused, waiting, lost, first_failure } = report;
         let (name, reason) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
             let lost = counted(lost, "document", "documents");
@@ -122,6 +126,10 @@ async fn write_to_mirrors(
             outcome.rejected = outcome.rejected.max(count);
             let refused = counted(refused, "document", "documents");
             outcome.warnings.push(format!("{name} rejected {refused}; the first: {reason}"));
+        }
+        if waiting > 0 {
+            let waiting = counted(waiting, "document is", "documents are");
+            outcome.warnings.push(format!("{waiting} written to {name} later: {reason}"));
         }
     }
     Ok(outcome)

@@ -11,7 +11,7 @@ mod sessions;
 use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
 use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
-use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
+use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, OutboxStatus, SourceHealth, SourceMetrics};
 use websvc_media::MediaMetrics;
 use websvc_scrape::CacheMetrics;
 use websvc_store::{CacheSize, JobKind};
@@ -100,9 +100,23 @@ fn mirrors(out: &mut Metrics, mirrors: &[MirrorMetrics]) {
     }
     let help = "Pages for a mirror of the index by outcome.";
     let family = out.family("websvc_mirror_pages_total", MetricKind::Counter, help);
-    for MirrorMetrics { name, written, refused, lost, first_failure: _ } in mirrors {
+    for MirrorMetrics { name, written, refused, lost, .. } in mirrors {
         for (outcome, count) in [("written", written), ("refused", refused), ("lost", lost)] {
             family.sample(&[("source", name), ("outcome", outcome)], count);
+        }
+    }
+    type MetricFn = fn(&OutboxStatus) -> u64;
+    let gauges: [(&str, &str, MetricFn); 3] = [
+        ("websvc_mirror_outbox_pages", "Pages that wait for a mirror.", |outbox| outbox.pages),
+        ("websvc_mirror_outbox_bytes", "Size of the pages that wait for a mirror.", |outbox| outbox.bytes),
+        ("websvc_mirror_lag_seconds", "Time for which the oldest page waits for a mirror.", |outbox| {
+            outbox.lag.as_secs()
+        }),
+    ];
+    for (name, help, value) in gauges {
+        let family = out.family(name, MetricKind::Gauge, help);
+        for mirror in mirrors {
+            family.sample(&[("source", &mirror.name)], value(&mirror.outbox));
         }
     }
 }
@@ -330,6 +344,8 @@ fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use websvc_engine::FailureKind;
 
     use super::*;
@@ -419,7 +435,14 @@ mod tests {
             written: 7,
             refused: 1,
             lost: 0,
+            waiting: 0,
             first_failure: Some("x".to_owned()),
+            outbox: OutboxStatus {
+                pages: 3,
+                bytes: 90,
+                lag: Duration::from_millis(61_500),
+                ..OutboxStatus::default()
+            },
         };
         check(
             |out| {
@@ -441,6 +464,9 @@ mod tests {
                 "websvc_source_state{source=\"a\\\"b\",state=\"probing\"} 1",
                 "websvc_mirror_pages_total{source=\"es\",outcome=\"written\"} 7",
                 "websvc_mirror_pages_total{source=\"es\",fate=\"written\"} 7",
+                "websvc_mirror_outbox_pages{source=\"es\"} 3",
+                "websvc_mirror_outbox_bytes{source=\"es\"} 90",
+                "websvc_mirror_lag_seconds{source=\"es\"} 61",
             ],
         );
     }

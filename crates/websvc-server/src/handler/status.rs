@@ -6,12 +6,12 @@ use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
-use websvc_engine::{NO_PAGES, SearchSource, SourceHealth};
+use websvc_engine::{NO_PAGES, OutboxStatus, SearchSource, SourceHealth};
 use websvc_threat::ScannerHealth;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, ForwardingReadiness,
-    ForwardingState, HealthResponse, ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse,
-    SourceReadiness, SourceState, ThreatReadiness, ThreatState,
+    ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks, ReadinessResponse,
+    ReadinessStatus, RootResponse, SourceReadiness, SourceState, ThreatReadiness, ThreatState,
 };
 
 use super::compressed::{Compressed, compressed};
@@ -61,15 +61,28 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let no_pages = sources.iter().all(|source| source.is_empty());
     let sources: Vec<SourceReadiness> =
         sources.iter().map(|source| source_readiness(source.as_ref(), no_pages)).collect();
+    let outboxes: Vec<OutboxReadiness> =
+        state.engine.mirrors().iter().map(|mirror| outbox(mirror.name(), mirror.status())).collect();
     let browser = scraper.configured_browser().map_or_else(BrowserReadiness::default, browser);
     let threat = threat(state.engine.threat().health());
-    let degraded = degraded(&checks, &sources, &browser, &threat);
+    let degraded = degraded(&checks, &sources, &outboxes, &browser, &threat);
     let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
     let forwarding = state.forwarding.is_on().then(|| forwarding(state.forwarding.off_reason()));
     let reason = fault.map(|fault| fault.to_string());
     (
         code,
-        ReadinessResponse { status, reason, checks, sources, browser, threat, degraded, audit, forwarding },
+        ReadinessResponse {
+            status,
+            reason,
+            checks,
+            sources,
+            outboxes,
+            browser,
+            threat,
+            degraded,
+            audit,
+            forwarding,
+        },
     )
 }
 
@@ -77,6 +90,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
 fn degraded(
     checks: &ReadinessChecks,
     sources: &[SourceReadiness],
+    outboxes: &[OutboxReadiness],
     browser: &BrowserReadiness,
     threat: &ThreatReadiness,
 ) -> Vec<String> {
@@ -84,14 +98,27 @@ fn degraded(
     let checks = [("store", store), ("index", index), ("cache", cache), ("artifacts", artifacts)];
     let checks = checks.into_iter().filter(|(_, status)| **status != ComponentStatus::Ok);
     let sources = sources.iter().filter(|source| source.state != SourceState::Ok);
+    let outboxes = outboxes.iter().filter(|outbox| outbox.state != OutboxState::Ok);
     let browser = (browser.state == BrowserState::Degraded).then_some("browser");
     let threat = matches!(threat.state, ThreatState::Paused | ThreatState::Probing).then_some("threat");
     let parts = browser.into_iter().chain(threat).map(str::to_owned);
     checks
         .map(|(name, _)| name.to_owned())
         .chain(sources.map(|source| format!("source:{}", source.name)))
+        .chain(outboxes.map(|outbox| format!("outbox:{}", outbox.name)))
         .chain(parts)
         .collect()
+}
+
+fn outbox(name: &str, status: OutboxStatus) -> OutboxReadiness {
+    let OutboxStatus { state, pages, bytes, lag, failure } = status;
+    let state = match state {
+        websvc_engine::OutboxState::Ok => OutboxState::Ok,
+        websvc_engine::OutboxState::Late => OutboxState::Late,
+        websvc_engine::OutboxState::Full => OutboxState::Full,
+    };
+    let lag_ms = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
+    OutboxReadiness { name: name.to_owned(), state, pages, bytes, lag_ms, reason: failure }
 }
 
 fn threat(health: Option<ScannerHealth>) -> ThreatReadiness {

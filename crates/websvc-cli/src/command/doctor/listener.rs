@@ -207,6 +207,7 @@ mod tests {
             reason: None,
             checks: ReadinessChecks { store, ..checks_ok },
             sources: Vec::new(),
+            outboxes: Vec::new(),
             browser: BrowserReadiness::default(),
             threat: ThreatReadiness::default(),
             degraded: Vec::new(),

@@ -44,7 +44,15 @@ pub(super) async fn delete(context: &CommandContext, arguments: Delete) -> Resul
     let pages = PageSelection { hosts, urls };
     let mut deleted = Deleted { documents: 0, servers: BTreeMap::new() };
     // First, because they may fail. The deletion can be repeated.
-    for server in app::index_writers(&context.config)? {
+    let servers = app::index_writers(&context.config)?;
+    if !servers.is_empty() {
+        // Pages that wait would come back.
+        let store = app::open_store(&context.config, &context.data_dir)?;
+        for server in &servers {
+            server.remove_waiting(&store, &pages)?;
+        }
+    }
+    for server in servers {
         let deletion = match server.delete(&pages).await? {
             DeletionOutcome::Deleted(documents) => ServerDeletion { documents, is_scheduled: false },
             DeletionOutcome::Scheduled(documents) => ServerDeletion { documents, is_scheduled: true },

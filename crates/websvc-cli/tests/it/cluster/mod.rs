@@ -8,6 +8,7 @@ mod balancer;
 mod extractions;
 mod failures;
 mod limits;
+mod outbox;
 mod requests;
 mod sessions;
 

@@ -6,7 +6,7 @@ use url::{Host, Url};
 use super::bulk::document_id;
 use super::mapping::field;
 use super::server::Dialect;
-use super::writer::ElasticsearchWriter;
+use super::writer::{ElasticsearchWriter, RETRIES};
 use crate::error::SourceError;
 
 /// The maximum number of documents that one request deletes, so that every request ends within its timeout.
@@ -28,6 +28,30 @@ pub struct PageSelection {
     pub hosts: Vec<String>,
     /// Single pages, in any spelling of their URLs.
     pub urls: Vec<Url>,
+}
+
+/// A selection in the form that pages are compared with.
+pub(super) struct PageSelector {
+    sites: Vec<String>,
+    ids: Vec<String>,
+}
+
+impl PageSelection {
+    pub(super) fn selector(&self) -> PageSelector {
+        PageSelector { sites: sites(self), ids: ids(self) }
+    }
+}
+
+impl PageSelector {
+    /// Returns whether the selection has the page with this ID and URL.
+    pub(super) fn selects(&self, id: &str, url: &str) -> bool {
+        let url = Url::parse(url);
+        let host = url.as_ref().ok().and_then(Url::host_str).unwrap_or_default().trim_end_matches('.');
+        let is_in = |site: &String| {
+            host.strip_suffix(site.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        self.ids.iter().any(|selected| selected == id) || self.sites.iter().any(is_in)
+    }
 }
 
 /// The result of a deletion.
@@ -90,11 +114,11 @@ impl ElasticsearchWriter {
     async fn delete_by_query(&self, pages: &PageSelection) -> Result<u64, SourceError> {
         let query = selection_query(pages);
         // A deletion finds only what searches find, and pages may have been written within the last second.
-        self.exchange_patiently(|| self.server.refresh()).await?;
+        self.exchange_patiently(|| self.server.refresh(), RETRIES).await?;
         let (mut deleted, mut conflicts) = (0, 0);
         loop {
             let response =
-                self.exchange_patiently(|| self.server.delete_by_query(&query, MAX_DELETED_AT_ONCE));
+                self.exchange_patiently(|| self.server.delete_by_query(&query, MAX_DELETED_AT_ONCE), RETRIES);
             let response = response.await?;
             let count = |name: &str| response.get(name).and_then(Value::as_u64).unwrap_or_default();
             if let Some(failure) = response.pointer("/failures/0") {
@@ -117,12 +141,13 @@ impl ElasticsearchWriter {
     /// counted first.
     async fn schedule_deletion(&self, pages: &PageSelection) -> Result<u64, SourceError> {
         let counting = json!({"query": exact_query(pages), "size": 0, "track_total_hits": true});
-        let counted = self.exchange_patiently(|| self.server.search(&counting, self.timeout())).await?;
+        let count = || self.server.search(&counting, self.timeout());
+        let counted = self.exchange_patiently(count, RETRIES).await?;
         let total = counted.pointer("/hits/total/value").or_else(|| counted.pointer("/hits/total"));
         let total = total.and_then(Value::as_u64).unwrap_or_default();
         if total > 0 {
             let query = quickwit_query(pages);
-            self.exchange_patiently(|| self.server.quickwit_delete_task(&query)).await?;
+            self.exchange_patiently(|| self.server.quickwit_delete_task(&query), RETRIES).await?;
         }
         Ok(total)
     }
@@ -132,7 +157,7 @@ impl ElasticsearchWriter {
     /// # Errors
     /// [`IndexServerError`]
     pub async fn refresh(&self) -> Result<(), IndexServerError> {
-        let refreshed = self.exchange_patiently(|| self.server.refresh()).await;
+        let refreshed = self.exchange_patiently(|| self.server.refresh(), RETRIES).await;
         refreshed.map(|_response| ()).map_err(|error| self.server_error(error))
     }
 
@@ -212,10 +237,9 @@ fn read_stats(dialect: Dialect, response: &Value) -> ServerIndexStats {
 
 /// Returns the query for a selection. A page is found by its ID, which all spellings of its URL share.
 fn selection_query(pages: &PageSelection) -> Value {
-    let ids: Vec<String> = pages.urls.iter().map(|url| document_id(url.as_str())).collect();
     let mut query = exact_query(pages);
     if let Some(alternatives) = query.pointer_mut("/bool/should").and_then(Value::as_array_mut) {
-        alternatives.push(json!({"ids": {"values": ids}}));
+        alternatives.push(json!({"ids": {"values": ids(pages)}}));
     }
     query
 }
@@ -227,6 +251,11 @@ fn exact_query(pages: &PageSelection) -> Value {
         "should": [{"terms": {field::SITES: sites(pages)}}, {"terms": {"url": urls}}],
         "minimum_should_match": 1,
     }})
+}
+
+/// Returns the IDs of the single pages.
+fn ids(pages: &PageSelection) -> Vec<String> {
+    pages.urls.iter().map(|url| document_id(url.as_str())).collect()
 }
 
 /// Returns the hosts as they are stored.
@@ -246,6 +275,22 @@ fn quickwit_query(pages: &PageSelection) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn selection_has_subdomains_and_every_spelling_of_a_url() {
+        let pages = PageSelection {
+            hosts: vec!["Tea.test.".to_owned()],
+            urls: vec!["http://a.test/x".parse().unwrap()],
+        };
+        let selector = pages.selector();
+        let selects = |url: &str| selector.selects(&document_id(url), url);
+        for url in ["http://tea.test/", "https://www.tea.test./x", "https://www.a.test/x/?utm_source=b"] {
+            assert!(selects(url), "{url}");
+        }
+        for url in ["http://notea.test/", "http://a.test/y", "http://test/"] {
+            assert!(!selects(url), "{url}");
+        }
+    }
 
     #[test]
     fn quickwit_query_quotes_hosts_and_urls() {

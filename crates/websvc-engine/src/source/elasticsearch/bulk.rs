@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use websvc_index::Document;
+use websvc_store::OutboxPage;
 
 use super::mapping::Record;
 use super::server::Dialect;
@@ -12,48 +13,51 @@ use crate::search::canonical;
 use crate::source::plain_text::truncate;
 
 /// The maximum size of a batch, unless it is a single document. Quickwit accepts 10 MB.
-const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum size of a document.
 const MAX_DOCUMENT_BYTES: usize = 9 * 1024 * 1024;
 
 /// The maximum number of documents in a batch.
-const MAX_BATCH_DOCUMENTS: usize = 500;
-
-/// A document and its action, each on a line.
-#[derive(Debug, Clone)]
-pub(super) struct BulkItem {
-    pub(super) url: String,
-    lines: String,
-}
+pub(crate) const MAX_BATCH_DOCUMENTS: usize = 500;
 
 /// The outcome of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BulkItemOutcome {
+    /// The server has this or a newer version.
     Written,
     /// The server had no capacity. The document must be sent again.
     Retry,
+    /// The server failed, or does not allow writes to the index now, for this reason. The document may be sent later.
+    Failed(String),
     /// The server does not accept the document, for this reason.
     Rejected(String),
 }
 
-/// Serializes a document for `_bulk`.
+/// Converts a document, fetched at `version` (milliseconds since the Unix epoch), to a page as the server stores it.
 ///
 /// # Errors
 /// The reason why it cannot be written.
-pub(super) fn item(dialect: Dialect, document: Document) -> Result<BulkItem, String> {
+pub(crate) fn to_outbox_page(document: Document, version: u64) -> Result<OutboxPage, String> {
     let url = document.url.clone();
     let record = Record::of(document).ok_or("its URL has no host")?;
-    let action = match dialect {
-        // All versions of a page have the same ID, so the page replaces its older version.
-        Dialect::Elasticsearch => json!({"index": {"_id": document_id(&url)}}),
-        Dialect::Quickwit => json!({"create": {}}),
-    };
     let record = serde_json::to_string(&record).map_err(|error| error.to_string())?;
     if record.len() > MAX_DOCUMENT_BYTES {
         return Err(format!("it is too large: {} bytes, maximum {MAX_DOCUMENT_BYTES}", record.len()));
     }
-    Ok(BulkItem { url, lines: format!("{action}\n{record}\n") })
+    Ok(OutboxPage { id: document_id(&url), url, version, record })
+}
+
+/// Returns the action that precedes a document in a batch.
+fn action(dialect: Dialect, page: &OutboxPage) -> Value {
+    match dialect {
+        // All versions of a page have the same ID, so the page replaces its older version. A page that is written late
+        // does not replace a newer one.
+        Dialect::Elasticsearch => {
+            json!({"index": {"_id": page.id, "version": page.version, "version_type": "external_gte"}})
+        }
+        Dialect::Quickwit => json!({"create": {}}),
+    }
 }
 
 /// Returns the document ID of a page, which is the same for all spellings of its URL.
@@ -63,28 +67,32 @@ pub(super) fn document_id(url: &str) -> String {
 }
 
 /// Splits documents into batches.
-pub(super) fn batches(items: Vec<BulkItem>) -> Vec<Vec<BulkItem>> {
-    let mut batches: Vec<Vec<BulkItem>> = Vec::new();
+pub(super) fn batches(pages: Vec<OutboxPage>) -> Vec<Vec<OutboxPage>> {
+    let mut batches: Vec<Vec<OutboxPage>> = Vec::new();
     let mut bytes = 0;
-    for item in items {
-        let is_full = bytes + item.lines.len() > MAX_BATCH_BYTES;
+    for page in pages {
+        let is_full = bytes + page.record.len() > MAX_BATCH_BYTES;
         match batches.last_mut().filter(|batch| !is_full && batch.len() < MAX_BATCH_DOCUMENTS) {
             Some(batch) => {
-                bytes += item.lines.len();
-                batch.push(item);
+                bytes += page.record.len();
+                batch.push(page);
             }
             None => {
-                bytes = item.lines.len();
-                batches.push(vec![item]);
+                bytes = page.record.len();
+                batches.push(vec![page]);
             }
         }
     }
     batches
 }
 
-/// Returns the body of a batch.
-pub(super) fn lines(items: &[BulkItem]) -> Bytes {
-    items.iter().map(|item| item.lines.as_str()).collect::<String>().into()
+/// Returns the body of a batch: each document on a line, after the line of its action.
+pub(super) fn lines(dialect: Dialect, pages: &[OutboxPage]) -> Bytes {
+    pages
+        .iter()
+        .map(|page| format!("{}\n{}\n", action(dialect, page), page.record))
+        .collect::<String>()
+        .into()
 }
 
 /// Parses the outcome of each of `count` documents.
@@ -105,7 +113,7 @@ pub(super) fn outcomes(response: &Value, count: usize) -> Result<Vec<BulkItemOut
         return Ok(vec![BulkItemOutcome::Written; count]);
     }
     let what = match items.and_then(|items| items.first()).map(outcome) {
-        Some(BulkItemOutcome::Rejected(reason)) => {
+        Some(BulkItemOutcome::Rejected(reason) | BulkItemOutcome::Failed(reason)) => {
             format!("some documents failed, and the response does not say which; first: {reason}")
         }
         _ => "the response does not contain the outcome of the documents".to_owned(),
@@ -116,14 +124,19 @@ pub(super) fn outcomes(response: &Value, count: usize) -> Result<Vec<BulkItemOut
 fn outcome(item: &Value) -> BulkItemOutcome {
     let item = item.as_object().and_then(|item| item.values().next()).unwrap_or(&Value::Null);
     let status = item.get("status").and_then(Value::as_u64).unwrap_or_default();
+    let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let (kind, reason) = (text("/error/type"), text("/error/reason"));
+    let reason = format!("status {status}, {}", truncate(&format!("{kind}: {reason}"), 200));
     match status {
         200..=299 if item.get("error").is_none_or(Value::is_null) => BulkItemOutcome::Written,
+        // The server has a newer version.
+        409 => BulkItemOutcome::Written,
         429 | 503 => BulkItemOutcome::Retry,
-        _ => {
-            let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-            let reason = format!("{}: {}", text("/error/type"), text("/error/reason"));
-            BulkItemOutcome::Rejected(format!("status {status}, {}", truncate(&reason, 200)))
-        }
+        // The index is closed, read-only or missing, or the user may not write to it: that is not due to the document.
+        400 if kind == "index_closed_exception" => BulkItemOutcome::Failed(reason),
+        401 | 403 | 404 | 408 => BulkItemOutcome::Failed(reason),
+        400..=499 => BulkItemOutcome::Rejected(reason),
+        _ => BulkItemOutcome::Failed(reason),
     }
 }
 
@@ -135,31 +148,36 @@ mod tests {
         Document { url: url.to_owned(), body: "x".repeat(bytes), ..Document::default() }
     }
 
+    fn pages(count: usize, bytes: usize) -> Vec<OutboxPage> {
+        let page = |at| to_outbox_page(document(&format!("http://a.test/{at}"), bytes), 7).unwrap();
+        (0..count).map(page).collect()
+    }
+
     #[test]
     fn page_has_one_id_for_all_spellings_of_its_url() {
-        let lines = |url: &str| item(Dialect::Elasticsearch, document(url, 1)).unwrap().lines;
-        let action = |url: &str| lines(url).lines().next().unwrap().to_owned();
-        assert_eq!(action("http://www.a.test/x/?utm_source=b#c"), action("https://a.test/x"));
-        assert_ne!(action("https://a.test/x"), action("https://a.test/y"));
-        assert_eq!(lines("https://a.test/x").matches('\n').count(), 2);
-        assert!(
-            item(Dialect::Quickwit, document("http://a.test/", 1))
-                .unwrap()
-                .lines
-                .starts_with("{\"create\":{}}\n")
-        );
+        let id = |url: &str| to_outbox_page(document(url, 1), 7).unwrap().id;
+        assert_eq!(id("http://www.a.test/x/?utm_source=b#c"), id("https://a.test/x"));
+        assert_ne!(id("https://a.test/x"), id("https://a.test/y"));
+    }
+
+    #[test]
+    fn action_has_the_version_of_the_page_unless_the_server_has_none() {
+        let pages = pages(2, 1);
+        let body = lines(Dialect::Elasticsearch, &pages);
+        let body = std::str::from_utf8(&body).unwrap();
+        let first: Value = serde_json::from_str(body.lines().next().unwrap()).unwrap();
+        let expected = json!({"index": {"_id": pages[0].id, "version": 7, "version_type": "external_gte"}});
+        assert_eq!((first, body.matches('\n').count()), (expected, 4));
+        assert!(lines(Dialect::Quickwit, &pages).starts_with(b"{\"create\":{}}\n"));
     }
 
     #[test]
     fn batches_are_limited_in_bytes_and_documents() {
-        let items = |count: usize, bytes: usize| {
-            let item = |at| item(Dialect::Quickwit, document(&format!("http://a.test/{at}"), bytes)).unwrap();
-            batches((0..count).map(item).collect()).iter().map(Vec::len).collect::<Vec<_>>()
-        };
-        assert_eq!(items(1_001, 1), [500, 500, 1]);
-        assert_eq!(items(5, 1_900_000), [2, 2, 1]);
-        assert_eq!(items(2, 5_000_000), [1, 1]);
-        assert!(item(Dialect::Quickwit, document("http://a.test/", 10_000_000)).is_err());
+        let lengths = |count, bytes| batches(pages(count, bytes)).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(1_001, 1), [500, 500, 1]);
+        assert_eq!(lengths(5, 1_900_000), [2, 2, 1]);
+        assert_eq!(lengths(2, 5_000_000), [1, 1]);
+        assert!(to_outbox_page(document("http://a.test/", 10_000_000), 7).is_err());
     }
 
     #[test]
@@ -182,6 +200,27 @@ mod tests {
         assert_eq!(outcomes(&json!({"num_docs_for_processing": 2}), 2).unwrap().len(), 2);
         for response in [json!({"errors": true, "items": []}), json!({}), json!({"errors": null})] {
             assert!(outcomes(&response, 2).is_err(), "{response}");
+        }
+    }
+
+    #[test]
+    fn only_documents_that_the_server_can_never_take_are_rejected() {
+        let outcome = |status: u16, kind: &str| {
+            outcome(&json!({"index": {"status": status, "error": {"type": kind, "reason": "no"}}}))
+        };
+        assert_eq!(outcome(409, "version_conflict_engine_exception"), BulkItemOutcome::Written);
+        for (status, kind) in [(400, "strict_dynamic_mapping_exception"), (413, "too_large")] {
+            let reason = format!("status {status}, {kind}: no");
+            assert_eq!(outcome(status, kind), BulkItemOutcome::Rejected(reason));
+        }
+        for (status, kind) in [
+            (400, "index_closed_exception"),
+            (403, "cluster_block_exception"),
+            (404, "index_not_found_exception"),
+            (500, "exception"),
+        ] {
+            let reason = format!("status {status}, {kind}: no");
+            assert_eq!(outcome(status, kind), BulkItemOutcome::Failed(reason));
         }
     }
 }

@@ -26,8 +26,10 @@ use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
 pub use admin::{DeletionOutcome, IndexServerError, ListedPage, PageSelection, ServerIndexStats};
-pub use server::{ElasticsearchConfig, ElasticsearchDeclaration};
+pub(crate) use bulk::{MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, to_outbox_page};
+pub use server::{ElasticsearchConfig, ElasticsearchDeclaration, OutboxLimits};
 pub use writer::{BulkReport, ElasticsearchWriter};
+pub(crate) use writer::{Delivery, RETRIES, now_ms};
 
 use super::endpoint::{Endpoint, read_json};
 use super::location::{country_meant, unknown_location_warning};
@@ -60,7 +62,7 @@ pub struct Elasticsearch {
 impl Elasticsearch {
     /// Creates a source. `client` must be allowed to connect to [`ElasticsearchConfig::origin`].
     pub fn new(config: ElasticsearchConfig, client: Client) -> Self {
-        let ElasticsearchConfig { name, server, endpoint } = config;
+        let ElasticsearchConfig { name, server, endpoint, outbox_limits: _ } = config;
         Self { server, endpoint: Endpoint::new(name, client, endpoint) }
     }
 

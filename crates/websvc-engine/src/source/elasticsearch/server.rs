@@ -32,6 +32,15 @@ pub struct ElasticsearchDeclaration {
     /// The number of copies of each shard of an index that websvc creates; the default of the server if not set.
     #[serde(default)]
     pub replicas: Option<u32>,
+    /// The number of waiting pages from which on no page is accepted.
+    #[serde(default)]
+    pub outbox_max_pages: Option<u64>,
+    /// The size of waiting pages, before compression, from which on no page is accepted.
+    #[serde(default)]
+    pub outbox_max_bytes: Option<u64>,
+    /// The time for which the oldest page waits before warnings, in milliseconds.
+    #[serde(default)]
+    pub outbox_max_lag_ms: Option<u64>,
     /// The user name for basic authentication, with `password`. Both may contain environment variables as `${NAME}`.
     #[serde(default)]
     pub username: Option<String>,
@@ -49,6 +58,24 @@ pub struct ElasticsearchConfig {
     pub(super) name: String,
     pub(super) server: Server,
     pub(super) endpoint: EndpointConfig,
+    pub(super) outbox_limits: OutboxLimits,
+}
+
+/// The limits of the outbox of pages that wait for a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutboxLimits {
+    /// The number of waiting pages from which on no page is accepted.
+    pub max_pages: u64,
+    /// The size of waiting pages, before compression, from which on no page is accepted.
+    pub max_bytes: u64,
+    /// The time for which the oldest page waits before the server counts as late.
+    pub max_lag: Duration,
+}
+
+impl Default for OutboxLimits {
+    fn default() -> Self {
+        Self { max_pages: 100_000, max_bytes: 2 * 1024 * 1024 * 1024, max_lag: Duration::from_secs(60) }
+    }
 }
 
 /// The kind of a server. OpenSearch does not differ from Elasticsearch.
@@ -71,8 +98,19 @@ pub(super) struct Server {
 
 impl ElasticsearchDeclaration {
     /// The names of the configuration keys.
-    pub const KEYS: &'static [&'static str] =
-        &["url", "index", "write", "shards", "replicas", "username", "password", "api_key"];
+    pub const KEYS: &'static [&'static str] = &[
+        "url",
+        "index",
+        "write",
+        "shards",
+        "replicas",
+        "outbox_max_pages",
+        "outbox_max_bytes",
+        "outbox_max_lag_ms",
+        "username",
+        "password",
+        "api_key",
+    ];
 }
 
 impl ElasticsearchConfig {
@@ -86,8 +124,19 @@ impl ElasticsearchConfig {
         endpoint: EndpointConfig,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DeclarationError> {
-        let ElasticsearchDeclaration { url, index, write, shards, replicas, username, password, api_key } =
-            declaration;
+        let ElasticsearchDeclaration {
+            url,
+            index,
+            write,
+            shards,
+            replicas,
+            outbox_max_pages,
+            outbox_max_bytes,
+            outbox_max_lag_ms,
+            username,
+            password,
+            api_key,
+        } = declaration;
         let mut url = Url::parse(&expand_variables(url, "url", &variable)?)
             .map_err(|error| DeclarationError::Url(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -105,12 +154,14 @@ impl ElasticsearchConfig {
         check_index(index)?;
         let layout = IndexLayout { shards: *shards, replicas: *replicas };
         layout.check(*write, dialect)?;
+        let outbox_limits = outbox_limits(*write, *outbox_max_pages, *outbox_max_bytes, *outbox_max_lag_ms)?;
         let fill = |key: &str, value: &Option<String>| {
             value.as_deref().map(|value| expand_variables(value, key, &variable)).transpose()
         };
         let headers =
             credentials(fill("username", username)?, fill("password", password)?, fill("api_key", api_key)?)?;
-        Ok(Self { name, server: Server { url, index: index.clone(), headers, dialect, layout }, endpoint })
+        let server = Server { url, index: index.clone(), headers, dialect, layout };
+        Ok(Self { name, server, endpoint, outbox_limits })
     }
 
     /// Returns the URL of the server, which the address guard of the client must allow.
@@ -265,6 +316,31 @@ impl IndexLayout {
     }
 }
 
+/// Returns the limits of the outbox, with defaults for those that are not set.
+fn outbox_limits(
+    write: bool,
+    max_pages: Option<u64>,
+    max_bytes: Option<u64>,
+    max_lag_ms: Option<u64>,
+) -> Result<OutboxLimits, DeclarationError> {
+    for (key, value) in
+        [("outbox_max_pages", max_pages), ("outbox_max_bytes", max_bytes), ("outbox_max_lag_ms", max_lag_ms)]
+    {
+        let what = match value {
+            Some(_) if !write => "has an effect only with `write = true`: pages wait only to be written",
+            Some(0) => "must be at least 1, not 0",
+            Some(_) | None => continue,
+        };
+        return Err(DeclarationError::Key { key, what: what.to_owned() });
+    }
+    let defaults = OutboxLimits::default();
+    Ok(OutboxLimits {
+        max_pages: max_pages.unwrap_or(defaults.max_pages),
+        max_bytes: max_bytes.unwrap_or(defaults.max_bytes),
+        max_lag: max_lag_ms.map_or(defaults.max_lag, Duration::from_millis),
+    })
+}
+
 /// Validates an index name by the rules of Elasticsearch, because it becomes part of URLs.
 fn check_index(index: &str) -> Result<(), DeclarationError> {
     let is_valid = (1..=255).contains(&index.len())
@@ -344,6 +420,11 @@ mod tests {
             (
                 json!({"shards": 3}),
                 "shards: has an effect only with `write = true`, when websvc creates the index",
+            ),
+            (json!({"write": true, "outbox_max_bytes": 0}), "outbox_max_bytes: must be at least 1, not 0"),
+            (
+                json!({"outbox_max_pages": 5}),
+                "outbox_max_pages: has an effect only with `write = true`: pages wait only to be written",
             ),
             (
                 json!({"url": "http://q.test/api/v1/_elastic", "write": true, "replicas": 1}),

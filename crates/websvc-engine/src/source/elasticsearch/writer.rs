@@ -1,21 +1,26 @@
 //! Writes pages to a server with `_bulk`: in batches, with retries, and counting rejected documents.
+//!
+//! Pages that are not written stay with the caller, who has them in an outbox.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use websvc_index::Document;
+use websvc_store::{OutboxPage, Store, StoreError};
 use websvc_transport::{Client, FetchRequest};
 
-use super::bulk::{BulkItem, BulkItemOutcome, batches, item, lines, outcomes};
+use super::admin::PageSelection;
+use super::bulk::{BulkItemOutcome, batches, lines, outcomes, to_outbox_page};
 use super::mapping;
-use super::server::{Dialect, ElasticsearchConfig, Server};
+use super::server::{Dialect, ElasticsearchConfig, OutboxLimits, Server};
 use crate::error::SourceError;
 use crate::source::endpoint::{read_json, set_limits, to_source_error};
 
-/// The number of retries without progress after which a batch is abandoned.
-const RETRIES: u32 = 6;
+/// The number of retries without progress after which a caller who waits gets its pages back.
+pub(crate) const RETRIES: u32 = 6;
 
 /// The maximum backoff before a retry.
 const MAX_BACKOFF: Duration = Duration::from_secs(10);
@@ -30,22 +35,21 @@ pub struct ElasticsearchWriter {
     pub(super) server: Server,
     client: Client,
     initial_backoff: Duration,
+    outbox_limits: OutboxLimits,
     /// Set when the index is known to exist.
     index: OnceCell<()>,
 }
 
-/// The state of the server after a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ServerState {
-    Available,
-    /// It was unreachable or had no capacity for as long as a batch is retried.
-    Unavailable,
-}
-
-impl ServerState {
-    fn after(error: &SourceError) -> Self {
-        if is_temporary(error) { Self::Unavailable } else { Self::Available }
-    }
+/// The result of sending pages once.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    /// The pages that were written or rejected.
+    pub(crate) report: BulkReport,
+    /// The pages that were neither written nor rejected.
+    pub(crate) unsent: Vec<OutboxPage>,
+    /// The reason why the rest was not sent: the server is unreachable, has no capacity or rejects all requests. Pages
+    /// that failed alone do not interrupt a delivery.
+    pub(crate) interruption: Option<SourceError>,
 }
 
 /// The number of pages by outcome.
@@ -55,7 +59,9 @@ pub struct BulkReport {
     pub written: u64,
     /// Pages that the server rejected, or that cannot be sent.
     pub refused: u64,
-    /// Pages that were abandoned, because the server was unreachable or had no capacity.
+    /// Pages that wait in the outbox, because the server is unreachable or has no capacity.
+    pub waiting: u64,
+    /// Pages that are neither in the index nor in the outbox.
     pub lost: u64,
     /// The first failure.
     pub first_failure: Option<String>,
@@ -64,22 +70,28 @@ pub struct BulkReport {
 impl BulkReport {
     /// Adds the numbers of another report.
     pub fn add(&mut self, other: BulkReport) {
-        let BulkReport { written, refused, lost, first_failure } = other;
+        let BulkReport { written, refused, waiting, lost, first_failure } = other;
         self.written += written;
         self.refused += refused;
+        self.waiting += waiting;
         self.lost += lost;
         if self.first_failure.is_none() {
             self.first_failure = first_failure;
         }
     }
 
-    fn reject(&mut self, url: &str, reason: &str) {
+    pub(crate) fn reject(&mut self, url: &str, reason: &str) {
         tracing::warn!(url, reason, "document rejected");
         self.refused += 1;
         self.first_failure.get_or_insert_with(|| format!("{url}: {reason}"));
     }
 
-    fn add_lost(&mut self, count: usize, reason: String) {
+    pub(crate) fn add_waiting(&mut self, count: usize, reason: String) {
+        self.waiting += count as u64;
+        self.first_failure.get_or_insert(reason);
+    }
+
+    pub(crate) fn add_lost(&mut self, count: usize, reason: String) {
         self.lost += count as u64;
         self.first_failure.get_or_insert(reason);
     }
@@ -88,9 +100,9 @@ impl BulkReport {
 impl ElasticsearchWriter {
     /// Creates a writer. `client` must be allowed to connect to [`ElasticsearchConfig::origin`].
     pub fn new(config: ElasticsearchConfig, client: Client) -> Self {
-        let ElasticsearchConfig { name, server, endpoint: _ } = config;
+        let ElasticsearchConfig { name, server, endpoint: _, outbox_limits } = config;
         let initial_backoff = Duration::from_millis(250);
-        Self { name, server, client, initial_backoff, index: OnceCell::new() }
+        Self { name, server, client, initial_backoff, outbox_limits, index: OnceCell::new() }
     }
 
     /// Sets the backoff before the first retry. It doubles with each further retry.
@@ -105,47 +117,81 @@ impl ElasticsearchWriter {
         &self.name
     }
 
-    /// Writes pages, each replacing its older version, and creates the index if there is none. Returns when the outcome
-    /// of every page is known.
+    /// Returns the limits of the outbox.
+    pub(crate) fn outbox_limits(&self) -> OutboxLimits {
+        self.outbox_limits
+    }
+
+    /// Removes pages of a selection that wait in the outbox, and returns their number.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn remove_waiting(&self, store: &Store, pages: &PageSelection) -> Result<usize, StoreError> {
+        let selector = pages.selector();
+        store.remove_from_outbox(&self.name, |id, url| selector.selects(id, url))
+    }
+
+    /// Writes pages without an outbox, each replacing its older version, and creates the index if there is none. Returns
+    /// when the outcome of every page is known.
     pub async fn write(&self, documents: Vec<Document>) -> BulkReport {
         let mut report = BulkReport::default();
-        if documents.is_empty() {
-            return report;
-        }
-        if let Err(error) = self.index.get_or_try_init(|| self.ensure_index()).await {
-            report.add_lost(documents.len(), error.to_string());
-            return report;
-        }
-        let mut items = Vec::with_capacity(documents.len());
+        let version = now_ms();
+        let mut pages = Vec::with_capacity(documents.len());
         for document in documents {
             let url = document.url.clone();
-            match item(self.server.dialect, document) {
-                Ok(item) => items.push(item),
+            match to_outbox_page(document, version) {
+                Ok(page) => pages.push(page),
                 Err(reason) => report.reject(&url, &reason),
             }
         }
-        let mut batches = batches(items).into_iter();
-        while let Some(batch) = batches.next() {
-            if self.send(batch, &mut report).await == ServerState::Unavailable {
-                // Each further batch would wait for the server as long as this one.
-                let rest = batches.map(|batch| batch.len()).sum();
-                report.add_lost(rest, "the server is not available".to_owned());
-                break;
-            }
+        let Delivery { report: delivered, unsent, interruption } = self.deliver(pages, RETRIES).await;
+        report.add(delivered);
+        if !unsent.is_empty() {
+            let reason = interruption.map_or_else(String::new, |error| error.to_string());
+            report.add_lost(unsent.len(), reason);
         }
         report
     }
 
+    /// Sends pages in batches, and those that the server has no capacity for up to `retries` times again without progress.
+    pub(crate) async fn deliver(&self, pages: Vec<OutboxPage>, retries: u32) -> Delivery {
+        let mut delivery = Delivery::default();
+        if pages.is_empty() {
+            return delivery;
+        }
+        if let Err(error) = self.prepare(retries).await {
+            return Delivery { unsent: pages, interruption: Some(error), ..delivery };
+        }
+        let mut batches = batches(pages).into_iter();
+        while let Some(batch) = batches.next() {
+            if let Err(error) = self.send(batch, retries, &mut delivery).await {
+                // Each further batch would wait for the server as long as this one.
+                delivery.unsent.extend(batches.flatten());
+                delivery.interruption = Some(self.server.with_operator_message(error));
+                break;
+            }
+        }
+        delivery
+    }
+
     /// Sends a batch until the outcome of every document is known. A batch that is too large for the server is halved.
-    async fn send(&self, batch: Vec<BulkItem>, report: &mut BulkReport) -> ServerState {
+    ///
+    /// # Errors
+    /// The reason why the server takes no more documents.
+    async fn send(
+        &self,
+        batch: Vec<OutboxPage>,
+        retries: u32,
+        delivery: &mut Delivery,
+    ) -> Result<(), SourceError> {
         let mut batches = VecDeque::from([batch]);
         let mut attempts = 0;
         while let Some(mut batch) = batches.pop_front() {
-            let response = self.exchange(self.server.bulk(lines(&batch))).await;
+            let response = self.exchange(self.server.bulk(lines(self.server.dialect, &batch))).await;
             let error = match response.and_then(|response| outcomes(&response, batch.len())) {
                 Ok(outcomes) => {
                     let before = batch.len();
-                    batch = apply_results(batch, outcomes, report);
+                    batch = delivery.apply(batch, outcomes);
                     if batch.len() < before {
                         attempts = 0;
                     }
@@ -157,41 +203,51 @@ impl ElasticsearchWriter {
                     batches.push_front(batch);
                     continue;
                 }
+                Err(SourceError::Status { status: 413, .. }) => {
+                    let reason = "status 413: it is too large for the server";
+                    batch.drain(..).for_each(|page| delivery.report.reject(&page.url, reason));
+                    continue;
+                }
                 Err(error) => error,
             };
             if batch.is_empty() {
                 continue;
             }
-            if attempts >= RETRIES || !is_temporary(&error) {
-                let all = batch.len() + batches.iter().map(Vec::len).sum::<usize>();
-                let state = ServerState::after(&error);
-                report.add_lost(all, self.server.with_operator_message(error).to_string());
-                return state;
+            batches.push_front(batch);
+            if attempts >= retries || !is_temporary(&error) {
+                delivery.unsent.extend(batches.into_iter().flatten());
+                return Err(error);
             }
             tokio::time::sleep(self.backoff(attempts, &error)).await;
             attempts += 1;
-            batches.push_front(batch);
         }
-        ServerState::Available
+        Ok(())
     }
 
-    fn backoff(&self, attempts: u32, error: &SourceError) -> Duration {
+    /// Returns how long to wait before another attempt.
+    pub(crate) fn backoff(&self, attempts: u32, error: &SourceError) -> Duration {
         let retry_after = match error {
             SourceError::Limited { retry_after } => retry_after.unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        self.initial_backoff.saturating_mul(1 << attempts).max(retry_after).min(MAX_BACKOFF)
+        let factor = 1_u32.checked_shl(attempts).unwrap_or(u32::MAX);
+        self.initial_backoff.saturating_mul(factor).max(retry_after).min(MAX_BACKOFF)
+    }
+
+    /// Ensures that the index exists and has our fields, unless that is known.
+    pub(crate) async fn prepare(&self, retries: u32) -> Result<(), SourceError> {
+        self.index.get_or_try_init(|| self.ensure_index(retries)).await.map(|_known| ())
     }
 
     /// Ensures that the index exists and has our fields.
-    async fn ensure_index(&self) -> Result<(), SourceError> {
-        let existing = match self.exchange_patiently(|| self.server.index_exists_request()).await {
+    async fn ensure_index(&self, retries: u32) -> Result<(), SourceError> {
+        let existing = match self.exchange_patiently(|| self.server.index_exists_request(), retries).await {
             Ok(existing) => Ok(Some(existing)),
-            Err(SourceError::Status { status: 404, .. }) => self.create_index().await,
+            Err(SourceError::Status { status: 404, .. }) => self.create_index(retries).await,
             Err(error) => Err(error),
         };
         let checked = match existing {
-            Ok(Some(existing)) => self.check_mapping(&existing).await,
+            Ok(Some(existing)) => self.check_mapping(&existing, retries).await,
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
@@ -199,9 +255,9 @@ impl ElasticsearchWriter {
     }
 
     /// Creates the index. Returns the existing one if another process has created it in the meantime.
-    async fn create_index(&self) -> Result<Option<Value>, SourceError> {
+    async fn create_index(&self, retries: u32) -> Result<Option<Value>, SourceError> {
         tracing::info!(source = self.name, index = self.server.index(), "creating the index");
-        match self.exchange_patiently(|| self.server.create_index_request()).await {
+        match self.exchange_patiently(|| self.server.create_index_request(), retries).await {
             Ok(_created) => Ok(None),
             Err(SourceError::Status { status: 400 | 409, message }) => {
                 let existing = self.exchange(self.server.index_exists_request()).await;
@@ -212,7 +268,7 @@ impl ElasticsearchWriter {
     }
 
     /// Checks that an existing index has our fields, and adds those that earlier versions did not create.
-    async fn check_mapping(&self, existing: &Value) -> Result<(), SourceError> {
+    async fn check_mapping(&self, existing: &Value, retries: u32) -> Result<(), SourceError> {
         if self.server.dialect == Dialect::Quickwit {
             return Ok(());
         }
@@ -234,20 +290,22 @@ impl ElasticsearchWriter {
         }
         if !missing.is_empty() {
             tracing::info!(source = self.name, index = self.server.index(), "adding fields to the index");
-            self.exchange_patiently(|| self.server.add_fields(&missing.clone().into())).await?;
+            let add = || self.server.add_fields(&missing.clone().into());
+            self.exchange_patiently(add, retries).await?;
         }
         Ok(())
     }
 
-    /// Sends a request, and sends it again while the server is unreachable or has no capacity.
+    /// Sends a request, and sends it up to `retries` times again while the server is unreachable or has no capacity.
     pub(super) async fn exchange_patiently(
         &self,
         request: impl Fn() -> FetchRequest,
+        retries: u32,
     ) -> Result<Value, SourceError> {
         let mut attempts = 0;
         loop {
             let error = match self.exchange(request()).await {
-                Err(error) if is_temporary(&error) && attempts < RETRIES => error,
+                Err(error) if is_temporary(&error) && attempts < retries => error,
                 outcome => return outcome,
             };
             tokio::time::sleep(self.backoff(attempts, &error)).await;
@@ -274,21 +332,29 @@ impl ElasticsearchWriter {
     }
 }
 
-/// Counts the documents with a final outcome, and returns those to send again.
-fn apply_results(
-    batch: Vec<BulkItem>,
-    outcomes: Vec<BulkItemOutcome>,
-    report: &mut BulkReport,
-) -> Vec<BulkItem> {
-    let mut retries = Vec::new();
-    for (item, outcome) in batch.into_iter().zip(outcomes) {
-        match outcome {
-            BulkItemOutcome::Written => report.written += 1,
-            BulkItemOutcome::Retry => retries.push(item),
-            BulkItemOutcome::Rejected(reason) => report.reject(&item.url, &reason),
+impl Delivery {
+    /// Counts the documents with a final outcome, and returns those to send again.
+    fn apply(&mut self, batch: Vec<OutboxPage>, outcomes: Vec<BulkItemOutcome>) -> Vec<OutboxPage> {
+        let mut retries = Vec::new();
+        for (page, outcome) in batch.into_iter().zip(outcomes) {
+            match outcome {
+                BulkItemOutcome::Written => self.report.written += 1,
+                BulkItemOutcome::Retry => retries.push(page),
+                BulkItemOutcome::Failed(reason) => {
+                    tracing::warn!(url = page.url, reason, "document not written; it is sent again later");
+                    self.report.first_failure.get_or_insert_with(|| format!("{}: {reason}", page.url));
+                    self.unsent.push(page);
+                }
+                BulkItemOutcome::Rejected(reason) => self.report.reject(&page.url, &reason),
+            }
         }
+        retries
     }
-    retries
+}
+
+/// Returns the time in milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> u64 {
+    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
 /// Returns whether an error may be temporary.
