@@ -18,6 +18,8 @@ pub(crate) const STORE_VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
 /// Environment variable with the URL of a server for the tests of replicas, which have no other database.
 pub(crate) const REPLICAS_VARIABLE: &str = "WEBSVC_TEST_REPLICAS";
 
+const WITHOUT_FLUSH: &str = "-c fsync=off -c full_page_writes=off";
+
 const SETTINGS: &str = "-c max_connections=300 -c listen_addresses=127.0.0.1";
 
 /// The running server. Dropping this stops it.
@@ -32,7 +34,7 @@ pub(crate) struct PostgresServer {
 impl PostgresServer {
     /// Starts a server that does not flush to disk.
     pub(crate) fn start() -> Result<Self> {
-        Self::start_with("postgres", "-c fsync=off -c full_page_writes=off")
+        Self::start_with("postgres", WITHOUT_FLUSH)
     }
 
     /// Starts a server that flushes to disk.
@@ -53,10 +55,17 @@ impl PostgresServer {
     /// Starts the process of the server.
     fn run(&self, settings: &str) -> Result {
         let data = self.data().display().to_string();
-        let options = format!("{SETTINGS} {settings} -p {} -k {}", self.port, self.dir.display());
-        let log = self.dir.join("log").display().to_string();
+        let (options, log) = (self.options(settings), self.log());
         run(&mut self.command("pg_ctl", &["-D", &data, "-o", &options, "-l", &log, "-w", "start"])?)?;
         Ok(())
+    }
+
+    fn options(&self, settings: &str) -> String {
+        format!("{SETTINGS} {settings} -p {} -k {}", self.port, self.dir.display())
+    }
+
+    fn log(&self) -> String {
+        self.dir.join("log").display().to_string()
     }
 
     /// Returns the URL of its database.
@@ -133,7 +142,7 @@ impl Standby {
     }
 
     /// Returns a shell script that waits until the standby has everything, stops the primary as a crash does, and
-    /// promotes the standby.
+    /// promotes the standby. With the argument `return`, it starts the old primary again, as a machine that restarts does.
     pub(crate) fn failover_script(&self, primary: &PostgresServer) -> String {
         let programs = primary.programs.display();
         let user = if is_root().unwrap_or_default() {
@@ -144,10 +153,14 @@ impl Standby {
         let caught_up = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()";
         format!(
             "#!/bin/sh\nset -e\ncd {dir}\n\
+             if [ \"$1\" = return ]; then\n\
+             exec {user}{programs}/pg_ctl -D {primary} -o \"{options}\" -l {log} -w start\nfi\n\
              until [ \"$({programs}/psql -h 127.0.0.1 -p {port} -U postgres -Atc '{caught_up}')\" = 1 ]; do sleep 0.1; done\n\
              {user}{programs}/pg_ctl -D {primary} -m immediate -w stop\n\
              {user}{programs}/pg_ctl -D {standby} -w promote\n",
             dir = self.0.dir.display(),
+            options = primary.options(WITHOUT_FLUSH),
+            log = primary.log(),
             port = primary.port,
             primary = primary.data().display(),
             standby = self.0.data().display(),

@@ -73,6 +73,10 @@ impl Faults {
         (state.fault, probes)
     }
 
+    fn known(&self) -> Option<StoreFault> {
+        self.0.lock().fault
+    }
+
     fn clear(&self) {
         let mut state = self.0.lock();
         state.fault = state.fault.filter(|fault| *fault == StoreFault::Damaged);
@@ -91,6 +95,22 @@ impl Store {
             return None;
         }
         fault
+    }
+
+    /// Returns the fault that was found last, without any access to the database.
+    #[must_use]
+    pub fn known_fault(&self) -> Option<StoreFault> {
+        self.database().faults().known()
+    }
+
+    /// Returns whether the database can be read. For a server this is what the last read of the watch has found, so it
+    /// does not wait.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        match self.database().server_state() {
+            Some(server) => server.check_reachable().is_ok(),
+            None => self.list_teams().is_ok(),
+        }
     }
 
     /// Checks that results can be stored, before the work on them begins.

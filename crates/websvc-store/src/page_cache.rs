@@ -13,6 +13,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 use crate::page_scope::owner_exists;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 
@@ -106,6 +107,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let bounds = CacheBounds::new(limits, now_ms);
         self.delete_in_batches(|transaction| {
             evict(transaction, bounds, None).map(|eviction| eviction.evicted)
@@ -117,6 +119,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn purge_url(&self, url: &str) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE url = ?1 LIMIT ?2)";
         self.delete_in_batches(|transaction| transaction.execute(sql, params![url, BATCH_ROWS]))
     }
@@ -126,6 +129,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn purge_host(&self, host: &str) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE host = ?1 LIMIT ?2)";
         self.delete_in_batches(|transaction| transaction.execute(sql, params![host, BATCH_ROWS]))
     }

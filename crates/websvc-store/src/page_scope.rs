@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, IndexPolicy, Team};
@@ -111,6 +112,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn purge_ownerless(&self) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         // A read first: this is called often, and a write transaction would block other writers in vain.
         let owners: Vec<u64> = self
             .database()

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::DEFAULT_TEAM;
@@ -245,6 +246,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn evict_page_snapshots(&self, limits: &SnapshotLimits, now_ms: u64) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let unused_ms = u64::try_from(limits.max_unused.as_millis()).unwrap_or(u64::MAX);
         let oldest_ms = now_ms.saturating_sub(unused_ms);
         let unused = "DELETE FROM page_snapshots WHERE id IN \

@@ -16,6 +16,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::row_cipher::RowCipher;
 use crate::sql::params;
+use crate::sql::postgres::StatementClass;
 use crate::store::Store;
 
 /// Approximate size of a row and its index entries, without its body.
@@ -99,6 +100,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn evict_scrape_results(&self, limits: &ScrapeResultLimits, now_ms: u64) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let ScrapeResultLimits { max_bytes, max_results } = *limits;
         // Processes that evict at the same time choose the same rows, so they do not delete too many. They skip the rows
         // that another transaction is deleting, so none waits for the other.

@@ -2,7 +2,8 @@
 //! for the network.
 //!
 //! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`]. Everything
-//! that is not cached fails at once.
+//! that is not cached fails at once. If the server does not respond, the watch notices it within 2 seconds, and ends
+//! the statements that wait, too.
 
 use std::io;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::replica::Heartbeat;
 use crate::sql;
+use crate::sql::postgres::{GivenUp, StatementClass, wait};
 use crate::store::Shared;
 
 /// Interval of the reads.
@@ -21,6 +23,10 @@ const BEAT_INTERVAL: Duration = Duration::from_secs(1);
 /// How long cached state is valid while the server cannot be reached.
 pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
 
+/// The server is silent when a read of the watch has had no response for this time. One that is stopped refuses the
+/// connection earlier.
+const SILENCE: Duration = Duration::from_millis(1_400);
+
 /// The state of a server as the watch has last seen it.
 #[derive(Debug)]
 pub(crate) struct ServerState {
@@ -28,11 +34,18 @@ pub(crate) struct ServerState {
     /// Time at which the last successful read began, in milliseconds since `started`.
     last_success_ms: AtomicU64,
     is_down: AtomicBool,
+    /// The last read had no response, so that others would wait for one, too.
+    is_silent: AtomicBool,
 }
 
 impl ServerState {
     pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), last_success_ms: AtomicU64::new(0), is_down: AtomicBool::new(false) }
+        Self {
+            started: Instant::now(),
+            last_success_ms: AtomicU64::new(0),
+            is_down: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
+        }
     }
 
     /// Returns whether the last successful read was at most this long ago.
@@ -63,11 +76,39 @@ impl ServerState {
         Ok(())
     }
 
+    /// Waits for a response of the server. While the server is silent, only some [classes](StatementClass) wait. The watch
+    /// finds that out by waiting itself.
+    pub(crate) fn wait<F: Future>(
+        &self,
+        class: StatementClass,
+        response: F,
+        deadline: Instant,
+    ) -> sql::Result<F::Output> {
+        let begun = Instant::now();
+        let is_pointless = || {
+            if class == StatementClass::Watch && begun.elapsed() >= SILENCE {
+                self.is_silent.store(true, Ordering::Release);
+                self.is_down.store(true, Ordering::Release);
+            }
+            !class.waits_in_silence() && self.is_silent.load(Ordering::Acquire)
+        };
+        let silent = || sql::Error::Unreachable("it does not respond".into());
+        if is_pointless() {
+            return Err(silent());
+        }
+        wait(response, deadline, is_pointless).map_err(|given_up| match given_up {
+            GivenUp::Pointless => silent(),
+            GivenUp::DeadlineElapsed => sql::Error::Unreachable("there was no response in time".into()),
+        })
+    }
+
     /// Records the result of a read that began at `begun_ms`.
     fn record(&self, is_reachable: bool, begun_ms: u64) {
         if is_reachable {
             self.last_success_ms.store(begun_ms, Ordering::Release);
         }
+        let is_silent = !is_reachable && self.now_ms().saturating_sub(begun_ms) >= SILENCE.as_millis() as u64;
+        self.is_silent.store(is_silent, Ordering::Release);
         self.is_down.store(!is_reachable, Ordering::Release);
     }
 
@@ -124,5 +165,26 @@ mod tests {
         assert!(state.check_cache().is_ok() && state.check_reachable().is_err());
         state.record(true, state.now_ms());
         assert!(state.check_reachable().is_ok());
+    }
+
+    #[test]
+    fn statements_wait_for_a_server_that_refuses_but_not_for_a_silent_one() {
+        let Some(started) = Instant::now().checked_sub(MAX_OUTAGE) else { return };
+        let state = ServerState { started, ..ServerState::new() };
+        let wait = |class| state.wait(class, std::future::ready(7), Instant::now() + WATCH_INTERVAL);
+        state.record(false, state.now_ms());
+        assert_eq!(wait(StatementClass::Request).ok(), Some(7));
+        let never = std::future::pending::<()>();
+        let deadline = Instant::now() + SILENCE + WATCH_INTERVAL;
+        assert!(state.wait(StatementClass::Watch, never, deadline).is_err());
+        assert!(state.check_reachable().is_err(), "before the watch records its result");
+        for class in [StatementClass::Request, StatementClass::Background] {
+            assert!(matches!(wait(class), Err(sql::Error::Unreachable(_))), "{class:?}");
+        }
+        for class in [StatementClass::Watch, StatementClass::Migration] {
+            assert_eq!(wait(class).ok(), Some(7), "{class:?}");
+        }
+        state.record(true, state.now_ms());
+        assert_eq!(wait(StatementClass::Request).ok(), Some(7));
     }
 }

@@ -13,6 +13,7 @@ use crate::ledger::{Ledger, LedgerFlusher};
 use crate::replica::Membership;
 use crate::server_watch::ServerWatch;
 use crate::sql::params;
+use crate::sql::postgres::StatementClass;
 
 /// The durable state, in a data directory or on a server. Clones share one set of connections.
 #[derive(Debug, Clone)]
@@ -49,14 +50,14 @@ impl Store {
     }
 
     /// Connects to a database on a PostgreSQL server, and creates its tables if they do not exist. `dir` contains the
-    /// journals of credits of this process. `client` opens the connections; its guard must allow the hosts of `url`.
+    /// journals of credits of this process, and the newest timeline of the server. `client` opens the connections; its guard must allow the hosts of `url`.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`], [`StoreError::NewerSchema`], [`StoreError::UnfinishedMigration`], [`StoreError::Io`]
     /// if the server rejects the user or the database, or the directory cannot be used.
     pub fn connect(url: &DatabaseUrl, client: Client, dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         create_private_dir(dir.as_ref()).map_err(|error| StoreError::io(dir.as_ref(), error))?;
-        Self::with_database(Database::connect(url, client)?, dir.as_ref())
+        Self::with_database(Database::connect(url, client, dir.as_ref())?, dir.as_ref())
     }
 
     fn with_database(database: Database, dir: &Path) -> Result<Self, StoreError> {
@@ -84,6 +85,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] with SQLite's first findings or the wrong total; otherwise failures of the database.
     pub fn verify(&self) -> Result<(), StoreError> {
+        let _class = StatementClass::Background.enter();
         if self.database().is_server() {
             return self.verify_totals();
         }

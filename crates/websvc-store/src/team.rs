@@ -9,6 +9,7 @@ use crate::error::StoreError;
 use crate::ledger;
 use crate::page_scope::{PageOwner, next_owner, owner_from_row};
 use crate::page_snapshot::disown_snapshots;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
@@ -223,6 +224,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::TeamNeeded`] for the team `default`; otherwise failures of the database.
     pub fn delete_team(&self, name: &str) -> Result<bool, StoreError> {
+        let _class = StatementClass::Background.enter();
         if name == DEFAULT_TEAM {
             return Err(StoreError::TeamNeeded { team: name.to_owned() });
         }

@@ -23,6 +23,7 @@ pub struct TcpForwarder {
 #[derive(Debug, Default)]
 struct State {
     is_cut: AtomicBool,
+    is_frozen: AtomicBool,
     round_trips: AtomicU64,
 }
 
@@ -78,6 +79,12 @@ impl TcpForwarder {
     pub fn round_trips(&self) -> u64 {
         self.state.round_trips.load(Ordering::Acquire)
     }
+
+    /// Keeps all connections open, also new ones, but forwards nothing, as a network without a route does. Afterwards
+    /// everything that was sent arrives.
+    pub fn set_frozen(&self, is_frozen: bool) {
+        self.state.is_frozen.store(is_frozen, Ordering::Release);
+    }
 }
 
 /// Starts the threads of a connection.
@@ -89,7 +96,7 @@ fn connect(client: &TcpStream, server: &TcpStream, delay: Duration, state: &Arc<
         let (sender, receiver) = sync_channel(CHUNKS);
         let (state, is_answered) = (Arc::clone(state), Arc::clone(&is_answered));
         thread::spawn(move || {
-            read(&from, &sender, delay, &state.is_cut, || {
+            read(&from, &sender, delay, &state, || {
                 if is_answered.swap(!is_request, Ordering::AcqRel) && is_request {
                     state.round_trips.fetch_add(1, Ordering::AcqRel);
                 }
@@ -104,13 +111,18 @@ fn read(
     mut from: &TcpStream,
     sender: &SyncSender<Chunk>,
     delay: Duration,
-    is_cut: &AtomicBool,
+    state: &State,
     on_chunk: impl Fn(),
 ) {
     from.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
     let mut buffer = [0; 65_536];
-    while !is_cut.load(Ordering::Acquire) {
-        match from.read(&mut buffer) {
+    let is_cut = || state.is_cut.load(Ordering::Acquire);
+    while !is_cut() {
+        let received = from.read(&mut buffer);
+        while state.is_frozen.load(Ordering::Acquire) && !is_cut() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        match received {
             Ok(0) => break,
             Ok(length) => {
                 on_chunk();

@@ -2,9 +2,11 @@
 //! pool of reading connections.
 
 mod file;
+mod hosts;
 mod pool;
 mod server;
 mod server_url;
+mod timeline;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use server::DatabaseServer;
 
 pub(crate) use file::{FILE_NAME, create_private_dir};
 pub use server_url::{DatabaseUrl, InvalidDatabaseUrl};
+pub(crate) use timeline::History;
 
 /// How long a transaction waits for those of other processes, and a read for a connection.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -99,12 +102,13 @@ impl Database {
         })
     }
 
-    /// Connects to a PostgreSQL server, and migrates the schema.
+    /// Connects to a PostgreSQL server, and migrates the schema. `dir` is the data directory, which knows the newest
+    /// primary of the server.
     ///
     /// # Errors
     /// [`StoreError::UnfinishedMigration`]; otherwise failures of the server.
-    pub(crate) fn connect(url: &DatabaseUrl, client: Client) -> Result<Self, StoreError> {
-        let database = Self::connect_unfinished(url, client)?;
+    pub(crate) fn connect(url: &DatabaseUrl, client: Client, dir: &Path) -> Result<Self, StoreError> {
+        let database = Self::connect_unfinished(url, client, Some(dir))?;
         match database.read(source_of_unfinished)? {
             None => Ok(database),
             Some(from) => Err(unfinished(url, from)),
@@ -112,8 +116,12 @@ impl Database {
     }
 
     /// Connects to a PostgreSQL server as [`connect`](Self::connect) does, even if a migration into it is unfinished.
-    pub(crate) fn connect_unfinished(url: &DatabaseUrl, client: Client) -> Result<Self, StoreError> {
-        let (server, writer) = DatabaseServer::connect(url, client)?;
+    pub(crate) fn connect_unfinished(
+        url: &DatabaseUrl,
+        client: Client,
+        dir: Option<&Path>,
+    ) -> Result<Self, StoreError> {
+        let (server, writer) = DatabaseServer::connect(url, client, dir)?;
         Ok(Self {
             location: url.location().to_owned(),
             engine: Engine::Server(server, Pool::with_idle(server::MAX_WRITERS, writer)),

@@ -1,6 +1,7 @@
 //! A PostgreSQL server: opens sessions, on a thread that drives their connections.
 
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,45 +12,33 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
 use url::Host;
 use websvc_transport::{BoxFuture, Client, FetchError, Tunnel};
 
+use super::hosts::Hosts;
 use super::server_url::DatabaseUrl;
+use super::timeline::History;
 use super::{Durability, Locked, WriteLock};
 use crate::error::StoreError;
 use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
 use crate::migration::{self, MigrationOutcome};
 use crate::server_watch::ServerState;
-use crate::sql::postgres::{STATEMENT_TIMEOUT, Session, wait};
+use crate::sql::postgres::{Session, SessionEpoch, StatementClass};
 use crate::sql::{self, Connection};
 
 /// Maximum of reading connections. A read waits for the network, so there are more of them than for a file.
 pub(super) const MAX_READERS: usize = 8;
 /// Maximum of sessions that write at the same time.
 pub(super) const MAX_WRITERS: usize = 8;
-/// Time to connect to one host, including TLS and authentication.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Settings of each session. They also end the sessions of a process whose machine disappeared, so that the others do
-/// not wait for its locks.
-const SESSION_SETTINGS: &str = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'; \
-     SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3; \
-     SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END";
 
 /// A server, or several of which one is the primary.
 #[derive(Debug)]
 pub(super) struct DatabaseServer {
-    servers: Arc<Servers>,
+    hosts: Arc<Hosts>,
     driver: Driver,
     state: Arc<ServerState>,
-}
-
-#[derive(Debug)]
-struct Servers {
-    url: DatabaseUrl,
-    client: Client,
 }
 
 /// Returns the statements that begin a write transaction. Its locks end with the transaction. The schema is a part of
@@ -87,21 +76,37 @@ fn lock_number(thing: Locked<'_>) -> i64 {
 }
 
 impl DatabaseServer {
-    /// Connects, and migrates the schema. Returns the server with a writing connection.
-    pub(super) fn connect(url: &DatabaseUrl, client: Client) -> Result<(Self, Connection), StoreError> {
+    /// Connects, and migrates the schema. `dir` has the [history](History) of the server.
+    pub(super) fn connect(
+        url: &DatabaseUrl,
+        client: Client,
+        dir: Option<&Path>,
+    ) -> Result<(Self, Connection), StoreError> {
         let location = url.location();
-        let driver = Driver::start().map_err(|error| StoreError::io(location, error))?;
-        let servers = Arc::new(Servers { url: url.clone(), client });
-        let server = Self { servers, driver, state: Arc::new(ServerState::new()) };
+        let server = Self::new(url, client, dir)?;
+        if server.hosts.count() > 1 {
+            drop(server.driver.handle.spawn(Arc::clone(&server.hosts).follow()));
+        }
         let failed = |error| StoreError::from_sql(location, error);
+        // Its settings are those of migrations, so it is not used for anything else.
+        let class = StatementClass::Migration.enter();
         let session = server.open_session().map_err(failed)?;
-        match migration::postgres::migrate(&session).map_err(failed)? {
+        let outcome = migration::postgres::migrate(&session).map_err(failed)?;
+        drop(class);
+        match outcome {
             MigrationOutcome::Current => {}
             MigrationOutcome::Newer { found, supported } => {
                 return Err(StoreError::NewerSchema { path: location.to_owned(), found, supported });
             }
         }
-        Ok((server, Connection::Postgres(session)))
+        let writer = server.open().map_err(failed)?;
+        Ok((server, writer))
+    }
+
+    fn new(url: &DatabaseUrl, client: Client, dir: Option<&Path>) -> Result<Self, StoreError> {
+        let driver = Driver::start().map_err(|error| StoreError::io(url.location(), error))?;
+        let hosts = Arc::new(Hosts::new(url.clone(), client, History::open(dir)?));
+        Ok(Self { hosts, driver, state: Arc::new(ServerState::new()) })
     }
 
     /// Connects and reads the state of the schema, and the source of an unfinished migration, without changing anything.
@@ -110,9 +115,8 @@ impl DatabaseServer {
         client: Client,
     ) -> Result<(SchemaState, Option<String>), StoreError> {
         let location = url.location();
-        let driver = Driver::start().map_err(|error| StoreError::io(location, error))?;
-        let servers = Arc::new(Servers { url: url.clone(), client });
-        let server = Self { servers, driver, state: Arc::new(ServerState::new()) };
+        let server = Self::new(url, client, None)?;
+        let _class = StatementClass::Migration.enter();
         let inspected = server.open_session().and_then(|session| {
             let schema = migration::postgres::inspect(&session)?;
             Ok((schema, source_of_unfinished(&Connection::Postgres(session))?))
@@ -131,64 +135,22 @@ impl DatabaseServer {
 
     /// Opens a session with the primary.
     pub(super) fn open_session(&self) -> sql::Result<Session> {
-        let servers = Arc::clone(&self.servers);
-        let opening = self.driver.handle.spawn(async move { servers.open().await });
-        let hosts = u32::try_from(self.servers.url.hosts().len()).unwrap_or(u32::MAX);
-        // Each host has its own timeout. The deadline is for a driver that does not run.
-        let deadline = Instant::now() + CONNECT_TIMEOUT * (hosts + 1);
-        let timeout = || sql::Error::Unreachable("the connection was not opened in time".into());
-        let opened = wait(opening, deadline).map_err(|_| timeout())?;
-        opened.map_err(|error| sql::Error::Unreachable(error.into()))?.map(Session::new)
-    }
-}
-
-impl Servers {
-    /// Connects to the hosts in their order, until one is the primary.
-    async fn open(&self) -> sql::Result<tokio_postgres::Client> {
-        let mut last = sql::Error::Unreachable("the URL names no host".into());
-        for (host, port) in self.url.hosts() {
-            let opened = tokio::time::timeout(CONNECT_TIMEOUT, self.open_host(host, *port)).await;
-            match opened {
-                Ok(Ok(client)) => return Ok(client),
-                Ok(Err(error)) => last = error,
-                Err(_) => {
-                    let seconds = CONNECT_TIMEOUT.as_secs();
-                    last = sql::Error::Unreachable(
-                        format!("{host}:{port} did not respond within {seconds} seconds").into(),
-                    );
-                }
-            }
-        }
-        Err(last)
-    }
-
-    async fn open_host(&self, host: &Host, port: u16) -> sql::Result<tokio_postgres::Client> {
-        let stream = self
-            .client
-            .tunnel(host, port, None, CONNECT_TIMEOUT)
-            .await
-            .map_err(|error| sql::Error::Unreachable(error.into()))?;
-        let tls = Tls { client: self.client.clone(), host: host.clone() };
-        let (client, connection) =
-            self.url.config.connect_raw(stream, tls).await.map_err(to_connect_error)?;
-        // It ends with the client. Its failures are those of the statements.
-        drop(tokio::spawn(connection));
-        let timeout =
-            format!("SET statement_timeout = '{}s'; {SESSION_SETTINGS}", STATEMENT_TIMEOUT.as_secs());
-        let is_primary =
-            client.simple_query(&timeout).await?.iter().any(
-                |message| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("primary")),
-            );
-        if !is_primary {
-            return Err(sql::Error::Unreachable(format!("{host}:{port} is a standby").into()));
-        }
-        Ok(client)
+        let class = StatementClass::current();
+        let hosts = Arc::clone(&self.hosts);
+        let opening = self.driver.handle.spawn(async move { hosts.open(class).await });
+        // It has timeouts of its own: first for the last primary, then for all hosts together. The deadline is for a
+        // driver that does not run.
+        let deadline = Instant::now() + class.connect_timeout() * 3;
+        let opened = self.state.wait(class, opening, deadline)?;
+        let (client, generation) = opened.map_err(|error| sql::Error::Unreachable(error.into()))??;
+        let epoch = SessionEpoch { generation, history: Arc::clone(self.hosts.history()) };
+        Ok(Session::new(client, epoch, Arc::clone(&self.state)))
     }
 }
 
 /// Converts an error of a new connection. Without a code it is not from the server but of the connection, such as a
 /// failed TLS handshake.
-fn to_connect_error(error: tokio_postgres::Error) -> sql::Error {
+pub(super) fn to_connect_error(error: tokio_postgres::Error) -> sql::Error {
     match error.code() {
         Some(_) => sql::Error::Postgres(error),
         None => sql::Error::Unreachable(error.into()),
@@ -229,9 +191,11 @@ impl Drop for Driver {
 }
 
 /// Starts TLS on a connection to a host.
-struct Tls {
-    client: Client,
-    host: Host,
+pub(super) struct Tls {
+    pub(super) client: Client,
+    pub(super) host: Host,
+    /// Time for the handshake.
+    pub(super) limit: Duration,
 }
 
 impl TlsConnect<Tunnel> for Tls {
@@ -240,14 +204,14 @@ impl TlsConnect<Tunnel> for Tls {
     type Future = BoxFuture<'static, Result<EncryptedStream, FetchError>>;
 
     fn connect(self, stream: Tunnel) -> Self::Future {
-        Box::pin(async move {
-            self.client.start_tls(stream, &self.host, CONNECT_TIMEOUT).await.map(EncryptedStream)
-        })
+        Box::pin(
+            async move { self.client.start_tls(stream, &self.host, self.limit).await.map(EncryptedStream) },
+        )
     }
 }
 
 /// A stream with TLS.
-struct EncryptedStream(Tunnel);
+pub(super) struct EncryptedStream(Tunnel);
 
 impl TlsStream for EncryptedStream {
     fn channel_binding(&self) -> ChannelBinding {

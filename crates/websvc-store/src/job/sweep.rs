@@ -5,6 +5,7 @@ use super::{JobLimits, JobState};
 use crate::clock::add_ms;
 use crate::database::{Durability, Locked};
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
@@ -18,6 +19,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_jobs(&self, limits: &JobLimits, now_ms: u64) -> Result<bool, StoreError> {
+        let _class = StatementClass::Background.enter();
         self.fail_overdue(limits, now_ms)?;
         self.database().write_shared(Durability::Process, |transaction| delete_expired(transaction, now_ms))
     }

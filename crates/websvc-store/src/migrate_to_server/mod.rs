@@ -20,6 +20,7 @@ use std::path::Path;
 use websvc_transport::Client;
 
 use crate::database::{Database, DatabaseUrl, Durability};
+use crate::sql::postgres::StatementClass;
 use source::Source;
 use table::{COPIED, Table};
 
@@ -103,7 +104,8 @@ pub fn migrate(
 ) -> Result<MigrationReport, MigrateError> {
     let store = source::open(migration.from)?;
     let identity = source::identity(&store, migration.from)?;
-    let target = Database::connect_unfinished(migration.to, migration.client.clone())?;
+    let _class = StatementClass::Migration.enter();
+    let target = Database::connect_unfinished(migration.to, migration.client.clone(), None)?;
     let _lock = target::lock(&target)?;
     // One write transaction for all reads: nothing changes in between, and a process that tries it gets an error.
     store.database().write(Durability::Process, |transaction| {

@@ -29,8 +29,10 @@ const STEPS: &[&str] = &[
     include_str!("postgres/017_concurrent_totals.sql"),
 ];
 
-/// Begins the transaction of a migration. The lock ends with the transaction.
-const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(2003139680, hashtext(current_schema())); \
+/// Begins the transaction of a migration. The lock ends with the transaction. It is awaited for as long as a migration of
+/// another process may take; the locks of tables only briefly, because statements of other processes queue behind it.
+const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '1h'; \
+     SELECT pg_advisory_xact_lock(2003139680, hashtext(current_schema())); SET LOCAL lock_timeout = '5s'; \
      CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
 
 /// Migrates the schema to the last step.

@@ -4,6 +4,7 @@ use super::message_types::CONFIRMATION_RETENTION_MS;
 use super::types::MonitorLimits;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
@@ -22,6 +23,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_monitors(&self, limits: &MonitorLimits, now_ms: u64) -> Result<bool, StoreError> {
+        let _class = StatementClass::Background.enter();
         self.database().write_shared(Durability::Process, |transaction| {
             delete_webhooks(transaction)?;
             delete_old_confirmations(transaction, now_ms)?;

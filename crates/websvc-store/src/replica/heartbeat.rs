@@ -1,14 +1,18 @@
 //! The heartbeat of a process on a server, its reads of what others changed, and the takeover from lost ones.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::observer::Observer;
 use super::{LOST_AFTER, delete, insert};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::SPENDER_LOST_AFTER;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Connection, params};
 use crate::store::Shared;
+
+/// A read that fails within this time is repeated on a new session.
+const RETRY_WITHIN: Duration = Duration::from_millis(300);
 
 /// The heartbeat of this process. It has a session of its own, so that it never waits for other statements.
 #[derive(Debug)]
@@ -30,7 +34,12 @@ impl Heartbeat {
     /// Reads what other processes changed, and if it is time, increments the beats of this process and takes over from
     /// processes that are lost.
     pub(crate) fn run(&mut self, shared: &Shared, is_beat_due: bool) -> Result<(), StoreError> {
-        let result = self.try_run(shared, is_beat_due);
+        let (had_session, begun) = (self.session.is_some(), Instant::now());
+        let mut result = self.try_run(shared, is_beat_due);
+        // The server may have ended the session only, as it does when it restarts.
+        if result.is_err() && had_session && begun.elapsed() < RETRY_WITHIN {
+            result = self.try_run(shared, is_beat_due);
+        }
         if result.is_err() {
             self.session = None;
             self.replicas.reset();
@@ -41,6 +50,7 @@ impl Heartbeat {
 
     fn try_run(&mut self, shared: &Shared, is_beat_due: bool) -> Result<(), StoreError> {
         let database = &shared.database;
+        let class = StatementClass::Watch.enter();
         let session = match self.session.take().filter(Connection::is_usable) {
             Some(session) => session,
             None => match database.open_server_connection()? {
@@ -51,6 +61,7 @@ impl Heartbeat {
         read_changes(shared, &session).map_err(|error| database.error(error))?;
         if is_beat_due {
             let lost = self.beat(shared, &session)?;
+            drop(class);
             // A failure, such as a busy lock, says nothing about the server. The next beat finds the same processes lost.
             let _ = take_over(shared, lost);
         }

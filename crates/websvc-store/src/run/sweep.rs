@@ -3,6 +3,7 @@
 use super::types::RunLimits;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
@@ -23,6 +24,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_runs(&self, limits: &RunLimits, now_ms: u64) -> Result<bool, StoreError> {
+        let _class = StatementClass::Background.enter();
         self.database().write_shared(Durability::Process, |transaction| {
             delete_webhooks(transaction)?;
             let expired = delete(transaction, "expires_at <= ?1", now_ms)?;

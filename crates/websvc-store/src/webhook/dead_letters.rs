@@ -3,6 +3,7 @@
 use super::{JobEvent, WebhookSource};
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Row, params};
 use crate::store::Store;
 
@@ -124,6 +125,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn delete_dead_letters(&self, filter: &DeadLetterFilter) -> Result<u64, StoreError> {
+        let _class = StatementClass::Background.enter();
         let sql = format!(
             "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );

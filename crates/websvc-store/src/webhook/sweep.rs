@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
@@ -36,6 +37,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn sweep_webhooks(&self, retention: Duration, now_ms: u64) -> Result<WebhookSweepReport, StoreError> {
+        let _class = StatementClass::Background.enter();
         self.database().write_shared(Durability::Process, |transaction| {
             Ok(WebhookSweepReport {
                 dropped: drop_abandoned(transaction)?,

@@ -39,6 +39,7 @@ mod round_trips;
 mod runs;
 mod scrape_results;
 mod server;
+mod silence;
 mod slot_leases;
 mod teams;
 mod threat;

@@ -1,5 +1,6 @@
 //! The engine PostgreSQL: one session with a server.
 
+mod class;
 mod pipeline;
 mod statement;
 mod value;
@@ -9,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio_postgres::error::SqlState;
@@ -16,16 +18,15 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
 use super::{Error, Params, Result, Row, ValueRef};
+use crate::database::History;
+use crate::server_watch::ServerState;
+pub(crate) use class::StatementClass;
 use pipeline::{StoredStatement, Unsent, all, both, query};
 use statement::with_dollar_placeholders;
 pub(crate) use value::without_nul;
 use value::{Column, Parameter};
-pub(crate) use wait::wait;
+pub(crate) use wait::{GivenUp, wait};
 
-/// Time for which the server executes a statement. Longer than any of this crate takes on a healthy server.
-pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
-/// Time for which the response of a statement is awaited, in case that the server cannot be reached any more.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(25);
 /// Time since the last response after which a session is checked before a transaction begins.
 const MAX_UNCHECKED: Duration = Duration::from_millis(10);
 /// Maximum of prepared statements of a session, more than this crate has.
@@ -42,12 +43,29 @@ pub(crate) struct Session {
     last_response: Cell<Instant>,
     /// True after a failure that leaves the state of the session unknown or unusable.
     is_broken: Cell<bool>,
+    epoch: SessionEpoch,
+    server: Arc<ServerState>,
+}
+
+/// The time in which the server of a session is the primary.
+#[derive(Debug)]
+pub(crate) struct SessionEpoch {
+    pub(crate) generation: u64,
+    pub(crate) history: Arc<History>,
+}
+
+impl SessionEpoch {
+    fn has_ended(&self) -> bool {
+        self.generation != self.history.generation()
+    }
 }
 
 impl Session {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(client: Client, epoch: SessionEpoch, server: Arc<ServerState>) -> Self {
         Self {
             client,
+            epoch,
+            server,
             statements: RefCell::default(),
             in_transaction: Cell::new(false),
             unsent: RefCell::default(),
@@ -58,7 +76,7 @@ impl Session {
 
     /// Returns whether the session can be used again.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.is_broken.get() && !self.client.is_closed()
+        !self.is_broken.get() && !self.client.is_closed() && !self.epoch.has_ended()
     }
 
     /// Executes statements without parameters, separated by semicolons.
@@ -204,17 +222,20 @@ impl Session {
         Ok(last)
     }
 
-    /// Waits for a response. Marks the session as broken if it cannot be used any more.
+    /// Waits for a response. Marks the session as broken if it cannot be used any more. Nothing is sent to a server that
+    /// is not the primary any more: a future sends its statement when it is awaited.
     fn response<T>(
         &self,
         response: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let Ok(response) = wait(response, Instant::now() + RESPONSE_TIMEOUT) else {
+        if self.epoch.has_ended() {
             self.is_broken.set(true);
-            return Err(Error::Unreachable(
-                format!("no response within {} seconds", RESPONSE_TIMEOUT.as_secs()).into(),
-            ));
-        };
+            return Err(Error::Unreachable("another server is the primary now".into()));
+        }
+        let class = StatementClass::current();
+        let deadline = Instant::now() + class.response_timeout();
+        let response =
+            self.server.wait(class, response, deadline).inspect_err(|_| self.is_broken.set(true))?;
         self.last_response.set(Instant::now());
         response.map_err(|error| {
             if ends_session(&error) {

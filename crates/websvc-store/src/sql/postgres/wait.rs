@@ -4,15 +4,27 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// The future was not ready before the deadline.
+/// Interval at which a waiting thread checks that waiting makes sense.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The reason why a future is no longer awaited.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct DeadlineElapsed;
+pub(crate) enum GivenUp {
+    /// It was not ready before the deadline.
+    DeadlineElapsed,
+    /// Waiting makes no sense any more.
+    Pointless,
+}
 
-/// Blocks the current thread until `future` is ready. Unlike the `block_on` of tokio, it may be called on any thread,
-/// also on one of a runtime, which then does nothing else.
-pub(crate) fn wait<F: Future>(future: F, deadline: Instant) -> Result<F::Output, DeadlineElapsed> {
+/// Blocks the current thread until `future` is ready, `is_pointless` returns true, or the deadline elapses. Unlike the
+/// `block_on` of tokio, it may be called on any thread, also on one of a runtime, which then does nothing else.
+pub(crate) fn wait<F: Future>(
+    future: F,
+    deadline: Instant,
+    is_pointless: impl Fn() -> bool,
+) -> Result<F::Output, GivenUp> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -22,9 +34,12 @@ pub(crate) fn wait<F: Future>(future: F, deadline: Instant) -> Result<F::Output,
         }
         let remaining = deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
-            return Err(DeadlineElapsed);
+            return Err(GivenUp::DeadlineElapsed);
         }
-        std::thread::park_timeout(remaining);
+        if is_pointless() {
+            return Err(GivenUp::Pointless);
+        }
+        std::thread::park_timeout(remaining.min(CHECK_INTERVAL));
     }
 }
 
@@ -38,19 +53,26 @@ impl Wake for Unpark {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn future_of_another_thread_is_awaited() {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || sender.send(7));
-        assert_eq!(wait(receiver, Instant::now() + Duration::from_secs(60)), Ok(Ok(7)));
+        assert_eq!(wait(receiver, Instant::now() + Duration::from_secs(60), || false), Ok(Ok(7)));
     }
 
     #[test]
     fn future_that_is_never_ready_ends_at_the_deadline() {
-        assert_eq!(wait(std::future::pending::<()>(), Instant::now()), Err(DeadlineElapsed));
+        let ended = wait(std::future::pending::<()>(), Instant::now(), || false);
+        assert_eq!(ended, Err(GivenUp::DeadlineElapsed));
+    }
+
+    #[test]
+    fn future_is_not_awaited_when_that_makes_no_sense_any_more() {
+        let started = Instant::now();
+        let is_pointless = || started.elapsed() > Duration::from_millis(1);
+        let ended = wait(std::future::pending::<()>(), started + Duration::from_secs(600), is_pointless);
+        assert_eq!(ended, Err(GivenUp::Pointless));
     }
 }
