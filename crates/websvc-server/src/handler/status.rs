@@ -7,6 +7,7 @@ use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, OutboxStatus, SearchSource, SourceHealth};
+use websvc_store::{Store, StoreFault};
 use websvc_threat::ScannerHealth;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, ForwardingReadiness,
@@ -40,10 +41,8 @@ pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
 /// Returns the readiness of the service, and the HTTP status for it.
 pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, ReadinessResponse) {
     let state = context.state;
-    let store = state.store.clone();
-    let check = move || (store.list_teams().is_ok(), store.fault(Instant::now()));
-    let (is_read, fault) = tokio::task::spawn_blocking(check).await.unwrap_or((false, None));
-    let is_store_ok = is_read && fault.is_none();
+    let (is_readable, fault) = store_state(&state.store).await;
+    let is_store_ok = is_readable && fault.is_none();
     let (code, status) = match (state.is_shutting_down(), is_store_ok) {
         (true, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::Stopping),
         (false, false) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::NotReady),
@@ -84,6 +83,22 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
             forwarding,
         },
     )
+}
+
+/// Returns whether the store can be read, and its fault. That of a server is known: a probe that did not respond would
+/// not be a better answer than 503.
+async fn store_state(store: &Store) -> (bool, Option<StoreFault>) {
+    let probed = store.clone();
+    if !store.is_shared() {
+        let probe = move || (probed.is_readable(), probed.fault(Instant::now()));
+        return tokio::task::spawn_blocking(probe).await.unwrap_or((false, None));
+    }
+    let fault = store.known_fault();
+    if fault.is_some() {
+        // It finds out for the next request if the fault has gone.
+        drop(tokio::task::spawn_blocking(move || probed.fault(Instant::now())));
+    }
+    (store.is_readable(), fault)
 }
 
 /// Returns the names of the degraded parts.
