@@ -39,6 +39,9 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay before the next access to the store after a failure.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 
+/// Time for which the drain of requests waits until the others have the jobs of this replica.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// State of the scheduler.
 struct Runner {
     jobs: Jobs,
@@ -109,6 +112,22 @@ impl Jobs {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "the pages in flight were not returned; they count as interrupted");
         }
+    }
+
+    /// Hands the work of this replica over to the others, because the process is about to stop; before a drain of requests,
+    /// which may take long. The pages in flight are aborted, and fetched again by the new owners of their jobs. Without
+    /// other replicas nothing changes.
+    pub async fn leave(&self) {
+        let leaving = self.with_store(|store, _| store.leave_replicas());
+        let reason = match tokio::time::timeout(LEAVE_TIMEOUT, leaving).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("the database did not respond in time".to_owned()),
+        };
+        if let Some(reason) = reason {
+            tracing::warn!(reason, "the jobs of this replica move to others only when it has stopped");
+        }
+        self.inner.scheduler_wakeup.notify_one();
     }
 
     /// Prepares the store for a job that [`run_single`](Self::run_single) will run. Jobs created afterwards belong to

@@ -308,7 +308,7 @@ impl EmbeddedServer {
         let stopping = service.clone();
         let stop = async move {
             stop.await;
-            stopping.stop();
+            stopping.stop().await;
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let runs = service.runs().clone();

@@ -145,9 +145,11 @@ impl Service {
         self.state.jobs.prepare().await;
     }
 
-    /// Starts the shutdown: from now on `/ready` responds with 503, so that load balancers send no new requests.
-    pub fn stop(&self) {
+    /// Starts the shutdown: from now on `/ready` responds with 503, so that load balancers send no new requests. Then
+    /// [hands the jobs over](Jobs::leave). Call it before the requests in flight are awaited.
+    pub async fn stop(&self) {
         self.state.shutting_down.store(true, Ordering::Relaxed);
+        self.state.jobs.leave().await;
     }
 
     /// Returns the files that requests leave for their callers.

@@ -164,8 +164,8 @@ impl Running {
         let (stopping, metrics_service) = (service.clone(), service.clone());
         let stop = async move {
             stop.await;
-            stopping.stop();
             tracing::info!("stopping");
+            stopping.stop().await;
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
         let runs = service.runs().clone();

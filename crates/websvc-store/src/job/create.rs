@@ -22,7 +22,7 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<CreateJobOutcome, StoreError> {
-        let replica = self.membership().id();
+        let replica = self.membership().owner_of_new();
         self.database().write_locked(Locked::Team(&job.team), Durability::Power, |transaction| {
             create(transaction, job, replica, limits, now_ms)
         })

@@ -22,7 +22,7 @@ pub use completion::CompressedCompletion;
 pub(crate) use credentials::run_without_secrets;
 pub use overview::JobOverview;
 pub use owner::OwnedJobs;
-pub(crate) use owner::even_share;
+pub(crate) use owner::{even_share, return_leases_of};
 
 use crate::api_version::ApiVersion;
 use crate::key::KeyId;

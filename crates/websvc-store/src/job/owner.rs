@@ -38,7 +38,11 @@ impl Store {
         let replica = self.membership().id().unwrap_or_default();
         let counts = self.database().read(|connection| counts(connection, replica))?;
         let share = even_share(counts.all, self.workers());
-        let max = if only.is_some() { 1 } else { share.saturating_sub(counts.owned) };
+        let max = match only {
+            _ if self.membership().is_leaving() => 0,
+            Some(_) => 1,
+            None => share.saturating_sub(counts.owned),
+        };
         if counts.without_owner > 0 && max > 0 {
             self.database().write_shared(Durability::Process, |transaction| {
                 let sql = format!(
@@ -85,10 +89,8 @@ impl Store {
     /// Failures of the database; then the pages in flight are interrupted.
     pub fn return_leases(&self) -> Result<(), StoreError> {
         let Some(replica) = self.membership().id() else { return Ok(()) };
-        self.database().write_shared(Durability::Process, |transaction| {
-            let jobs = "(SELECT number FROM jobs WHERE replica = ?1 AND state = 'running')";
-            return_leases(transaction, jobs, replica)
-        })
+        self.database()
+            .write_shared(Durability::Process, |transaction| return_leases_of(transaction, replica))
     }
 
     /// Hands a job over to the other replicas: it has no owner and no leases then.
@@ -111,6 +113,11 @@ impl Store {
 pub(super) fn is_owned(connection: &Connection, job: i64, replica: Option<i64>) -> sql::Result<bool> {
     let Some(replica) = replica else { return Ok(true) };
     connection.exists("SELECT 1 FROM jobs WHERE number = ?1 AND replica = ?2", params![job, replica])
+}
+
+/// Returns the leases of all jobs of a replica.
+pub(crate) fn return_leases_of(connection: &Connection, replica: i64) -> sql::Result<()> {
+    return_leases(connection, "(SELECT number FROM jobs WHERE replica = ?1 AND state = 'running')", replica)
 }
 
 /// Returns the leases of jobs, which are given as a list in SQL with one parameter.

@@ -25,7 +25,7 @@ impl Store {
             connection.query_row(count, params![replica], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         })?;
         let max = even_share(all, self.workers()).saturating_sub(owned).min(max);
-        if without_owner > 0 && max > 0 {
+        if without_owner > 0 && max > 0 && !self.membership().is_leaving() {
             self.database().write_shared(Durability::Process, |transaction| {
                 let claim = format!(
                     "UPDATE monitor_checks SET replica = ?1 WHERE number IN (SELECT number \

@@ -45,7 +45,7 @@ impl Store {
         max: u64,
         now_ms: u64,
     ) -> Result<Vec<MessageRecord>, StoreError> {
-        let Some(replica) = self.membership().id() else { return Ok(Vec::new()) };
+        let Some(replica) = self.membership().owner_of_new() else { return Ok(Vec::new()) };
         let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{}'", kind.as_str())).collect();
         let sql = format!(
             "SELECT number FROM (SELECT messages.number AS number, messages.attempts AS attempts, \

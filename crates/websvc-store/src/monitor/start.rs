@@ -19,7 +19,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn start_check(&self, check: &NewCheck, now_ms: u64) -> Result<StartCheckOutcome, StoreError> {
-        let replica = self.membership().id();
+        let replica = self.membership().owner_of_new();
         self.database().write_locked(Locked::Monitor(check.monitor), Durability::Power, |transaction| {
             start(transaction, check, replica, now_ms)
         })

@@ -9,6 +9,8 @@
 //! A replica that was only suspended or disconnected can do no harm when it continues: its leases of URLs are void, so
 //! its pages are not recorded, and it finds its row deleted and joins again with a new number.
 //!
+//! A replica that stops gives up its work first, so that the others continue it while requests in flight are finished.
+//!
 //! A file has one process at a time, which the lock of the data directory ensures. A replica that joins there replaces
 //! all earlier ones, and beats are not needed.
 
@@ -23,6 +25,7 @@ use parking_lot::Mutex;
 
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::job::return_leases_of;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
@@ -53,6 +56,8 @@ pub(crate) struct Membership {
     /// Number of the replica; 0 while this process has not joined.
     id: AtomicI64,
     is_single: AtomicBool,
+    /// True after this process has given up its work because it stops.
+    is_leaving: AtomicBool,
     /// Number of workers, as of the last beat.
     workers: AtomicU32,
     /// The address in the row of this process; `None` if it announces none.
@@ -68,8 +73,22 @@ impl Membership {
         Some(self.id.load(Ordering::Acquire)).filter(|id| *id != 0)
     }
 
+    /// Returns whether this process takes nothing over any more.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Acquire)
+    }
+
+    /// Returns the number of the replica that owns new work; `None` if that is any other one.
+    pub(crate) fn owner_of_new(&self) -> Option<i64> {
+        self.id().filter(|_| !self.is_leaving())
+    }
+
     fn role(&self) -> ReplicaRole {
-        if self.is_single.load(Ordering::Acquire) { ReplicaRole::SingleJob } else { ReplicaRole::Worker }
+        if self.is_single.load(Ordering::Acquire) || self.is_leaving() {
+            ReplicaRole::SingleJob
+        } else {
+            ReplicaRole::Worker
+        }
     }
 
     fn set(&self, id: i64, role: ReplicaRole) {
@@ -114,12 +133,42 @@ impl Store {
             Ok((id, usize::try_from(workers).unwrap_or_default()))
         })?;
         membership.set(id, role);
+        membership.is_leaving.store(false, Ordering::Release);
         membership.set_workers(workers);
         if database.is_server() {
             // An earlier process on this data directory may have left charges that only this one can read.
             self.ledger().recover(database)?;
         }
         Ok(())
+    }
+
+    /// Gives up what the other replicas of a server can continue, because this process is about to stop: its jobs, the
+    /// checks of monitors, the runs that have not begun, and the messages that are not being sent. From now on it owns
+    /// nothing new, and the work on pages in flight cannot be recorded. It remains a replica until the store is closed,
+    /// for its requests in flight and its browser sessions. Does nothing if the database is a file.
+    ///
+    /// # Errors
+    /// Failures of the database; then the others take over when the store is closed, or this process counts as lost.
+    pub fn leave_replicas(&self) -> Result<(), StoreError> {
+        let membership = self.membership();
+        if !self.is_shared() {
+            return Ok(());
+        }
+        membership.is_leaving.store(true, Ordering::Release);
+        let Some(replica) = membership.id() else { return Ok(()) };
+        self.database().write(Durability::Process, |transaction| {
+            transaction.execute("UPDATE replicas SET is_worker = 0 WHERE id = ?1", params![replica])?;
+            return_leases_of(transaction, replica)?;
+            for work in [
+                "jobs SET replica = NULL WHERE state = 'running'",
+                "monitor_checks SET replica = NULL WHERE finished_at IS NULL",
+                "agent_runs SET replica = NULL WHERE status = 'queued'",
+                "monitor_messages SET replica = NULL WHERE is_sending = 0",
+            ] {
+                transaction.execute(&format!("UPDATE {work} AND replica = ?1"), params![replica])?;
+            }
+            Ok(())
+        })
     }
 
     /// Deletes all replicas of a file that no process works on, which frees everything that they owned.

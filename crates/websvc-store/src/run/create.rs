@@ -21,7 +21,7 @@ impl Store {
         limits: &RunLimits,
         now_ms: u64,
     ) -> Result<CreateRunOutcome, StoreError> {
-        let replica = self.membership().id();
+        let replica = self.membership().owner_of_new();
         self.database().write_locked(Locked::Team(&run.team), Durability::Power, |transaction| {
             create(transaction, run, replica, limits, now_ms)
         })

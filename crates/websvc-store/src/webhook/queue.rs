@@ -43,6 +43,7 @@ impl Store {
             found.into_iter().partition(|(_, owner)| replica.is_none() || *owner == replica);
         if let Some(replica) = replica
             && !free.is_empty()
+            && !self.membership().is_leaving()
         {
             let claimed = self
                 .database()

@@ -61,6 +61,23 @@ fn check_of_a_lost_replica_is_taken_over_and_its_late_pages_are_rejected() {
 }
 
 #[test]
+fn leaving_replica_hands_its_checks_over_and_records_nothing_more() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    join(&store);
+    join(&other);
+    let monitor = monitor(&store, "m", Some(10));
+    let check = start(&store, &scheduled(&monitor, "a", 20), 11);
+    store.leave_replicas().unwrap();
+    assert_eq!((owned(&store), owned(&other)), (vec![], vec!["a".to_owned()]));
+    let new = |url| page(url, CheckPageStatus::New, websvc_store::BaselineChange::Keep);
+    let limits = MonitorLimits::default();
+    let late = store.record_check_pages(check.number, vec![new("u")], &limits, 12).unwrap();
+    assert_eq!(late, RecordPagesOutcome::NotRunning);
+    assert_eq!(record(&other, &check, vec![new("u")], 13), [true]);
+}
+
+#[test]
 fn replica_that_joins_again_does_not_own_its_old_checks() {
     let Some((dir, store)) = on_server() else { return };
     let (_elsewhere, other) = open_elsewhere(&dir);

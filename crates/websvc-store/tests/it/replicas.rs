@@ -187,6 +187,47 @@ fn process_that_ends_frees_its_jobs_and_webhooks_at_once() {
 }
 
 #[test]
+fn leaving_replica_hands_its_jobs_over_and_records_nothing_more() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    join(&store);
+    join(&other);
+    let number = create(&store, &job("j", &["a", "b"]));
+    let leases = lease_all(&store, number);
+    store.leave_replicas().unwrap();
+    assert!(owned(&store).is_empty());
+    assert_eq!(lease_all(&store, number), []);
+    assert_eq!(complete(&store, &leases[0], document("late")), CompletionOutcome::LeaseLost);
+    assert_eq!(owned(&other), [number]);
+    assert!(other.start_job(number).unwrap());
+    let taken = lease_all(&other, number);
+    assert_eq!((names(&taken), interruptions(&taken)), (vec!["a", "b"], vec![0, 0]));
+    assert_eq!(complete(&store, &leases[1], document("late")), CompletionOutcome::LeaseLost);
+    for lease in &taken {
+        complete(&other, lease, document("text"));
+    }
+    assert_eq!(other.job_by_number(number).unwrap().unwrap().documents, 2);
+    // A request in flight may still create one.
+    let later = create(&store, &job("later", &["c"]));
+    assert_eq!((owned(&store), owned(&other)), (vec![], vec![later]));
+    eventually(|| (other.workers() == 1).then_some(()));
+    let replicas = || Rows::of(dir.path()).number("SELECT count(*) FROM replicas");
+    assert_eq!(replicas(), 2, "it has requests in flight and browser sessions");
+    drop(store);
+    assert_eq!(replicas(), 1);
+}
+
+#[test]
+fn process_on_a_file_keeps_its_jobs_until_it_ends() {
+    let (_dir, store) = crate::fresh_file();
+    join(&store);
+    let number = create(&store, &job("j", &["a"]));
+    let leases = lease_all(&store, number);
+    store.leave_replicas().unwrap();
+    assert!(matches!(complete(&store, &leases[0], document("text")), CompletionOutcome::Recorded { .. }));
+}
+
+#[test]
 fn disconnected_replica_is_replaced_and_joins_again() {
     let Some((dir, first)) = on_server() else { return };
     drop(first);

@@ -10,6 +10,7 @@ use websvc_store::{
 
 use crate::credits::{hold_credits, usage};
 use crate::engine::{Rows, fresh};
+use crate::server::{on_server, open_elsewhere};
 use crate::webhooks::{next_due, record_attempt};
 
 const LIMITS: RunLimits = RunLimits {
@@ -281,6 +282,28 @@ fn run_of_a_lost_process_is_claimed_by_the_next_one() {
     assert_eq!(next.unfinished_run(run.number).unwrap().unwrap().request, run.request);
     assert!(next.finish_run(run.number, finished(RunStatus::Failed), &LIMITS, 200).unwrap().is_some());
     assert_eq!((states(&next), next.unfinished_run(run.number).unwrap()), (both[1..].to_vec(), None));
+}
+
+#[test]
+fn leaving_process_hands_over_the_runs_that_have_not_begun() {
+    let Some((dir, store)) = on_server() else { return };
+    let (_elsewhere, other) = open_elsewhere(&dir);
+    store.join_replicas(ReplicaRole::Worker).unwrap();
+    other.join_replicas(ReplicaRole::Worker).unwrap();
+    let begun = create(&store, &new("begun"), 100);
+    assert!(store.begin_run(begun.number, 110).unwrap());
+    let queued = create(&store, &new("queued"), 120);
+    store.leave_replicas().unwrap();
+    assert!(!store.begin_run(queued.number, 130).unwrap());
+    create(&store, &new("later"), 130);
+    let ids = |store: &Store| -> Vec<String> {
+        store.claim_runs().unwrap().into_iter().map(|run| run.id).collect()
+    };
+    assert_eq!(
+        (ids(&other), ids(&store)),
+        (vec!["queued".to_owned(), "later".to_owned()], vec!["begun".to_owned()])
+    );
+    assert!(store.finish_run(begun.number, finished(RunStatus::Succeeded), &LIMITS, 200).unwrap().is_some());
 }
 
 #[test]

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde_json::json;
-use websvc_testkit::TcpForwarder;
+use websvc_testkit::{Page, TcpForwarder};
 
-use super::{Cluster, Database, Service, numbered_pages, numbered_pages_of, start_job, urls};
+use super::{
+    Cluster, Database, REPLICAS, Service, numbered_pages, numbered_pages_builder, numbered_pages_of,
+    start_job, urls,
+};
 use crate::batch::wait_for_end;
 
 const BATCH: &str = "/v2/batch/scrape";
@@ -179,6 +182,97 @@ async fn outage_of_the_database_is_survived() {
     assert_eq!(cluster.database.number("SELECT count(*) FROM replicas").await, 3, "no replica was lost");
     let log = std::fs::read_to_string(cluster.data_dir(0).join("log.txt")).unwrap();
     assert!(!log.contains("panicked"), "{log}");
+    cluster.database.check_jobs_and_budgets().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn database_that_does_not_respond_fails_requests_within_two_seconds() {
+    let world = numbered_pages(2, Duration::ZERO).await;
+    let Some((database, url)) = Database::create().await else { return };
+    let forwarder = TcpForwarder::to(&database.address());
+    let through_forwarder = url.replace(&database.address(), &format!("127.0.0.1:{}", forwarder.port()));
+    let cluster = Cluster::start_on(&world, database, through_forwarder).await;
+    let replica = cluster.replica(0);
+    let body = json!({ "url": "http://list.test/0" }).to_string();
+    assert_eq!(replica.post("/v2/scrape", body).await.status, 200, "the key is in the memory of the replica");
+    assert_eq!(replica.get("/ready").await.status, 200);
+    forwarder.set_frozen(true);
+    let frozen = Instant::now();
+    let list = json!({ "urls": urls(0..2) }).to_string();
+    let requests: Vec<_> = (0..20)
+        .map(|_| {
+            let (replica, list) = (Service::at(&replica.address), list.clone());
+            tokio::spawn(async move { (replica.post(BATCH, list).await, frozen.elapsed()) })
+        })
+        .collect();
+    for request in requests {
+        let (response, elapsed) = request.await.unwrap();
+        assert_eq!(response.status, StatusCode::SERVICE_UNAVAILABLE, "{}", response.body);
+        assert_eq!(response.body["code"], "DATABASE_UNAVAILABLE", "{}", response.body);
+        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
+    }
+    let asked = Instant::now();
+    assert_eq!(replica.get("/ready").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(replica.post(BATCH, list.clone()).await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    forwarder.set_frozen(false);
+    while replica.get("/ready").await.status != StatusCode::OK {
+        assert!(asked.elapsed() < Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(replica.post(BATCH, list).await.status, StatusCode::OK);
+}
+
+/// Returns the settings of an Elasticsearch-compatible server that accepts connections and never responds.
+fn frozen_index_server() -> super::Variables {
+    let values = [
+        ("WEBSVC__SEARCH__PROVIDERS", "es"),
+        ("WEBSVC__SEARCH__SOURCES__ES__KIND", "elasticsearch"),
+        ("WEBSVC__SEARCH__SOURCES__ES__URL", "http://es.test"),
+        ("WEBSVC__SEARCH__SOURCES__ES__INDEX", "pages"),
+        ("WEBSVC__SEARCH__SOURCES__ES__WRITE", "true"),
+        ("WEBSVC__SEARCH__SOURCES__ES__TIMEOUT_MS", "20000"),
+        ("WEBSVC__SERVER__DRAIN_TIMEOUT_MS", "10000"),
+    ];
+    values.map(|(name, value)| (name, value.into())).into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn job_continues_elsewhere_at_once_when_its_replica_stops_and_the_index_server_is_frozen() {
+    let mut world = numbered_pages_builder(&["list.test"], 200, Duration::from_millis(20));
+    for path in ["pages/_search", "pages/_bulk", "_bulk"] {
+        world = world.page(&format!("http://es.test/{path}"), Page::unresponsive());
+    }
+    let world = world.start().await;
+    let Some(mut cluster) = Cluster::start_with(&world, vec![frozen_index_server(); REPLICAS]).await else {
+        return;
+    };
+    let body = json!({ "urls": urls(0..200), "maxAge": 0, "ignoreRobotsTxt": true });
+    let path = start_job(cluster.replica(0), BATCH, body).await;
+    let stopping = Service::at(&cluster.replica(0).address);
+    let search = tokio::spawn(async move { stopping.search(json!({ "query": "page" })).await });
+    let recorded = "SELECT documents FROM jobs";
+    while world.count("http://es.test/pages/_search") == 0 || cluster.database.number(recorded).await < 5 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let owner = cluster.database.number("SELECT replica FROM jobs").await;
+    let stopped = Instant::now();
+    cluster.replica(0).terminate();
+    let moved = format!("SELECT count(*) FROM jobs WHERE replica <> {owner}");
+    while cluster.database.number(&moved).await == 0 {
+        assert!(stopped.elapsed() < Duration::from_secs(2), "the job has no other owner");
+    }
+    let at_move = cluster.database.number(recorded).await;
+    while cluster.database.number(recorded).await <= at_move {
+        assert!(stopped.elapsed() < Duration::from_secs(2), "the job does not continue");
+    }
+    assert!(!search.is_finished(), "the replica waits for its request in flight");
+    let address = cluster.replica(0).address.clone();
+    cluster.balancer.remove(&address);
+    let status = wait_for_end_despite_errors(&cluster.client(), &path).await;
+    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(200)), "{status}");
+    drop(cluster.replicas.remove(0));
+    drop(search.await.unwrap());
     cluster.database.check_jobs_and_budgets().await;
 }
 

@@ -20,7 +20,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
-use websvc_testkit::{FakeS3, S3Fs, TestWeb};
+use websvc_testkit::{FakeS3, S3Fs, TestWeb, TestWebBuilder};
 
 use self::balancer::Balancer;
 use crate::harness::{KEY, Response, Service, Site, skip};
@@ -209,6 +209,14 @@ async fn numbered_pages(pages: usize, response_time: std::time::Duration) -> Tes
 
 /// Starts a web with `pages` numbered pages of each host.
 async fn numbered_pages_of(hosts: &[&str], pages: usize, response_time: std::time::Duration) -> TestWeb {
+    numbered_pages_builder(hosts, pages, response_time).start().await
+}
+
+fn numbered_pages_builder(
+    hosts: &[&str],
+    pages: usize,
+    response_time: std::time::Duration,
+) -> TestWebBuilder {
     use websvc_testkit::Page;
 
     let mut world = TestWeb::builder();
@@ -223,7 +231,7 @@ async fn numbered_pages_of(hosts: &[&str], pages: usize, response_time: std::tim
             world = world.page(&format!("http://{host}/{number}"), Page::html(text).delay(response_time));
         }
     }
-    world.start().await
+    world
 }
 
 fn urls(pages: std::ops::Range<usize>) -> Vec<String> {
