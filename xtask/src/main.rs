@@ -15,6 +15,7 @@ mod corpus;
 mod debian;
 mod disk;
 mod eval;
+mod faketime;
 mod interpreters;
 mod layers;
 mod media;

@@ -17,8 +17,8 @@ use crate::postgres::{self, PostgresServer};
 use crate::summary::Summary;
 use crate::watch::Watchdog;
 use crate::{
-    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, disk, interpreters, media,
-    playwright, python, root,
+    Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, disk, faketime, interpreters,
+    media, playwright, python, root,
 };
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
@@ -207,6 +207,7 @@ impl TestDependencies {
         provide("puppeteer", playwright::PUPPETEER_VARIABLE, playwright::prepare_puppeteer);
         provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
         provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
+        provide("faketime", faketime::VARIABLE, faketime::prepare);
         provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);
         provide("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg);
         provide("document loaders", python::LOADERS_VARIABLE, python::prepare_loaders);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
@@ -143,7 +143,7 @@ impl Artifacts {
         if !self.0.signer.verify(url) {
             return Err(FindError::NotFound);
         }
-        let remaining_s = url.expires_s.saturating_sub(now_ms() / 1000);
+        let remaining_s = url.expires_s.saturating_sub(self.0.store.now_ms() / 1000);
         let (shared, id) = (Arc::clone(&self.0), url.id.clone());
         let record = blocking(move || Ok(shared.store.artifact(&id)?)).await?;
         if let (Some(record), Some(team)) = (&record, team)
@@ -164,7 +164,7 @@ impl Artifacts {
         let mut removed = 0;
         loop {
             let shared = Arc::clone(&self.0);
-            let now_ms = now_ms();
+            let now_ms = shared.store.now_ms();
             let abandoned_ms = now_ms.saturating_sub(millis(ABANDONED_AFTER));
             let expired =
                 blocking(move || Ok(shared.store.take_expired_artifacts(now_ms, abandoned_ms)?)).await?;
@@ -249,7 +249,7 @@ impl TeamArtifacts {
             Retention::Nothing => return Err(ArtifactError::NothingStored),
         }
         let shared = &self.artifacts.0;
-        let now_ms = now_ms();
+        let now_ms = shared.store.now_ms();
         let expires_at_s = now_ms.saturating_add(millis(ttl.min(shared.max_age))).div_ceil(1000);
         let record = ArtifactRecord {
             id: new_id()?,
@@ -393,10 +393,6 @@ fn new_id() -> Result<String, ArtifactError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(ArtifactError::Random)?;
     Ok(hex(&bytes))
-}
-
-fn now_ms() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -148,8 +148,9 @@ impl Jobs {
     /// # Errors
     /// [`JobsError`]
     pub async fn create(&self, job: NewJob) -> Result<CreateJobOutcome, JobsError> {
-        let created =
-            self.with_store(move |store, config| store.create_job(&job, &config.limits, now_ms())).await?;
+        let created = self
+            .with_store(move |store, config| store.create_job(&job, &config.limits, store.now_ms()))
+            .await?;
         self.inner.scheduler_wakeup.notify_one();
         self.inner.webhook_wakeup.notify_one();
         Ok(created)
@@ -170,7 +171,7 @@ impl Jobs {
         let (team, id) = (team.to_owned(), id.to_owned());
         let added = self
             .with_store(move |store, config| {
-                store.extend_job(&team, &id, &urls, list_len, &config.limits, now_ms())
+                store.extend_job(&team, &id, &urls, list_len, &config.limits, store.now_ms())
             })
             .await?;
         self.inner.scheduler_wakeup.notify_one();
@@ -185,8 +186,8 @@ impl Jobs {
         let (team, id) = (team.to_owned(), id.to_owned());
         let (outcome, job) = self
             .with_store(move |store, config| {
-                let outcome = store.cancel_job(&team, kind, &id, &config.limits, now_ms())?;
-                Ok((outcome, store.job(&team, kind, &id, now_ms())?))
+                let outcome = store.cancel_job(&team, kind, &id, &config.limits, store.now_ms())?;
+                Ok((outcome, store.job(&team, kind, &id, store.now_ms())?))
             })
             .await?;
         self.inner.scheduler_wakeup.notify_one();
@@ -207,7 +208,7 @@ impl Jobs {
     /// [`JobsError`]
     pub async fn job(&self, team: &str, kind: JobKind, id: &str) -> Result<Option<JobRecord>, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        self.with_store(move |store, _| store.job(&team, kind, &id, now_ms())).await
+        self.with_store(move |store, _| store.job(&team, kind, &id, store.now_ms())).await
     }
 
     /// Returns the running jobs of a team, the oldest first.
@@ -260,7 +261,7 @@ impl Jobs {
     /// # Errors
     /// [`JobsError`]
     pub async fn expire(&self, job: i64) -> Result<(), JobsError> {
-        self.with_store(move |store, _| store.expire_job(job, now_ms())).await
+        self.with_store(move |store, _| store.expire_job(job, store.now_ms())).await
     }
 
     /// Wakes the delivery of webhook events, after events were stored that do not belong to a job.
@@ -324,7 +325,8 @@ impl Jobs {
     /// # Errors
     /// [`JobsError`]
     pub async fn retry_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, JobsError> {
-        let count = self.with_store(move |store, _| store.retry_dead_letters(&filter, now_ms())).await?;
+        let count =
+            self.with_store(move |store, _| store.retry_dead_letters(&filter, store.now_ms())).await?;
         self.inner.webhook_wakeup.notify_one();
         Ok(count)
     }
@@ -360,9 +362,4 @@ impl Jobs {
             .await
             .map_err(|_: ShutdownError| JobsError::Stopping)?
     }
-}
-
-/// Returns the time in milliseconds since the Unix epoch.
-pub(crate) fn now_ms() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
 }

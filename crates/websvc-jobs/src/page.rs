@@ -24,7 +24,7 @@ use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
 use crate::credits::hold;
 use crate::hosts::{HostReachability, RequestOutcome, UNREACHABLE, pace_key};
-use crate::jobs::{Inner, Jobs, JobsError, now_ms};
+use crate::jobs::{Inner, Jobs, JobsError};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 use outcome::scrape;
@@ -476,7 +476,7 @@ fn write(inner: &Inner, completion: UrlCompletion) -> Result<CompletionOutcome, 
     // A file has one transaction at a time, so the completions of all jobs share it.
     let key = if inner.store.is_shared() { completion.job() } else { 0 };
     inner.completions.write(key, completion, |completions| {
-        inner.store.complete_job_urls(completions, &inner.config.limits, now_ms())
+        inner.store.complete_job_urls(completions, &inner.config.limits, inner.store.now_ms())
     })
 }
 

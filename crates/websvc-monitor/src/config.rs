@@ -7,8 +7,6 @@ use websvc_notify::Mailer;
 use websvc_store::{ConfirmationLimits, MonitorLimits};
 use websvc_webhook::BackoffSchedule;
 
-use crate::clock::Clock;
-
 /// Limits and clock of monitors.
 #[derive(Debug, Clone)]
 pub struct MonitorsConfig {
@@ -26,8 +24,6 @@ pub struct MonitorsConfig {
     pub mail: Option<MailSettings>,
     /// The attempts to send emails and Slack messages.
     pub messages: MessageConfig,
-    /// The clock of the schedules.
-    pub clock: Clock,
 }
 
 /// The mail server for notifications.
@@ -80,7 +76,6 @@ impl Default for MonitorsConfig {
             search_check_timeout: Duration::from_secs(10 * 60),
             mail: None,
             messages: MessageConfig::default(),
-            clock: Clock::default(),
         }
     }
 }

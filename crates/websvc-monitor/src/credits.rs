@@ -52,7 +52,7 @@ pub(crate) fn skip(inner: &Inner, check: &CheckRecord, remaining: u64) -> Result
         notifications: check.notifications.clone(),
         has_messages: false,
     };
-    let now_ms = inner.config.clock.now_ms();
+    let now_ms = inner.store.now_ms();
     inner.finish_check(check.number, &finished, now_ms.saturating_add(30 * DAY_MS)).map(drop)
 }
 

@@ -9,11 +9,11 @@ use uuid::Uuid;
 use websvc_notify::{AtomFeed, DiffMode};
 use websvc_store::{MonitorRecord, StoreError};
 
-use crate::clock::from_ms;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::report::{check_report, is_check_notable};
 use crate::stored::StoredDefinition;
+use crate::time::from_ms;
 use crate::token::keyed_token;
 
 /// Number of checks in which entries are searched, and of entries.

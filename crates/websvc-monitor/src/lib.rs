@@ -9,7 +9,6 @@
 
 mod baseline;
 mod check;
-mod clock;
 mod compare;
 mod config;
 mod credits;
@@ -29,10 +28,10 @@ mod runner;
 mod scheduler;
 mod stored;
 mod subscription;
+mod time;
 mod token;
 mod webhook;
 
-pub use clock::Clock;
 pub use config::{MailSettings, MessageConfig, MonitorsConfig};
 pub use error::MonitorsError;
 pub use message::{MessageCounts, MessageMetrics};

@@ -16,7 +16,6 @@ use websvc_store::{
 use websvc_transport::{BoxFuture, ShutdownError};
 use websvc_validate::{MonitorDefinition, MonitorPlan};
 
-use crate::clock::to_ms;
 use crate::config::MonitorsConfig;
 use crate::credits;
 use crate::error::MonitorsError;
@@ -24,6 +23,7 @@ use crate::message::{MessageCounters, MessageMetrics};
 use crate::metrics::{CheckMetrics, Counters};
 use crate::stored::StoredDefinition;
 use crate::subscription::stored_recipients;
+use crate::time::to_ms;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -61,7 +61,7 @@ impl Inner {
         finished: &FinishedCheck,
         retention_until_ms: u64,
     ) -> Result<bool, MonitorsError> {
-        let now_ms = self.config.clock.now_ms();
+        let now_ms = self.store.now_ms();
         let is_ended = self.store.finish_check(check, finished, retention_until_ms, now_ms)?.is_some();
         if is_ended {
             self.counters.record_end(finished.status);
@@ -172,7 +172,7 @@ impl Monitors {
         definition: MonitorDefinition,
         plan: &MonitorPlan,
     ) -> Result<CreateOutcome, MonitorsError> {
-        let now = self.inner.config.clock.now();
+        let now = self.inner.store.clock().now();
         let next_run_ms = next_run_ms(&definition, now);
         let stored = StoredDefinition::new(&self.inner.engine, definition, plan, now);
         let team = team.to_owned();
@@ -205,7 +205,7 @@ impl Monitors {
     /// Estimates the credits of a monitor that is not stored.
     #[must_use]
     pub fn estimate(&self, definition: MonitorDefinition, plan: &MonitorPlan) -> CreditEstimate {
-        let now = self.inner.config.clock.now();
+        let now = self.inner.store.clock().now();
         let StoredDefinition { definition: _, check_credits: check, month_credits: month } =
             StoredDefinition::new(&self.inner.engine, definition, plan, now);
         CreditEstimate { check, month }
@@ -242,7 +242,7 @@ impl Monitors {
         plan: &MonitorPlan,
         status: MonitorStatus,
     ) -> Result<Option<MonitorRecord>, MonitorsError> {
-        let now = self.inner.config.clock.now();
+        let now = self.inner.store.clock().now();
         let previous = StoredDefinition::decode(&record.definition);
         let has_same_schedule = previous
             .is_some_and(|previous| previous.definition.wire_schedule() == definition.wire_schedule());
@@ -271,7 +271,7 @@ impl Monitors {
     /// [`MonitorsError`]
     pub async fn delete(&self, team: &str, id: &str) -> Result<bool, MonitorsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        let now_ms = self.inner.config.clock.now_ms();
+        let now_ms = self.inner.store.now_ms();
         let is_deleted = self.with_store(move |store, _| store.delete_monitor(&team, &id, now_ms)).await?;
         // The runner ends the check of the monitor.
         self.inner.check_wakeup.notify_one();
@@ -328,7 +328,7 @@ impl Monitors {
     /// # Errors
     /// [`MonitorsError`]
     pub async fn metrics(&self) -> Result<MonitorMetrics, MonitorsError> {
-        let now_ms = self.inner.config.clock.now_ms();
+        let now_ms = self.inner.store.now_ms();
         self.with_store(move |store, _| store.monitor_metrics(now_ms)).await
     }
 
@@ -393,7 +393,7 @@ fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, Monit
         return Ok(RunOutcome::InsufficientCredits { estimated, remaining });
     }
     let check = new_check(inner, &record, &stored, CheckTrigger::Manual, record.next_run_ms);
-    Ok(match inner.store.start_check(&check, inner.config.clock.now_ms())? {
+    Ok(match inner.store.start_check(&check, inner.store.now_ms())? {
         StartCheckOutcome::Started(check) => RunOutcome::Started(Box::new(check)),
         StartCheckOutcome::Overlap { current } => RunOutcome::Running(current),
         StartCheckOutcome::Paused => RunOutcome::Paused,
@@ -425,7 +425,7 @@ pub(crate) fn new_check(
             false => BillingStatus::Reserved,
         },
         webhook: crate::webhook::new_webhook(&stored.definition),
-        retention_until_ms: inner.config.clock.now_ms().saturating_add(retention_ms),
+        retention_until_ms: inner.store.now_ms().saturating_add(retention_ms),
     }
 }
 

@@ -10,9 +10,9 @@ use websvc_store::{
 };
 use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgment, MonitorPageDiff};
 
-use crate::clock::from_ms;
 use crate::notification::Deliveries;
 use crate::page::PageFields;
+use crate::time::from_ms;
 
 /// Maximum number of pages of each status in a report. Messages show fewer.
 const MAX_PAGES: u64 = 20;

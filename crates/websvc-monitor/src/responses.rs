@@ -12,11 +12,11 @@ use websvc_types::monitor::{
 
 use websvc_validate::MonitorDefinition;
 
-use crate::clock::from_ms;
 use crate::notification;
 use crate::page::{PageFields, page_status};
 use crate::progress::CheckProgress;
 use crate::stored::StoredDefinition;
+use crate::time::from_ms;
 
 /// Returns a monitor as clients see it; `None` if a later version stored it.
 #[must_use]

@@ -120,7 +120,7 @@ impl Runner {
         if self.last_sweep.is_some_and(|last| last.elapsed() < SWEEP_INTERVAL) {
             return Ok(());
         }
-        let now_ms = self.monitors.config().clock.now_ms();
+        let now_ms = self.monitors.inner.store.now_ms();
         let has_more = self
             .monitors
             .with_store(move |store, config| store.sweep_monitors(&config.limits, now_ms))

@@ -2,20 +2,20 @@
 //!
 //! Its cost depends on the monitors that are due, not on their number: it reads those whose time has come, and waits for
 //! the time of the next one. With several replicas, each reads all; the store lets one of them start a check. All
-//! monitors are read only at the start and after the clock of the machine was set.
+//! monitors are read only at the start and after the clock was set.
 
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use websvc_store::{CheckStatus, CheckTrigger, MonitorRecord, StartCheckOutcome};
 use websvc_transport::MAX_RETRY_AFTER;
 
-use crate::clock::{ClockWatch, MIN_JUMP, to_ms};
 use crate::credits;
 use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors, new_check, next_run_ms};
 use crate::stored::StoredDefinition;
+use crate::time::to_ms;
 
 /// Number of due monitors that one access to the store reads.
 const BATCH: u64 = 64;
@@ -27,14 +27,21 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Delay after a failure of the store.
 const FAILURE_DELAY: Duration = Duration::from_secs(1);
 
+/// How far a check that is brought forward is at least away: another replica, whose clock is a little ahead, may have
+/// started the one before.
+const MIN_WAIT: Duration = Duration::from_secs(60);
+
 /// Starts due checks until it is dropped.
 pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
-    let mut clock_watch = ClockWatch::default();
+    // The clock may have been set before the start.
+    let mut last_steps = None;
     let mut was_clock_set = false;
     loop {
         // All of a pass uses one time: a clock that is set during the pass is noticed by the next one.
-        let now = monitors.inner.config.clock.now();
-        was_clock_set |= clock_watch.was_set(now, Instant::now());
+        let clock = monitors.inner.store.clock();
+        let steps = clock.steps();
+        let now = clock.now();
+        was_clock_set |= last_steps.replace(steps) != Some(steps);
         let pass = move |inner: &Inner| {
             if was_clock_set {
                 bring_forward(inner, now)?;
@@ -65,8 +72,7 @@ pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
 fn bring_forward(inner: &Inner, now: Timestamp) -> Result<(), MonitorsError> {
     let max_delay = inner.config.messages.backoff.max.max(MAX_RETRY_AFTER);
     inner.store.bring_deliveries_forward(to_ms(now), max_delay)?;
-    // A check that another replica has started, whose clock is a little ahead, is not started again.
-    let after = now.checked_add(MIN_JUMP).unwrap_or(Timestamp::MAX);
+    let after = now.checked_add(MIN_WAIT).unwrap_or(Timestamp::MAX);
     let (mut last, mut moved) = ((to_ms(after), i64::MAX), 0_u64);
     loop {
         let scheduled = inner.store.scheduled_monitors(last, BATCH)?;

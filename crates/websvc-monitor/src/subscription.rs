@@ -71,7 +71,7 @@ impl Monitors {
         token: &str,
     ) -> Result<Option<LinkRecipient>, MonitorsError> {
         let Ok(token) = Token::parse(token) else { return Ok(None) };
-        let (hash, now_ms) = (*token.hash().as_bytes(), self.inner.config.clock.now_ms());
+        let (hash, now_ms) = (*token.hash().as_bytes(), self.inner.store.now_ms());
         let found = self.with_store(move |store, _| store.follow_link(action, &hash, now_ms)).await?;
         Ok(found.map(link_recipient))
     }

@@ -27,7 +27,7 @@ use crate::credits::hold_first;
 use crate::end::{Ending, RunCharge, end};
 use crate::environment::{RunEnvironment, RunSetup};
 use crate::error::RunsError;
-use crate::runs::{Inner, Runs, now_ms};
+use crate::runs::{Inner, Runs};
 use crate::stored::StoredRequest;
 use crate::trace::{Pending, Trace, action_event};
 
@@ -53,10 +53,10 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
 
 async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
     let number = record.number;
-    if !runs.with_store(move |store, _| store.begin_run(number, now_ms())).await? {
+    if !runs.with_store(move |store, _| store.begin_run(number, store.now_ms())).await? {
         return Ok(());
     }
-    let trace = Arc::new(Trace::new(&record.id, record.events));
+    let trace = Arc::new(Trace::new(&record.id, record.events, runs.inner.store.clock()));
     trace.add(AgentEventDetail::RunStarted {});
     trace.add(AgentEventDetail::AgentStarted {});
     let started = RunWebhookEvent { event: JobEvent::RunStarted, data: String::new() };
@@ -112,7 +112,14 @@ fn earlier_turns(inner: &Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, 
     // The last one is the run itself.
     let max = AGENT_TURNS_MAX as u64 + 1;
     let content = ThreadContent::RequestsAndResults;
-    let earlier = inner.store.thread_runs(&record.team, &record.thread, content, max, u64::MAX, now_ms())?;
+    let earlier = inner.store.thread_runs(
+        &record.team,
+        &record.thread,
+        content,
+        max,
+        u64::MAX,
+        inner.store.now_ms(),
+    )?;
     let earlier: Vec<RunRecord> = earlier.into_iter().filter(|run| run.turn < record.turn).collect();
     let first = earlier.len().saturating_sub(AGENT_TURNS_MAX);
     let mut turns = Vec::new();
@@ -150,7 +157,7 @@ async fn work(
     );
     let environment = runs.inner.tools.environment(setup, hold);
     let urls: Vec<String> = plan.urls.iter().map(url_for_model).collect();
-    let today = websvc_jobs::timestamp(now_ms());
+    let today = websvc_jobs::timestamp(runs.inner.store.now_ms());
     // The service adds users and passwords to the calls of the URLs that have them. So the model, and with it the trace, the
     // webhook and searches, need none.
     let prompt = text_without_credentials(&plan.prompt);
@@ -195,7 +202,9 @@ async fn work(
         _other => ending,
     };
     let record = RunRecord {
-        cancel_requested_at_ms: is_cancelled.then(now_ms).or(record.cancel_requested_at_ms),
+        cancel_requested_at_ms: is_cancelled
+            .then(|| runs.inner.store.now_ms())
+            .or(record.cancel_requested_at_ms),
         ..record.clone()
     };
     end(runs, &record, &trace, ending, Some(charge)).await
@@ -323,7 +332,7 @@ async fn write(
     let outcome = runs
         .with_store(move |store, config| {
             let _guard = guard;
-            store.add_run_events(run, events, webhook, &config.limits, now_ms())
+            store.add_run_events(run, events, webhook, &config.limits, store.now_ms())
         })
         .await?;
     if has_webhook_events {

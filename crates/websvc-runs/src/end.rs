@@ -15,7 +15,7 @@ use websvc_types::agent::{
 };
 
 use crate::error::RunsError;
-use crate::runs::{Runs, now_ms};
+use crate::runs::Runs;
 use crate::stored::StoredResult;
 use crate::trace::{DATA, Trace, open_sessions};
 
@@ -179,7 +179,7 @@ pub(crate) async fn finish(
                     "credit lease could not be extended"
                 );
             }
-            store.finish_run(run, finished, &config.limits, now_ms())
+            store.finish_run(run, finished, &config.limits, store.now_ms())
         })
         .await?;
     if charged.is_some() {
@@ -191,7 +191,7 @@ pub(crate) async fn finish(
 
 /// Ends a run that this process does not work on, although it had begun: its process was restarted.
 pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(), RunsError> {
-    let trace = Trace::new(&record.id, record.events);
+    let trace = Trace::new(&record.id, record.events, runs.inner.store.clock());
     let ending = if record.cancel_requested_at_ms.is_some() {
         Ending::cancelled()
     } else {

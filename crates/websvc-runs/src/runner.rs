@@ -13,7 +13,7 @@ use crate::agent;
 use crate::end::{Ending, add_session_ends, end, end_interrupted};
 use crate::error::RunsError;
 use crate::extract;
-use crate::runs::{Runs, now_ms};
+use crate::runs::Runs;
 use crate::trace::Trace;
 
 /// Interval at which the store is read for requests to other processes, for runs of lost replicas, and for old ones.
@@ -112,7 +112,7 @@ impl Runner {
         };
         match record.status {
             RunStatus::Running if self.panicked.remove(&number) => {
-                let trace = Trace::new(&record.id, record.events);
+                let trace = Trace::new(&record.id, record.events, self.runs.inner.store.clock());
                 let events = self.runs.events(record.number).await?;
                 add_session_ends(&self.runs, &events, &trace).await?;
                 let ending = Ending::failed("failed", "an internal error ended the run");
@@ -120,7 +120,7 @@ impl Runner {
             }
             RunStatus::Running => end_interrupted(&self.runs, &record).await,
             RunStatus::Queued if is_cancelled => {
-                let trace = Trace::new(&record.id, record.events);
+                let trace = Trace::new(&record.id, record.events, self.runs.inner.store.clock());
                 end(&self.runs, &record, &trace, Ending::cancelled(), None).await
             }
             RunStatus::Queued => {
@@ -176,7 +176,7 @@ impl Runner {
             return Ok(());
         }
         let has_more =
-            self.runs.with_store(|store, config| store.sweep_runs(&config.limits, now_ms())).await?;
+            self.runs.with_store(|store, config| store.sweep_runs(&config.limits, store.now_ms())).await?;
         self.last_sweep = (!has_more).then(tokio::time::Instant::now);
         Ok(())
     }

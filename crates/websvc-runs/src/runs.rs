@@ -1,7 +1,7 @@
 //! The handle of runs.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -116,8 +116,9 @@ impl Runs {
         };
         let run =
             NewRun { id, team, key, kind, api_version, thread, new_thread, request, max_credits, webhook };
-        let outcome =
-            self.with_store(move |store, config| store.create_run(&run, &config.limits, now_ms())).await?;
+        let outcome = self
+            .with_store(move |store, config| store.create_run(&run, &config.limits, store.now_ms()))
+            .await?;
         self.inner.wakeup.notify_one();
         Ok(outcome)
     }
@@ -128,7 +129,7 @@ impl Runs {
     /// [`RunsError`]
     pub async fn find(&self, team: &str, kind: RunKind, id: &str) -> Result<Option<RunRecord>, RunsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        self.with_store(move |store, _| store.run(&team, kind, &id, now_ms())).await
+        self.with_store(move |store, _| store.run(&team, kind, &id, store.now_ms())).await
     }
 
     /// Returns the status of an agent run for its client.
@@ -194,8 +195,9 @@ impl Runs {
     /// [`RunsError`]
     pub async fn cancel(&self, team: &str, kind: RunKind, id: &str) -> Result<CancelRunOutcome, RunsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        let outcome =
-            self.with_store(move |store, _| store.request_run_cancel(&team, kind, &id, now_ms())).await?;
+        let outcome = self
+            .with_store(move |store, _| store.request_run_cancel(&team, kind, &id, store.now_ms()))
+            .await?;
         self.inner.wakeup.notify_one();
         Ok(outcome)
     }
@@ -214,7 +216,8 @@ impl Runs {
         max_bytes: u64,
     ) -> Result<RunList, RunsError> {
         let team = team.to_owned();
-        self.with_store(move |store, _| store.runs(&team, kind, before_ms, max, max_bytes, now_ms())).await
+        self.with_store(move |store, _| store.runs(&team, kind, before_ms, max, max_bytes, store.now_ms()))
+            .await
     }
 
     /// Returns the last runs of a thread of a team, the oldest first; empty if there is no such thread. Returns at most `max`
@@ -231,8 +234,10 @@ impl Runs {
         max_bytes: u64,
     ) -> Result<Vec<RunRecord>, RunsError> {
         let (team, thread) = (team.to_owned(), thread.to_owned());
-        self.with_store(move |store, _| store.thread_runs(&team, &thread, content, max, max_bytes, now_ms()))
-            .await
+        self.with_store(move |store, _| {
+            store.thread_runs(&team, &thread, content, max, max_bytes, store.now_ms())
+        })
+        .await
     }
 
     /// Returns a run of a thread for its client, with its data if the content has the results.
@@ -306,10 +311,4 @@ impl Runs {
             .await
             .map_err(|_: ShutdownError| RunsError::Stopping)?
     }
-}
-
-/// Returns the time in milliseconds since the Unix epoch.
-pub(crate) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

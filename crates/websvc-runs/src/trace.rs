@@ -9,14 +9,12 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use uuid::Uuid;
 use websvc_agent::{Event, ToolCall, ValueSource};
 use websvc_jobs::timestamp;
-use websvc_store::{JobEvent, NewRunEvent, NewRunSnapshot, RunWebhookEvent};
+use websvc_store::{Clock, JobEvent, NewRunEvent, NewRunSnapshot, RunWebhookEvent};
 use websvc_types::agent::{
     AgentActionEvent, AgentArtifact, AgentArtifactChange, AgentArtifactKind, AgentEvent, AgentEventDetail,
     AgentIdentity, AgentPhase, AgentRole,
 };
 use websvc_types::limits::AGENT_EVENTS_MAX;
-
-use crate::runs::now_ms;
 
 /// Maximum of events that wait for the store. The store has a limit of its own.
 const MAX_PENDING: usize = AGENT_EVENTS_MAX as usize;
@@ -31,6 +29,7 @@ const SOURCES: &str = "sources";
 #[derive(Debug)]
 pub(crate) struct Trace {
     run: String,
+    clock: Clock,
     state: Mutex<State>,
     /// Wakes the writer when there is a new event.
     pub(crate) wakeup: Notify,
@@ -59,9 +58,15 @@ pub(crate) struct Pending {
 
 impl Trace {
     /// Creates the trace of a run that has this number of events.
-    pub(crate) fn new(run: &str, events: u64) -> Self {
+    pub(crate) fn new(run: &str, events: u64, clock: &Clock) -> Self {
         let state = State { sequence: events, ..State::default() };
-        Self { run: run.to_owned(), state: Mutex::new(state), wakeup: Notify::new(), writer: Arc::default() }
+        Self {
+            run: run.to_owned(),
+            clock: clock.clone(),
+            state: Mutex::new(state),
+            wakeup: Notify::new(),
+            writer: Arc::default(),
+        }
     }
 
     /// Sets the data of events that are stored already.
@@ -128,7 +133,7 @@ impl Trace {
             schema_version: 1,
             event_id: Uuid::now_v7().to_string(),
             run_id: self.run.clone(),
-            occurred_at: timestamp(now_ms()),
+            occurred_at: timestamp(self.clock.now_ms()),
             producer_sequence: state.sequence,
             agent: AgentIdentity {
                 id: self.run.clone(),
@@ -288,7 +293,7 @@ mod tests {
 
     #[test]
     fn events_have_the_documented_form() {
-        let trace = Trace::new("run-1", 2);
+        let trace = Trace::new("run-1", 2, &Clock::default());
         trace.add(AgentEventDetail::RunStarted {});
         trace.record(Event::ToolStarted {
             number: 1,
@@ -311,7 +316,7 @@ mod tests {
 
     #[test]
     fn open_sessions_are_those_without_an_end() {
-        let trace = Trace::new("run-1", 0);
+        let trace = Trace::new("run-1", 0, &Clock::default());
         for id in ["one", "two", "three"] {
             trace.record(Event::SessionStarted { id: id.to_owned() });
         }
@@ -323,7 +328,7 @@ mod tests {
 
     #[test]
     fn data_has_a_snapshot_and_the_names_of_its_changed_fields() {
-        let trace = Trace::new("run-1", 0);
+        let trace = Trace::new("run-1", 0, &Clock::default());
         trace.record(Event::DataChanged { data: json!({ "a": 1, "b": 2 }), number: Some(3) });
         trace.record(Event::DataChanged { data: json!({ "a": 1, "b": 3 }), number: None });
         let pending = trace.take();
@@ -342,7 +347,7 @@ mod tests {
 
     #[test]
     fn snapshots_of_a_run_that_another_process_ends_have_new_ids() {
-        let trace = Trace::new("run-1", 7);
+        let trace = Trace::new("run-1", 7, &Clock::default());
         trace.set_data(Some(json!({ "a": 1 })));
         assert_eq!(trace.data(), Some(json!({ "a": 1 })));
         trace.add_data(&json!({ "a": 2 }));
@@ -352,7 +357,7 @@ mod tests {
 
     #[test]
     fn pending_events_are_bounded() {
-        let trace = Trace::new("run-1", 0);
+        let trace = Trace::new("run-1", 0, &Clock::default());
         for _ in 0..MAX_PENDING + 5 {
             trace.record(Event::Reasoning("because".to_owned()));
         }

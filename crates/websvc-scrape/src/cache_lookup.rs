@@ -69,7 +69,7 @@ impl Scraper {
 
     /// Returns the metrics of the page cache.
     pub fn cache_metrics(&self) -> CacheMetrics {
-        self.inner.cache_writer.metrics(self.clock().now_ms())
+        self.inner.cache_writer.metrics(self.now_ms())
     }
 
     /// Returns the limits of the page cache.
@@ -120,6 +120,7 @@ impl Scraper {
         }
         let mut page = entry.page.clone();
         format::mark_cached(&mut page, url, cache::fetched_at(entry.fetched_at_ms)?);
+        page.metadata.scrape_id = Some(self.new_scrape_id());
         Some(page)
     }
 
@@ -230,7 +231,7 @@ impl Scraper {
 
     /// Returns the age of an entry. One from the future was fetched while the clock was ahead, and counts as very old.
     fn age(&self, fetched_at_ms: u64) -> Duration {
-        let now_ms = self.inner.config.clock.now_ms();
+        let now_ms = self.now_ms();
         if fetched_at_ms > now_ms.saturating_add(MAX_LEAD_MS) {
             return Duration::MAX;
         }
@@ -243,7 +244,7 @@ impl Scraper {
         if is_off || page.unverified || page.is_personal() || page.challenge_vendor().is_some() {
             return Ok(FetchedPage { page, store_outcome: StoreOutcome::NotStored });
         }
-        let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
+        let (limits, now_ms) = (self.inner.config.cache, self.now_ms());
         let inner = Arc::clone(&self.inner);
         let storing = self.run_cpu_task(move |store| {
             let stored = inner.cache_writer.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));

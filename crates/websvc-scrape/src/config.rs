@@ -7,7 +7,6 @@ use websvc_browser::Browser;
 use websvc_stage::StageTimes;
 use websvc_store::CacheLimits;
 
-use crate::clock::Clock;
 use crate::documents::DocumentWorkers;
 use crate::proxies::ProxyConfig;
 
@@ -24,8 +23,6 @@ pub struct ScrapeConfig {
     pub output_cache_bytes: u64,
     /// The proxies.
     pub proxies: ProxyConfig,
-    /// The clock that the age of cached pages is computed with.
-    pub clock: Clock,
     /// The configuration of the document workers; with `None` documents are not read.
     pub documents: Option<DocumentWorkers>,
     /// The browser that renders pages whose content scripts create; with `None` no page is rendered. It must use the
@@ -45,7 +42,6 @@ impl Default for ScrapeConfig {
             cache: CacheLimits::default(),
             output_cache_bytes: 32 * 1024 * 1024,
             proxies: ProxyConfig::default(),
-            clock: Clock::default(),
             documents: None,
             browser: None,
             blocklist: Arc::new(Blocklist::bundled()),

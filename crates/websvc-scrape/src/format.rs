@@ -171,7 +171,7 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
     page
 }
 
-/// Updates a cached page for a new request: its source URL, cache state, times and scrape ID.
+/// Updates a cached page for a new request: its source URL, cache state and times.
 pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
     page.elapsed = Duration::ZERO;
@@ -179,7 +179,6 @@ pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timesta
     page.metadata.proxy_used = Some(ProxyUsed::Basic);
     page.metadata.cache_state = Some(WireCacheState::Hit);
     page.metadata.cached_at = Some(fetched_at.to_string());
-    page.metadata.scrape_id = Some(uuid::Uuid::now_v7().to_string());
 }
 
 pub(crate) fn parse(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Document, ScrapeError> {
@@ -370,7 +369,6 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         proxy_used: Some(raw.proxy_used),
         cache_state: Some(cache_state),
         cached_at,
-        scrape_id: Some(uuid::Uuid::now_v7().to_string()),
         error: (!raw.status.is_success()).then(|| format!("the page responded with {}", raw.status)),
         other,
         ..Metadata::default()

@@ -47,7 +47,8 @@ impl Scraper {
             let page = format::format_page(page, converted, &plan, for_index)?;
             Ok(Page { fetched_at_ms, ..page })
         });
-        let page = self.stages().run(Stage::Extract, formatting).await?;
+        let mut page = self.stages().run(Stage::Extract, formatting).await?;
+        page.metadata.scrape_id = Some(self.new_scrape_id());
         if let Some(copy) = copy.filter(|_| page.artifacts.is_none()) {
             self.inner.output_cache.insert(copy, output_key, &page);
         }
@@ -67,6 +68,14 @@ impl Scraper {
             (CacheState::Hit(_), Some(copy)) => unindexed.take(copy, now_ms),
             (CacheState::Hit(_), None) => false,
         }
+    }
+
+    /// Returns the ID of a new scrape. It contains the time, by which other replicas see whether the scrape is recent.
+    pub(crate) fn new_scrape_id(&self) -> String {
+        let now_ms = self.now_ms();
+        let nanos = u32::try_from(now_ms % 1000 * 1_000_000).unwrap_or_default();
+        let time = uuid::Timestamp::from_unix(uuid::NoContext, now_ms / 1000, nanos);
+        uuid::Uuid::new_v7(time).to_string()
     }
 
     /// Waits for the permit of a large page; other pages need none. The blocking task has to own it, because the task

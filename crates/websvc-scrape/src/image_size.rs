@@ -53,7 +53,7 @@ impl Scraper {
     /// [`ScrapeError`]
     pub async fn image_size(&self, url: &Url, deadline: Instant) -> Result<ImageProbe, ScrapeError> {
         let cache_key = key(url);
-        let now_ms = self.clock().now_ms();
+        let now_ms = self.now_ms();
         let cached = self.run_store_read(move |store| Ok(load_size(store, &cache_key, now_ms))).await?;
         if let Some(size) = cached {
             return Ok(ImageProbe { status: StatusCode::OK, retry_after: None, size, from_cache: true });

@@ -10,7 +10,6 @@ mod cache;
 mod cache_lookup;
 mod cache_writer;
 mod challenge;
-mod clock;
 mod config;
 mod crawl_page;
 pub mod date;
@@ -54,7 +53,6 @@ mod visible;
 pub use background_limits::BackgroundLimits;
 pub use browse::RenderArtifacts;
 pub use cache_writer::CacheMetrics;
-pub use clock::Clock;
 pub use config::ScrapeConfig;
 pub use crawl_page::CrawlPage;
 pub use documents::{

@@ -14,7 +14,6 @@ use websvc_store::{
 };
 use websvc_types::Profile;
 
-use crate::clock::Clock;
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
@@ -41,7 +40,6 @@ struct SessionState {
 /// The lease to save a profile, with the task that renews it.
 struct SaveLock {
     store: Store,
-    clock: Clock,
     /// The lease; `None` once it is released.
     lease: Option<ProfileLease>,
     renewal: JoinHandle<()>,
@@ -75,17 +73,17 @@ impl Scraper {
     }
 
     async fn lock_profile(&self, team: &str, name: &str) -> Result<SaveLock, ScrapeError> {
-        let (team, name, clock) = (team.to_owned(), name.to_owned(), self.clock().clone());
+        let (team, name) = (team.to_owned(), name.to_owned());
         let runtime = tokio::runtime::Handle::current();
         // The guard is created in the same task as the lease, so that a cancelled caller does not leak the lease.
         self.run_cpu_task(move |store| {
             let locked = store
-                .lock_profile(&team, &name, clock.now_ms(), LEASE_DURATION)
+                .lock_profile(&team, &name, store.now_ms(), LEASE_DURATION)
                 .map_err(ScrapeError::Store)?;
             match locked {
                 LockProfileOutcome::Leased(lease) => {
-                    let renewal = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
-                    Ok(SaveLock { store: store.clone(), clock, lease: Some(lease), renewal })
+                    let renewal = runtime.spawn(renew(store.clone(), lease.clone()));
+                    Ok(SaveLock { store: store.clone(), lease: Some(lease), renewal })
                 }
                 LockProfileOutcome::Busy { until_ms: _ } => Err(ScrapeError::ProfileLocked { name }),
                 LockProfileOutcome::TooMany => Err(ScrapeError::TooManyProfiles { max: PROFILES_MAX }),
@@ -151,7 +149,7 @@ impl SaveLock {
     }
 
     fn save(&self, lease: &ProfileLease, state: &State) -> Option<String> {
-        match self.store.save_profile(lease, &state.to_bytes(), self.clock.now_ms()) {
+        match self.store.save_profile(lease, &state.to_bytes(), self.store.now_ms()) {
             Ok(SaveProfileOutcome::Saved) => None,
             Ok(SaveProfileOutcome::LeaseLost) => {
                 Some("the profile was deleted in the meantime, and nothing was saved".to_owned())
@@ -189,12 +187,12 @@ fn release(store: &Store, lease: &ProfileLease) {
 }
 
 /// Renews a lease until the task is aborted.
-async fn renew(store: Store, clock: Clock, lease: ProfileLease) {
+async fn renew(store: Store, lease: ProfileLease) {
     loop {
         tokio::time::sleep(RENEWAL_INTERVAL).await;
-        let (store, clock, lease) = (store.clone(), clock.clone(), lease.clone());
+        let (store, lease) = (store.clone(), lease.clone());
         let renewing =
-            tokio::task::spawn_blocking(move || store.renew_profile(&lease, clock.now_ms(), LEASE_DURATION));
+            tokio::task::spawn_blocking(move || store.renew_profile(&lease, store.now_ms(), LEASE_DURATION));
         match renewing.await {
             Ok(Ok(true)) => {}
             // The lost lease is reported when the profile is saved.

@@ -18,7 +18,6 @@ use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_branding, want
 use crate::cache::{self, FetchedPage, StoreOutcome, StoredCopy};
 use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus, with_shared};
 use crate::cache_writer::CacheWriter;
-use crate::clock::Clock;
 use crate::config::ScrapeConfig;
 use crate::crawl_page::{CrawlPage, to_crawl_page};
 use crate::documents::{DocumentReader, ReadOptions};
@@ -110,7 +109,7 @@ impl Scraper {
 
     /// Returns the current time by which the age of pages is measured, in milliseconds since the Unix epoch.
     pub fn now_ms(&self) -> u64 {
-        self.clock().now_ms()
+        self.inner.store.now_ms()
     }
 
     /// Returns the store.
@@ -424,7 +423,7 @@ impl Scraper {
             };
             let converted = self.convert_document(&page, Some(ReadOptions::default()), deadline).await?;
             let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
-            let now_ms = self.clock().now_ms();
+            let now_ms = self.now_ms();
             let extracting = self.run_cpu_task(move |store| {
                 let _permit = permit;
                 let mut crawl_page = CrawlPage { not_modified, ..to_crawl_page(&page, converted.as_ref())? };
@@ -459,10 +458,6 @@ impl Scraper {
             None => page,
         };
         Ok(RevalidatedPage { page, not_modified })
-    }
-
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.inner.config.clock
     }
 
     /// Runs CPU work, or a write to the store, on the blocking pool.

@@ -311,7 +311,7 @@ impl EmbeddedServer {
             stopping.stop().await;
         };
         let (jobs, monitors) = (service.jobs().clone(), service.monitors().clone());
-        let runs = service.runs().clone();
+        let (runs, clock_service) = (service.runs().clone(), service.clone());
         let browser_sessions = service.browser_sessions().clone();
         service.prepare().await;
         let handler = move |request| {
@@ -326,6 +326,7 @@ impl EmbeddedServer {
             never = runs.run() => match never {},
             never = engine.sweep_deleted_teams() => match never {},
             never = engine.sweep_page_snapshots() => match never {},
+            never = clock_service.watch_clock() => match never {},
         };
         jobs.stop().await;
         browser_sessions.shut_down().await;

@@ -31,6 +31,7 @@ use crate::admission::{AdmissionLimits, Admitted};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authenticate::{Authentication, authenticate};
 use crate::authorize::authorize_operation;
+use crate::clock_watch;
 use crate::cors;
 use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
@@ -57,7 +58,7 @@ pub struct ServiceConfig {
     pub artifacts: Artifacts,
     /// The jobs, which continue after their requests were answered. The caller must [run](Jobs::run) them.
     pub jobs: Jobs,
-    /// The limits and the clock of monitors. The caller must [run](websvc_monitor::Monitors::run) the
+    /// The limits of monitors. The caller must [run](websvc_monitor::Monitors::run) the
     /// [monitors](Service::monitors).
     pub monitors: MonitorsConfig,
     /// The limits of agent runs. The caller must [run](websvc_runs::Runs::run) the [runs](Service::runs).
@@ -143,6 +144,11 @@ impl Service {
             );
         }
         self.state.jobs.prepare().await;
+    }
+
+    /// Logs when the clock of the machine begins to differ from the time of the service, and when that ends. Never returns.
+    pub async fn watch_clock(&self) -> std::convert::Infallible {
+        clock_watch::watch(&self.state.store).await
     }
 
     /// Starts the shutdown: from now on `/ready` responds with 503, so that load balancers send no new requests. Then

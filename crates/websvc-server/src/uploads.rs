@@ -24,7 +24,6 @@ pub(crate) use self::open::{TakenUpload, UploadedFile};
 use self::upload_ref::RefSigner;
 pub(crate) use self::upload_ref::{UploadRef, UploadRefError};
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::response::ApiError;
 
 /// The maximum number of concurrent uploads. On the disk they use at most this many times 50 MB.
@@ -108,7 +107,7 @@ impl Uploads {
         store: &Store,
         text: &str,
     ) -> Result<Result<UploadRef, UploadRefError>, ApiError> {
-        Ok(self.signer(store).await?.verify(text, clock::now_ms()))
+        Ok(self.signer(store).await?.verify(text, store.now_ms()))
     }
 
     async fn signer(&self, store: &Store) -> Result<&RefSigner, ApiError> {

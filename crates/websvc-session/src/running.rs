@@ -12,7 +12,7 @@ use websvc_store::{ApiVersion, Usage};
 use crate::active::ActiveSession;
 use crate::metrics::EndReason;
 use crate::model::{SessionBilling, SessionCharge, SessionEnd};
-use crate::sessions::{Inner, now_ms};
+use crate::sessions::Inner;
 
 /// A started session, and what is needed for its end.
 pub(crate) struct RunningSession {
@@ -41,7 +41,9 @@ impl RunningSession {
         }
         let credits = settle(&inner.engine, &session, billing, duration).await;
         let id = session.record.id.clone();
-        if let Err(error) = inner.with_store(move |store| store.end_browser_session(&id, now_ms())).await {
+        if let Err(error) =
+            inner.with_store(move |store| store.end_browser_session(&id, store.now_ms())).await
+        {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "the end of a browser session is not recorded"

@@ -3,7 +3,7 @@
 mod start;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
@@ -203,7 +203,7 @@ impl Sessions {
     ) -> Result<Vec<SessionView>, SessionError> {
         let team = team.to_owned();
         let records = self
-            .read(move |store| store.browser_sessions(&team, status, INTERACT_LIST_MAX, now_ms()))
+            .read(move |store| store.browser_sessions(&team, status, INTERACT_LIST_MAX, store.now_ms()))
             .await?;
         Ok(records.into_iter().map(|record| self.view(record)).collect())
     }
@@ -213,7 +213,7 @@ impl Sessions {
         let session = self.0.registry.active(&record.id).filter(|_| is_active);
         if let Some(session) = &session {
             let idle_ms = u64::try_from(session.idle_for().as_millis()).unwrap_or(u64::MAX);
-            record.active_at_ms = record.active_at_ms.max(now_ms().saturating_sub(idle_ms));
+            record.active_at_ms = record.active_at_ms.max(self.0.store.now_ms().saturating_sub(idle_ms));
         }
         SessionView { record, urls: session.map(|session| session.urls.clone()) }
     }
@@ -247,7 +247,7 @@ impl Sessions {
     /// Records in the store that the client used a session.
     pub(crate) async fn record_use(&self, active: &ActiveSession) {
         let id = active.record.id.clone();
-        if let Err(error) = self.read(move |store| store.touch_browser_session(&id, now_ms())).await {
+        if let Err(error) = self.read(move |store| store.touch_browser_session(&id, store.now_ms())).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "the use of a browser session is not recorded"
@@ -388,9 +388,4 @@ impl Inner {
         // Cannot fail: `self` owns the sender.
         let _ = self.stopping.subscribe().wait_for(|is_stopping| *is_stopping).await;
     }
-}
-
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::clock::now_ms;
+use crate::clock::Clock;
 use crate::database::{Database, Durability, Reader};
 use crate::error::StoreError;
 use crate::key::KeyId;
@@ -103,7 +103,7 @@ impl Store {
 #[derive(Debug)]
 pub(crate) struct Access {
     started: Instant,
-    started_ms: u64,
+    clock: Clock,
     /// The state of the server, if the database is on one. Its watch reads the version then.
     server: Option<Arc<ServerState>>,
     /// Time of the next read of the version, in milliseconds since `started`.
@@ -158,7 +158,7 @@ impl Access {
         let source = Source { reader: database.reader()?, version: None, unsaved_uses: Vec::new() };
         Ok(Self {
             started: Instant::now(),
-            started_ms: now_ms(),
+            clock: database.clock().clone(),
             server: database.server_state().cloned(),
             next_check: AtomicU64::new(0),
             static_keys: RwLock::default(),
@@ -187,13 +187,12 @@ impl Access {
             None if may_read => self.load_key(&hash)?,
             None => return Ok(KeyLookup::Unknown),
         };
-        // The expiry is a time of the wall clock, which is read only for keys that have one.
-        let has_expired =
-            |key: &CachedKey| key.rights.expires_at_ms.is_some() && key.rights.has_expired(now_ms());
-        let Some(key) = key.filter(|key| key.hash.matches(&hash) && !has_expired(key)) else {
+        let now_ms = self.clock.now_ms();
+        let is_valid = |key: &CachedKey| key.hash.matches(&hash) && !key.rights.has_expired(now_ms);
+        let Some(key) = key.filter(|key| is_valid(key)) else {
             return Ok(KeyLookup::Known(None));
         };
-        key.record_use(self.started_ms.saturating_add(now));
+        key.record_use(now_ms);
         Ok(KeyLookup::Known(Some(Box::new(Caller {
             key_id: key.id.clone(),
             team: Arc::clone(&key.team),

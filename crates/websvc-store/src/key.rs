@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
@@ -163,7 +162,7 @@ fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome>
     if let Some(revoked_at_ms) = record.revoked_at_ms {
         return Ok(RevokeOutcome::AlreadyRevoked { revoked_at_ms });
     }
-    let now = now_ms();
+    let now = transaction.now_ms();
     transaction.execute("UPDATE keys SET revoked_at = ?2 WHERE id = ?1", params![id, now])?;
     record.revoked_at_ms = Some(now);
     Ok(RevokeOutcome::Revoked(Box::new(record)))
@@ -191,7 +190,7 @@ fn insert(
             hash.as_bytes(),
             team,
             label,
-            now_ms(),
+            transaction.now_ms(),
             rights.admin,
             rights.scopes_as_stored(),
             rights.formats_as_stored(),

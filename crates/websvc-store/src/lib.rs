@@ -72,6 +72,7 @@ pub use artifact::{ArtifactRecord, ReserveOutcome};
 pub use browser_session::{
     BrowserSessionRecord, BrowserSessionStatus, CreateBrowserSessionOutcome, NewBrowserSession,
 };
+pub use clock::{Clock, HOLD as CLOCK_HOLD, MAX_CLOCK_SKEW};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseUrl, Durability, InvalidDatabaseUrl};
 pub use error::StoreError;

@@ -5,9 +5,8 @@
 
 use std::time::Duration;
 
-use crate::clock::now_ms;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, params};
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
 
 /// The size of a token bucket, and the time in which one token is refilled.
@@ -60,7 +59,7 @@ impl Store {
 }
 
 /// Deletes the buckets of a server that have been full for a while.
-pub(crate) fn trim(connection: &Connection) -> sql::Result<()> {
-    let oldest_us = now_ms().saturating_sub(600_000).saturating_mul(1_000);
-    connection.execute("DELETE FROM rate_buckets WHERE full_at < ?1", params![oldest_us]).map(drop)
+pub(crate) fn trim(transaction: &Transaction<'_>) -> sql::Result<()> {
+    let oldest_us = transaction.now_ms().saturating_sub(600_000).saturating_mul(1_000);
+    transaction.execute("DELETE FROM rate_buckets WHERE full_at < ?1", params![oldest_us]).map(drop)
 }

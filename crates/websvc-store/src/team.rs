@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger;
@@ -268,7 +267,7 @@ pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> sql
     transaction
         .execute(
             "INSERT INTO teams (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            params![name, now_ms()],
+            params![name, transaction.now_ms()],
         )
         .map(|_| ())
 }

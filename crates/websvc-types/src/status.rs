@@ -55,8 +55,8 @@ pub struct ReadinessResponse {
     /// instead, so it does not affect `status`.
     #[serde(default)]
     pub threat: ThreatReadiness,
-    /// Names of the degraded components: those of `checks`, `source:NAME`, `outbox:NAME`, `browser`, `threat`. Empty if
-    /// there are none. The service may be ready although some components are degraded.
+    /// Names of the degraded components: those of `checks`, `source:NAME`, `outbox:NAME`, `browser`, `threat`, `clock`. Empty
+    /// if there are none. The service may be ready although some components are degraded.
     #[serde(default)]
     pub degraded: Vec<String>,
     /// Sinks of audit events. A failing sink gets its events later, so it does not affect `status`.
@@ -66,6 +66,34 @@ pub struct ReadinessResponse {
     /// database is not on a server: then there are no other replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<ForwardingReadiness>,
+    /// Clock of the machine. The service does not depend on it for a time, so it does not affect `status`.
+    #[serde(default)]
+    pub clock: ClockReadiness,
+}
+
+/// Comparison of the clock of the machine with the time of the service.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockReadiness {
+    /// State of the clock.
+    pub state: ClockState,
+    /// Milliseconds by which the clock is ahead; negative if it is behind. Absent unless it is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead_ms: Option<i64>,
+    /// Description of the difference, and what to do. Absent unless the clock is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// State of the clock of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockState {
+    /// The clock differs from the time of the service by at most 5 seconds.
+    #[default]
+    Ok,
+    /// The clock differs from that of the database, or was set a moment ago.
+    Wrong,
 }
 
 /// State of the requests that other replicas pass on to this one, such as those for its browser sessions.

@@ -20,6 +20,8 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 pub struct WebhookRequest {
     /// The ID, by which the receiver detects repeated deliveries.
     pub id: String,
+    /// The time of the signature. Receivers refuse requests that are too old by their clocks.
+    pub sent_at: Timestamp,
     /// The body, which is JSON.
     pub body: Bytes,
     /// Additional headers. Headers of the signature take precedence.
@@ -61,8 +63,8 @@ pub async fn post(
     secret: &SigningSecret,
     request: WebhookRequest,
 ) -> Result<u16, PostError> {
-    let WebhookRequest { id, body, headers, timeout } = request;
-    let timestamp = Timestamp::now().as_second();
+    let WebhookRequest { id, sent_at, body, headers, timeout } = request;
+    let timestamp = sent_at.as_second();
     let signature = secret.sign(&id, timestamp, &body);
     let value =
         |text: &str| HeaderValue::from_str(text).map_err(|_| PostError::Unreachable("a header is not valid"));

@@ -63,6 +63,7 @@ impl WebhookSink {
         let message = WebhookRequest {
             // The same ID for the same events, so that the receiver recognizes a repeated batch.
             id: format!("msg_{}", hex(&Sha256::digest(body)[..16])),
+            sent_at: jiff::Timestamp::now(),
             body: body.clone(),
             headers: HeaderMap::new(),
             timeout: TIMEOUT,

@@ -42,6 +42,5 @@ pub(crate) fn monitors_config(config: &Config) -> Result<MonitorsConfig> {
         search_check_timeout: default.search_check_timeout.min(check_timeout),
         mail: mail_settings(config)?,
         messages,
-        ..default
     })
 }

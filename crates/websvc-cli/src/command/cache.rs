@@ -6,7 +6,6 @@ use serde_json::json;
 use websvc_store::{CacheSize, Store};
 use websvc_types::counted;
 
-use super::now_ms;
 use crate::CommandContext;
 use crate::app::{self, cache_limits};
 use crate::args::{CacheCommand, Purge};
@@ -54,11 +53,11 @@ fn remove(store: &Store, context: &CommandContext, purge: &Purge) -> Result<u64>
     if let Some(days) = purge.older_than_days {
         let mut limits = cache_limits(&context.config);
         limits.max_age = std::time::Duration::from_secs(days.saturating_mul(86_400));
-        removed += store.evict_pages(&limits, now_ms())?;
+        removed += store.evict_pages(&limits, store.now_ms())?;
     }
     if purge.all {
         let limits = websvc_store::CacheLimits { max_bytes: 0, ..cache_limits(&context.config) };
-        removed += store.evict_pages(&limits, now_ms())?;
+        removed += store.evict_pages(&limits, store.now_ms())?;
     }
     Ok(removed)
 }

@@ -16,7 +16,7 @@ pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
     match keys {
         KeysCommand::Create(arguments) => {
             let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);
-            let now = Timestamp::now();
+            let now = store.clock().now();
             let key = store.create_key_with(&team, &label, &rights(arguments, now)?)?;
             if !json {
                 return output::line(key.secret.expose());
@@ -26,11 +26,11 @@ pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
             row["key"] = key.secret.expose().into();
             output::json(&row)
         }
-        KeysCommand::List { json } => list(&store.list_keys()?, Timestamp::now(), json),
+        KeysCommand::List { json } => list(&store.list_keys()?, store.clock().now(), json),
         KeysCommand::Revoke { id, json } => {
             let key = store.revoke_key(&id)?;
             if json {
-                return output::json(&row(&key, unix_ms(Timestamp::now())?));
+                return output::json(&row(&key, unix_ms(store.clock().now())?));
             }
             output::line(&format!("revoked {} of team {}", key.id, key.team))
         }

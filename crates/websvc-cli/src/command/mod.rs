@@ -54,8 +54,3 @@ pub(crate) use teams::teams;
 pub(crate) use threat::threat;
 pub(crate) use usage::usage;
 pub(crate) use webhooks::webhooks;
-
-/// Returns the time in milliseconds since the Unix epoch.
-fn now_ms() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
-}

@@ -16,7 +16,6 @@ use websvc_stage::TraceCounters;
 use websvc_store::{StaticKeys, Store};
 use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles};
 
-use super::now_ms;
 use crate::allocator;
 use crate::app::{self, App, IndexMode};
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
@@ -145,7 +144,7 @@ impl Running {
     /// Removes the cached pages that expired while the service was stopped. Storing a page removes later ones.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
         let (store, limits) = (self.store().clone(), app::cache_limits(config));
-        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms())).await??;
+        tokio::task::spawn_blocking(move || store.evict_pages(&limits, store.now_ms())).await??;
         Ok(())
     }
 
@@ -161,7 +160,7 @@ impl Running {
     /// Serves until `stop` completes, finishes the requests in flight and closes the index.
     pub(crate) async fn run(self, stop: BoxFuture<'static, ()>) -> Result<()> {
         let Self { server, metrics, service, app, audit } = self;
-        let (stopping, metrics_service) = (service.clone(), service.clone());
+        let (stopping, metrics_service, clock_service) = (service.clone(), service.clone(), service.clone());
         let stop = async move {
             stop.await;
             tracing::info!("stopping");
@@ -187,6 +186,7 @@ impl Running {
                 never = app.engine.sweep_deleted_teams() => match never {},
                 never = app.engine.write_waiting_pages() => match never {},
                 never = app.engine.sweep_page_snapshots() => match never {},
+                never = clock_service.watch_clock() => match never {},
                 never = serve_metrics(metrics, metrics_service) => match never {},
             };
             browser_sessions.shut_down().await;

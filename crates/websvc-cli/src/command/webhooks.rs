@@ -9,7 +9,6 @@ use websvc_store::{DeadLetter, DeadLetterFilter};
 use websvc_webhook::redact_url;
 
 use super::keys::time;
-use super::now_ms;
 use crate::CommandContext;
 use crate::app;
 use crate::args::WebhooksCommand;
@@ -33,7 +32,7 @@ pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Re
         }
         WebhooksCommand::Retry { id, all: _, team, json } => {
             let filter = DeadLetterFilter { team, sources: None, id: id.clone() };
-            let count = store.retry_dead_letters(&filter, now_ms())?;
+            let count = store.retry_dead_letters(&filter, store.now_ms())?;
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
             }

@@ -45,7 +45,6 @@ impl Default for Monitor {
             search_check_timeout: _,
             mail: _,
             messages: _,
-            clock: _,
         } = MonitorsConfig::default();
         let minutes = |seconds: u64| NonZeroU64::new(seconds / 60).unwrap_or(NonZeroU64::MIN);
         Self {

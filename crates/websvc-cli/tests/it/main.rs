@@ -27,6 +27,7 @@ mod browser_sessions;
 mod cache;
 mod canary;
 mod change_tracking;
+mod clock;
 mod cluster;
 mod corpus;
 mod crash;

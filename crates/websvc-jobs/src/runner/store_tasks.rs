@@ -10,7 +10,7 @@ use websvc_store::{JobLease, JobState, OwnedJobs};
 
 use super::{PageTask, Runner, STORE_RETRY_DELAY, SWEEP_INTERVAL, log_failure};
 use crate::active::{ActiveJob, JobContext, JobStartError};
-use crate::jobs::{JobsError, now_ms};
+use crate::jobs::JobsError;
 use crate::page::{self, PageDisposition, PageReport};
 
 /// URLs of a job that one transaction leases.
@@ -138,7 +138,7 @@ impl Runner {
             self.store.is_sweeping = true;
             let jobs = self.jobs.clone();
             self.store.tasks.spawn(async move {
-                let sweep = jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms()));
+                let sweep = jobs.with_store(|store, config| store.sweep_jobs(&config.limits, store.now_ms()));
                 StoreEvent::Swept(sweep.await)
             });
         }
@@ -189,8 +189,9 @@ impl Runner {
         self.store.busy.insert(number);
         let jobs = self.jobs.clone();
         self.store.tasks.spawn(async move {
-            let lease = jobs
-                .with_store(move |store, _| store.lease_job_urls(number, LEASE_BATCH, now_ms(), LEASE_TTL));
+            let lease = jobs.with_store(move |store, _| {
+                store.lease_job_urls(number, LEASE_BATCH, store.now_ms(), LEASE_TTL)
+            });
             StoreEvent::Leased(number, lease.await)
         });
     }
@@ -200,8 +201,9 @@ impl Runner {
         self.remove(number);
         let jobs = self.jobs.clone();
         self.store.tasks.spawn(async move {
-            let fail = jobs
-                .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()));
+            let fail = jobs.with_store(move |store, config| {
+                store.fail_job(number, &reason, &config.limits, store.now_ms())
+            });
             StoreEvent::Failed(number, fail.await)
         });
     }

@@ -12,7 +12,7 @@ use super::WebhookConfig;
 use super::send::attempt;
 use super::sweep::sweep;
 use crate::fair_queue::FairQueue;
-use crate::jobs::{Jobs, JobsError, now_ms};
+use crate::jobs::{Jobs, JobsError};
 
 /// Interval at which the store is read for events that another process made pending.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -121,7 +121,7 @@ impl DeliveryScheduler {
 
     /// Reads the webhooks that have due events.
     async fn read_queues(&mut self) -> Result<(), JobsError> {
-        let now_ms = now_ms();
+        let now_ms = self.jobs.inner.store.now_ms();
         let (queues, next_due_ms) = self
             .jobs
             .with_store(move |store, _| {
@@ -185,7 +185,7 @@ impl DeliveryScheduler {
             .filter(|delivery| delivery.queue.webhook == webhook)
             .map(|delivery| delivery.event.number)
             .collect();
-        let now_ms = now_ms();
+        let now_ms = self.jobs.inner.store.now_ms();
         let events: VecDeque<DueWebhook> = self
             .jobs
             .with_store(move |store, _| store.due_webhooks(webhook, now_ms, &in_flight, READ_AHEAD))

@@ -9,7 +9,7 @@ use websvc_store::{DeliveryOutcome, StoreError, WebhookAttempt, WebhookDelivery}
 use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
 
 use super::body::body;
-use crate::jobs::{Jobs, JobsError, now_ms};
+use crate::jobs::{Jobs, JobsError};
 
 /// The HMAC of the body alone, as Firecrawl sends it.
 const BODY_SIGNATURE: HeaderName = HeaderName::from_static("x-firecrawl-signature");
@@ -77,7 +77,7 @@ async fn record(jobs: &Jobs, attempt: WebhookAttempt) -> Result<(), JobsError> {
     jobs.run_blocking(move |inner| {
         inner.webhook_attempts.write(0, attempt, |attempts| {
             let record =
-                |attempts: &[WebhookAttempt]| inner.store.record_webhook_attempts(attempts, now_ms());
+                |attempts: &[WebhookAttempt]| inner.store.record_webhook_attempts(attempts, inner.store.now_ms());
             match record(&attempts) {
                 Ok(()) => attempts.iter().map(|_| Ok(())).collect(),
                 Err(error) if attempts.len() == 1 => vec![Err(error)],
@@ -102,6 +102,7 @@ async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<
     headers.insert(BODY_SIGNATURE, signature);
     let request = WebhookRequest {
         id: delivery.id.clone(),
+        sent_at: jobs.inner.store.clock().now(),
         body: body.into(),
         headers,
         timeout: jobs.inner.config.webhooks.timeout,
@@ -143,12 +144,13 @@ fn next_step(jobs: &Jobs, previous: u32, sent: Result<(), DeliveryError>) -> Del
     let config = &jobs.inner.config.webhooks;
     let attempts = previous.saturating_add(1);
     let retry_at_ms = (!is_permanent && attempts < config.max_attempts)
-        .then(|| ms_after(config.backoff.delay(attempts, retry_after)));
-    DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms: ms_after(config.retention) }
+        .then(|| ms_after(jobs, config.backoff.delay(attempts, retry_after)));
+    DeliveryOutcome::Failed { status, error, retry_at_ms, expires_at_ms: ms_after(jobs, config.retention) }
 }
 
-fn ms_after(delay: Duration) -> u64 {
-    now_ms().saturating_add(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)).min(i64::MAX as u64)
+fn ms_after(jobs: &Jobs, delay: Duration) -> u64 {
+    let now_ms = jobs.inner.store.now_ms();
+    now_ms.saturating_add(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)).min(i64::MAX as u64)
 }
 
 /// Counts and logs an attempt, without URL and headers.

@@ -1,6 +1,6 @@
 //! Removal of events that are no longer delivered.
 
-use crate::jobs::{Jobs, JobsError, now_ms};
+use crate::jobs::{Jobs, JobsError};
 
 /// Drops the pending events of cancelled jobs, and makes dead letters of events that were pending for too long.
 ///
@@ -10,7 +10,7 @@ pub(super) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
     let mut expired = 0;
     loop {
         let report = jobs
-            .with_store(|store, config| store.sweep_webhooks(config.webhooks.retention, now_ms()))
+            .with_store(|store, config| store.sweep_webhooks(config.webhooks.retention, store.now_ms()))
             .await?;
         expired += report.expired;
         jobs.inner.webhook_counters.record_dead_letters(report.expired);

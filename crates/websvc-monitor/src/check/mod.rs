@@ -151,7 +151,7 @@ pub(crate) async fn fail(
         notifications: deliveries.encode(),
         has_messages,
     };
-    let (number, now_ms) = (record.number, monitors.config().clock.now_ms());
+    let (number, now_ms) = (record.number, monitors.inner.store.now_ms());
     let until_ms = now_ms.saturating_add(DEFAULT_RETENTION_DAYS * DAY_MS);
     monitors.run_blocking(move |inner| inner.finish_check(number, &finished, until_ms)).await?;
     monitors.inner.jobs.notify_webhooks();
@@ -328,7 +328,7 @@ impl CheckRun {
     }
 
     pub(crate) fn now_ms(&self) -> u64 {
-        self.monitors.config().clock.now_ms()
+        self.monitors.inner.store.now_ms()
     }
 
     /// Leaves a check on which this process may not work any more. If it has ended or was deleted, its jobs end too;

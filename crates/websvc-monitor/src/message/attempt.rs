@@ -8,10 +8,10 @@ use websvc_webhook::{PostError, post_json};
 
 use super::compose::{Composed, compose};
 use super::metrics::CountedOutcome;
-use crate::clock::to_ms;
 use crate::error::MonitorsError;
 use crate::monitors::Monitors;
 use crate::notification::Deliveries;
+use crate::time::to_ms;
 
 /// Maximum of attempts that may have sent the message without a record of it: at most one duplicate is sent.
 const MAX_UNCERTAIN: u32 = 2;
@@ -88,7 +88,7 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
         let text = "the delivery was interrupted twice; the message may have been sent";
         return Ok(Attempt::Failed(SendFailure::permanent(text)));
     }
-    let age_ms = config.clock.now_ms().saturating_sub(message.created_at_ms);
+    let age_ms = monitors.inner.store.now_ms().saturating_sub(message.created_at_ms);
     if message.kind != MessageKind::Confirmation && u128::from(age_ms) > config.messages.max_age.as_millis() {
         return Ok(Attempt::Failed(SendFailure::permanent("the message waited for too long")));
     }
@@ -140,7 +140,7 @@ async fn is_permitted(
     let (message, hash) = (message.clone(), address.mailbox_hash());
     let permit = monitors
         .run_blocking(move |inner| {
-            let (limits, now_ms) = (&inner.config.messages.confirmations, inner.config.clock.now_ms());
+            let (limits, now_ms) = (&inner.config.messages.confirmations, inner.store.now_ms());
             Ok(inner.store.permit_confirmation(&message, &hash, limits, now_ms)?)
         })
         .await?;
@@ -189,7 +189,7 @@ async fn record(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) 
     loop {
         let (owned, error) = (message.clone(), error.clone());
         let recording = monitors.run_blocking(move |inner| {
-            let now_ms = inner.config.clock.now_ms();
+            let now_ms = inner.store.now_ms();
             let change = |json: &str| changed(json, owned.kind, outcome, error.as_deref());
             Ok(inner.store.record_message_outcome(&owned, outcome, change, now_ms)?)
         });
@@ -241,7 +241,7 @@ fn recorded(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) -> O
         return Some(Recorded { outcome, counted, error: Some(error) });
     }
     let delay = config.backoff.delay(message.attempts, retry_after);
-    let due = monitors.config().clock.now().checked_add(delay);
+    let due = monitors.inner.store.clock().now().checked_add(delay);
     let due_at_ms = to_ms(due.unwrap_or(jiff::Timestamp::MAX));
     let (outcome, counted) = (MessageOutcome::Retry { due_at_ms, is_uncertain }, CountedOutcome::Retried);
     Some(Recorded { outcome, counted, error: Some(error) })

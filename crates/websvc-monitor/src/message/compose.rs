@@ -9,7 +9,6 @@ use websvc_store::{LinkAction, MessageRecord, MonitorRecord, RecipientRecord, Re
 use websvc_types::monitor::EmailNotification;
 use websvc_validate::MonitorDefinition;
 
-use crate::clock::from_ms;
 use crate::config::MailSettings;
 use crate::error::MonitorsError;
 use crate::monitors::Inner;
@@ -17,6 +16,7 @@ use crate::notification::{enabled_email, enabled_slack};
 use crate::report::{MAX_PAGES_BYTES, check_report};
 use crate::stored::StoredDefinition;
 use crate::subscription::{addresses, link_url};
+use crate::time::from_ms;
 
 /// A message that is ready to be sent.
 pub(super) enum Composed {

@@ -53,7 +53,7 @@ pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
 
 /// Enqueues the messages of a check. Blocks.
 fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, MonitorsError> {
-    let now_ms = inner.config.clock.now_ms();
+    let now_ms = inner.store.now_ms();
     let Some(record) = check(inner, message)? else {
         inner.store.record_message_outcome(message, MessageOutcome::Dropped, str::to_owned, now_ms)?;
         return Ok(Expansion::Done);
@@ -116,7 +116,7 @@ fn confirmed(
     recipients.retain(is_named);
     if recipients.len() < addresses.len() {
         let missing = new_recipients(inner, definition)?;
-        inner.store.add_recipients(record.monitor, &missing, inner.config.clock.now_ms())?;
+        inner.store.add_recipients(record.monitor, &missing, inner.store.now_ms())?;
     }
     recipients.retain(|recipient| recipient.status == RecipientStatus::Confirmed);
     Ok(recipients)

@@ -72,7 +72,7 @@ impl Sender {
             return Ok(());
         }
         let claiming = self.monitors.run_blocking(move |inner| {
-            let now_ms = inner.config.clock.now_ms();
+            let now_ms = inner.store.now_ms();
             Ok(inner.store.claim_messages(kinds, free, now_ms)?)
         });
         for message in claiming.await? {

@@ -9,10 +9,10 @@ use uuid::Uuid;
 use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_jobs::{Jobs, JobsConfig};
-use websvc_monitor::{Clock, CreateOutcome, Monitors, MonitorsConfig};
+use websvc_monitor::{CreateOutcome, Monitors, MonitorsConfig};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_stage::Distribution;
-use websvc_store::{CheckRecord, CheckStatus, CheckTrigger, MonitorRecord, SnapshotLimits, Store};
+use websvc_store::{CheckRecord, CheckStatus, CheckTrigger, Clock, MonitorRecord, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
 use websvc_threat::Classifier;
 use websvc_types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
@@ -63,9 +63,8 @@ impl Running {
             media: websvc_engine::MediaTools::Off,
         });
         let jobs = Jobs::new(&engine, store.clone(), artifacts, JobsConfig::default());
-        let clock = Clock::default();
-        let config = MonitorsConfig { clock: clock.clone(), ..MonitorsConfig::default() };
-        let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), config);
+        let clock = store.clock().clone();
+        let monitors = Monitors::new(&engine, store.clone(), jobs.clone(), MonitorsConfig::default());
         let mut running = Self { monitors, store, clock, delay_ms, tasks: Vec::new(), _web: web, _dir: dir };
         running.tasks.push(tokio::spawn(async move { match jobs.run().await {} }));
         running.run_monitors();

@@ -26,7 +26,7 @@ use crate::budget::Budget;
 use crate::credits::{TeamCredits, hold_first};
 use crate::end::{Counts, Ending, RunCharge, end, event_json, finish as finish_run, settlement};
 use crate::error::RunsError;
-use crate::runs::{Inner, Runs, now_ms};
+use crate::runs::{Inner, Runs};
 use crate::trace::Trace;
 pub(crate) use budget::{least_extract_credits, max_credits};
 use header_hosts::HeaderHosts;
@@ -90,12 +90,12 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
 
 async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
     let number = record.number;
-    if !runs.with_store(move |store, _| store.begin_run(number, now_ms())).await? {
+    if !runs.with_store(move |store, _| store.begin_run(number, store.now_ms())).await? {
         return Ok(());
     }
     let started = vec![RunWebhookEvent { event: JobEvent::RunStarted, data: String::new() }];
     runs.with_store(move |store, config| {
-        store.add_run_events(number, Vec::new(), started, &config.limits, now_ms())
+        store.add_run_events(number, Vec::new(), started, &config.limits, store.now_ms())
     })
     .await?;
     runs.inner.jobs.notify_webhooks();
@@ -108,7 +108,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
         result = Box::pin(work(runs, record, preparation)) => result,
         // The run was cancelled or deleted, or belongs to another process.
         () = wait_cancelled(cancelled) => {
-            let trace = Trace::new(&record.id, record.events);
+            let trace = Trace::new(&record.id, record.events, runs.inner.store.clock());
             end(runs, record, &trace, Ending::cancelled(), None).await
         }
     }

@@ -1,13 +1,10 @@
 //! The fixture of the tests: a scraper over a loopback web, with a clock that only the test advances.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
-use websvc_scrape::{Clock, Page, ProxyConfig, ScrapeConfig, ScrapeError, Scraper};
+use websvc_scrape::{Page, ProxyConfig, ScrapeConfig, ScrapeError, Scraper};
 use websvc_store::Store;
 use websvc_testkit::TestWeb;
 use websvc_transport::{Client, Proxy};
@@ -18,7 +15,6 @@ pub(crate) struct Fixture {
     pub(crate) web: TestWeb,
     pub(crate) scraper: Scraper,
     pub(crate) store: Store,
-    now_ms: Arc<AtomicI64>,
     _directory: TempDir,
 }
 
@@ -41,18 +37,16 @@ impl Fixture {
     fn build(web: TestWeb, client: Client, change: impl FnOnce(&mut ScrapeConfig)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
-        let now_ms = Arc::new(AtomicI64::new(1_700_000_000_000));
-        let clock_ms = Arc::clone(&now_ms);
-        let clock = Clock::new(move || Timestamp::from_millisecond(clock_ms.load(SeqCst)).unwrap());
-        let mut config = ScrapeConfig { clock, ..ScrapeConfig::default() };
+        store.clock().stop_at(1_700_000_000_000);
+        let mut config = ScrapeConfig::default();
         change(&mut config);
         let scraper = Scraper::new(client, store.clone(), config);
-        Self { web, scraper, store, now_ms, _directory: directory }
+        Self { web, scraper, store, _directory: directory }
     }
 
     /// Advances the clock.
     pub(crate) fn advance(&self, time: Duration) {
-        self.now_ms.fetch_add(i64::try_from(time.as_millis()).unwrap(), SeqCst);
+        self.store.clock().advance(time);
     }
 
     /// Scrapes a page with these options.

@@ -8,7 +8,6 @@ use websvc_session::{SessionUrls, SessionView};
 use websvc_store::{BrowserSessionRecord, BrowserSessionStatus};
 
 use crate::authorize::authorize_operation;
-use crate::clock::now_ms;
 use crate::handler::BrowserOperation;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::route::Operation;
@@ -57,7 +56,7 @@ pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, A
         let credits = sessions.credits_so_far(&view);
         row(view, credits)
     });
-    Ok(json(StatusCode::OK, &SessionList { now: now_ms(), sessions: rows.collect() }))
+    Ok(json(StatusCode::OK, &SessionList { now: context.state.store.now_ms(), sessions: rows.collect() }))
 }
 
 fn row(view: SessionView, credits: Option<u64>) -> SessionRow {

@@ -9,7 +9,6 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use super::{read, run_on_store, success};
-use crate::clock;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -70,12 +69,12 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn rights(&self) -> Result<KeyRights, ApiError> {
+    fn rights(&self, now_ms: u64) -> Result<KeyRights, ApiError> {
         let scopes = self.scopes.iter().flatten().map(|scope| scope.parse::<KeyScope>());
         let scopes = scopes
             .collect::<Result<_, _>>()
             .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: scopes: {error}")))?;
-        let expires_at_ms = |days: NonZeroU32| clock::now_ms() + u64::from(days.get()) * 86_400_000;
+        let expires_at_ms = |days: NonZeroU32| now_ms + u64::from(days.get()) * 86_400_000;
         Ok(KeyRights {
             admin: self.admin,
             scopes: self.scopes.is_some().then_some(scopes),
@@ -92,7 +91,7 @@ pub(super) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let new_key: NewKey = read(request)?;
     context.trail.set_target(|| format!("team {}", new_key.team));
-    let rights = new_key.rights()?;
+    let rights = new_key.rights(context.state.store.now_ms())?;
     let store = context.state.store.clone();
     let team = new_key.team.clone();
     let key = run_on_store(move || store.create_key_with(&new_key.team, &new_key.name, &rights)).await?;

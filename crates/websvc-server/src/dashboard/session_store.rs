@@ -9,7 +9,6 @@ use parking_lot::Mutex;
 use websvc_store::{DashboardSession, Store, StoreError};
 
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::response::ApiError;
 
 /// The lifetime of a session.
@@ -55,7 +54,7 @@ impl SessionStore {
         match self {
             Self::Memory(sessions) => sessions.start(cookie, session, Instant::now()),
             Self::Shared(store) => {
-                let now_ms = clock::now_ms();
+                let now_ms = store.now_ms();
                 let Session { key, token } = session;
                 let expires_at_ms =
                     now_ms.saturating_add(u64::try_from(SESSION_TTL.as_millis()).unwrap_or(u64::MAX));
@@ -79,7 +78,7 @@ impl SessionStore {
             Self::Shared(store) => {
                 let cookie = cookie.to_owned();
                 let session =
-                    run_on(store, move |store| store.dashboard_session(&cookie, clock::now_ms())).await?;
+                    run_on(store, move |store| store.dashboard_session(&cookie, store.now_ms())).await?;
                 Ok(session.map(|DashboardSession { key, csrf_token, expires_at_ms: _ }| Session {
                     key,
                     token: csrf_token,

@@ -14,7 +14,6 @@ use websvc_types::status::ReadinessResponse;
 
 use super::run_on_store;
 use crate::admission::AdmissionMetrics;
-use crate::clock::{now_ms, unix_ms};
 use crate::crawl_progress::CrawlProgressEntry;
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
@@ -147,6 +146,7 @@ struct ThreatState {
 /// `GET /dashboard/system`.
 pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let store = context.state.store.clone();
+    let now_ms = store.now_ms();
     let size = run_on_store(move || store.cache_size()).await?;
     let engine = &context.state.engine;
     let index = index_size(engine).await?;
@@ -156,10 +156,10 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
     let system = System {
         version: env!("CARGO_PKG_VERSION"),
         started_at: context.state.started_at_ms,
-        now: now_ms(),
+        now: now_ms,
         readiness,
         requests: requests(&context.state.admission.metrics()),
-        sources: engine.source_metrics().into_iter().map(source).collect(),
+        sources: engine.source_metrics().into_iter().map(|metrics| source(metrics, now_ms)).collect(),
         index,
         crawls,
         cache: cache(context, size),
@@ -196,12 +196,14 @@ fn requests(metrics: &AdmissionMetrics) -> RequestState {
     }
 }
 
-fn source(metrics: SourceMetrics) -> SourceHealth {
+fn source(metrics: SourceMetrics, now_ms: u64) -> SourceHealth {
     let total = metrics.latency_counts.last().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     let mean_ms = (total > 0).then(|| metrics.total_us as f64 / 1000.0 / total as f64);
-    let last_failure =
-        metrics.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
+    let last_failure = metrics.last_failure.map(|(at, failure)| {
+        let age_ms = u64::try_from(at.elapsed().unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
+        LastFailure { at: now_ms.saturating_sub(age_ms), reason: failure.name() }
+    });
     SourceHealth {
         name: metrics.name,
         answered: metrics.results + metrics.empty,
@@ -223,7 +225,7 @@ fn p95(counts: &[u64]) -> Option<u64> {
 /// Returns the jobs of all teams, without those of teams with zero data retention, and without the names of anonymous
 /// teams.
 async fn jobs(context: &RequestContext<'_>) -> Result<Vec<CrawlState>, ApiError> {
-    let now_ms = now_ms();
+    let now_ms = context.state.store.now_ms();
     let recent = context.state.jobs.recent(now_ms.saturating_sub(LISTED_AFTER_END_MS), MAX_JOBS).await;
     let recent = recent.map_err(|error| ApiError::internal(&error, "the jobs could not be read"))?;
     let store = context.state.store.clone();

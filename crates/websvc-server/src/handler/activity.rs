@@ -18,7 +18,6 @@ use websvc_types::limits::{
 use super::query;
 use crate::authorize::authorize;
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -65,7 +64,7 @@ pub(crate) async fn team_activity(
     let ListRequest { endpoint, limit, cursor } = ListRequest::parse(query)?;
     let filter = filter(endpoint, context.caller.as_ref());
     let (store, team) = (context.state.store.clone(), context.team_name().to_owned());
-    let since_ms = clock::now_ms().saturating_sub(ACTIVITY_WINDOW_S * 1_000);
+    let since_ms = store.now_ms().saturating_sub(ACTIVITY_WINDOW_S * 1_000);
     let page = run_blocking(move || store.activity_log(&team, &filter, since_ms, cursor, limit))
         .await?
         .map_err(|error| ApiError::internal(&error, "the activity could not be read"))?;

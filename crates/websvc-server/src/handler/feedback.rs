@@ -17,7 +17,6 @@ use websvc_validate::{Checked, read_feedback, read_search_feedback};
 use super::body;
 use crate::authorize::authorize;
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -108,7 +107,7 @@ async fn submit(context: &RequestContext<'_>, submission: Submission) -> Result<
         content,
     };
     let store = context.state.store.clone();
-    let outcome = run_blocking(move || put(&store, endpoint, new, clock::now_ms()))
+    let outcome = run_blocking(move || put(&store, endpoint, new, store.now_ms()))
         .await?
         .map_err(|error| ApiError::internal(&error, "the feedback could not be stored"))?;
     let (feedback_id, already_submitted) = match outcome {

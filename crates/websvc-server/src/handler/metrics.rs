@@ -34,6 +34,9 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     let mut out = Metrics::default();
     let build_info = out.family("websvc_build_info", MetricKind::Gauge, "The version of the service.");
     build_info.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    let help =
+        "How far the clock of this machine is ahead of the time of the service; negative if it is behind.";
+    out.gauge("websvc_clock_skew_seconds", help, seconds(state.store.clock().skew_ms()));
     sources(&mut out, &engine.source_metrics());
     let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
     mirrors(&mut out, &mirror_metrics);
@@ -82,6 +85,12 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     }
     let body = Body::from(out.write(RENAMES));
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
+}
+
+/// Returns milliseconds in seconds.
+#[expect(clippy::cast_precision_loss, reason = "a difference of two times is far below 2^53 ms")]
+fn seconds(ms: i64) -> f64 {
+    ms as f64 / 1000.0
 }
 
 fn media(out: &mut Metrics, metrics: &MediaMetrics) {

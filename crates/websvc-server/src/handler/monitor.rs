@@ -300,8 +300,7 @@ fn other_version() -> ApiError {
 
 /// Returns the current time of the schedules, and the minimum time between two checks.
 fn clock(context: &RequestContext<'_>) -> (jiff::Timestamp, std::time::Duration) {
-    let config = context.state.monitors.config();
-    (config.clock.now(), config.min_interval)
+    (context.state.store.clock().now(), context.state.monitors.config().min_interval)
 }
 
 /// Returns the monitor that a request names.

@@ -10,12 +10,14 @@ use websvc_engine::{NO_PAGES, OutboxStatus, SearchSource, SourceHealth};
 use websvc_store::{Store, StoreFault};
 use websvc_threat::ScannerHealth;
 use websvc_types::status::{
-    AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, ForwardingReadiness,
-    ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks, ReadinessResponse,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, ClockState, ComponentStatus,
+    ForwardingReadiness, ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks,
+    ReadinessResponse,
     ReadinessStatus, RootResponse, SourceReadiness, SourceState, ThreatReadiness, ThreatState,
 };
 
 use super::compressed::{Compressed, compressed};
+use crate::clock_watch;
 use crate::dashboard;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -64,25 +66,26 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
         state.engine.mirrors().iter().map(|mirror| outbox(mirror.name(), mirror.status())).collect();
     let browser = scraper.configured_browser().map_or_else(BrowserReadiness::default, browser);
     let threat = threat(state.engine.threat().health());
-    let degraded = degraded(&checks, &sources, &outboxes, &browser, &threat);
+    let clock = clock_watch::readiness(&state.store);
+    let mut degraded = degraded(&checks, &sources, &outboxes, &browser, &threat);
+    degraded.extend((clock.state != ClockState::Ok).then(|| "clock".to_owned()));
     let audit = state.audit.as_ref().map_or_else(Vec::new, audit);
     let forwarding = state.forwarding.is_on().then(|| forwarding(state.forwarding.off_reason()));
     let reason = fault.map(|fault| fault.to_string());
-    (
-        code,
-        ReadinessResponse {
-            status,
-            reason,
-            checks,
-            sources,
-            outboxes,
-            browser,
-            threat,
-            degraded,
-            audit,
-            forwarding,
-        },
-    )
+    let readiness = ReadinessResponse {
+        status,
+        reason,
+        checks,
+        sources,
+        outboxes,
+        browser,
+        threat,
+        degraded,
+        audit,
+        forwarding,
+        clock,
+    };
+    (code, readiness)
 }
 
 /// Returns whether the store can be read, and its fault. That of a server is known: a probe that did not respond would

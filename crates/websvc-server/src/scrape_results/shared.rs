@@ -9,7 +9,6 @@ use websvc_store::{ScrapeResult, Store};
 use super::RETENTION;
 use super::writer::{ResultWriteMetrics, ResultWriter};
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::response::ApiError;
 
 /// The pauses between the lookups of a result that another process may still be writing: 500 ms in total.
@@ -36,7 +35,7 @@ impl SharedResults {
         self.writer.write(ScrapeResult {
             id: id.to_string(),
             team: team.to_owned(),
-            expires_at_ms: clock::now_ms().saturating_add(lifetime_ms),
+            expires_at_ms: self.store.now_ms().saturating_add(lifetime_ms),
             body: compressed,
         });
     }
@@ -47,7 +46,7 @@ impl SharedResults {
     /// # Errors
     /// 503 or 500 if the database cannot be read.
     pub(super) async fn find(&self, id: Uuid, team: &str) -> Result<Option<Bytes>, ApiError> {
-        let delays: &[u64] = if is_recent(id, clock::now_ms()) { &RETRY_DELAYS_MS } else { &[] };
+        let delays: &[u64] = if is_recent(id, self.store.now_ms()) { &RETRY_DELAYS_MS } else { &[] };
         for delay_ms in delays {
             if let Some(found) = self.read(id, team).await? {
                 return Ok(Some(found));
@@ -63,8 +62,7 @@ impl SharedResults {
 
     async fn read(&self, id: Uuid, team: &str) -> Result<Option<Bytes>, ApiError> {
         let (store, team) = (self.store.clone(), team.to_owned());
-        let found =
-            run_blocking(move || store.scrape_result(&id.to_string(), &team, clock::now_ms())).await?;
+        let found = run_blocking(move || store.scrape_result(&id.to_string(), &team, store.now_ms())).await?;
         let found = found.map_err(|error| ApiError::internal(&error, "the result could not be read"))?;
         Ok(found.map(Bytes::from))
     }
@@ -85,7 +83,7 @@ mod tests {
 
     #[test]
     fn only_a_recent_id_is_waited_for() {
-        let now_ms = clock::now_ms();
+        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap();
         assert!(is_recent(Uuid::now_v7(), now_ms));
         assert!(!is_recent(Uuid::now_v7(), now_ms + 2 * MAX_WRITE_AGE_MS));
         assert!(!is_recent(Uuid::now_v7(), now_ms - 2 * MAX_WRITE_AGE_MS));

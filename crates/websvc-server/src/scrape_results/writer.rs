@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use websvc_store::{ScrapeResult, ScrapeResultLimits, Store, StoreError};
 
-use crate::clock;
-
 /// The maximum number of results in the queue.
 const MAX_QUEUED: usize = 1_000;
 
@@ -190,7 +188,7 @@ impl Writing {
     fn sweep(&mut self) {
         self.unswept_bytes = 0;
         self.next_sweep = Instant::now() + SWEEP_INTERVAL;
-        let now_ms = clock::now_ms();
+        let now_ms = self.store.now_ms();
         let swept = self.store.evict_scrape_results(&LIMITS, now_ms);
         let swept = swept.and_then(|_| self.store.delete_expired_dashboard_sessions(now_ms));
         if let Err(error) = swept {

@@ -22,7 +22,6 @@ use super::{Service, ServiceConfig};
 use crate::admission::{Admission, AdmissionLimits};
 use crate::audit_trail::AuditTrail;
 use crate::authenticate::Authentication;
-use crate::clock;
 use crate::crawl_progress::CrawlProgressStore;
 use crate::dashboard::{SignInLimiter, session::Sessions};
 use crate::forwarding::{Forwarded, Forwarding};
@@ -120,7 +119,7 @@ impl ServiceState {
             scrape_results: ScrapeResultStore::new(&store),
             crawl_progress: CrawlProgressStore::default(),
             websockets: WebSocketLimits::default(),
-            started_at_ms: clock::now_ms(),
+            started_at_ms: store.now_ms(),
             shutting_down: AtomicBool::new(false),
             store,
         }

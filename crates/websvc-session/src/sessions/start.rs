@@ -7,7 +7,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 use websvc_store::{CreateBrowserSessionOutcome, NewBrowserSession};
 
-use super::{Inner, now_ms};
+use super::Inner;
 use crate::active::{ActiveSession, SessionUrls};
 use crate::error::{SessionError, open_error};
 use crate::model::{NewSession, SessionView};
@@ -53,7 +53,8 @@ impl Inner {
         let id = row.id.clone();
         // Before the row exists, so that requests that find the row find the session, too.
         let starting = self.registry.start(id.clone());
-        let created = self.with_store(move |store| store.create_browser_session(&row, max, now_ms())).await?;
+        let created =
+            self.with_store(move |store| store.create_browser_session(&row, max, store.now_ms())).await?;
         let record = match created {
             CreateBrowserSessionOutcome::Created(record) => record,
             CreateBrowserSessionOutcome::TooMany => return Err(SessionError::TooManyOfTeam { max }),

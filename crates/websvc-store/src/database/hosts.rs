@@ -1,5 +1,6 @@
 //! The hosts of a PostgreSQL server: finds the primary, and follows it.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use websvc_transport::Client;
 use super::server::{Tls, to_connect_error};
 use super::server_url::DatabaseUrl;
 use super::timeline::{History, OldPrimary, Timeline, newest_of};
+use crate::clock::{Clock, boot_ms};
 use crate::sql;
 use crate::sql::postgres::{StatementClass, is_unreachable};
 
@@ -22,13 +24,15 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(3);
 /// Keeps the connections of a machine that disappeared from staying open on the server.
 const KEEPALIVES: &str =
     "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3";
-const ROLE: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END";
+const ROLE: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END, NULL, NULL, \
+     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 /// The number in the name of the current WAL segment is right immediately after a promotion, unlike that of the last
 /// checkpoint.
 const ROLE_AND_TIMELINE: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END, \
      CASE WHEN NOT pg_is_in_recovery() \
      THEN ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END, \
-     (SELECT system_identifier FROM pg_control_system())";
+     (SELECT system_identifier FROM pg_control_system()), \
+     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /// The configured hosts.
 #[derive(Debug)]
@@ -36,6 +40,7 @@ pub(super) struct Hosts {
     url: DatabaseUrl,
     client: Client,
     history: Arc<History>,
+    clock: Clock,
     /// Position of the primary that was found last; the number of hosts before.
     primary: AtomicUsize,
     is_without_timeline: AtomicBool,
@@ -46,16 +51,25 @@ pub(super) struct Primary {
     at: usize,
     pub(super) client: tokio_postgres::Client,
     timeline: Option<Timeline>,
+    /// Its time, and the times since boot of this machine between which it was read, in milliseconds.
+    time: Option<(i64, RangeInclusive<i64>)>,
 }
 
 impl Hosts {
     pub(super) fn new(url: DatabaseUrl, client: Client, history: History) -> Self {
         let primary = AtomicUsize::new(url.hosts().len());
-        Self { url, client, history: Arc::new(history), primary, is_without_timeline: AtomicBool::new(false) }
+        let (history, clock, is_without_timeline) =
+            (Arc::new(history), Clock::of_server(), AtomicBool::new(false));
+        Self { url, client, history, clock, primary, is_without_timeline }
     }
 
     pub(super) fn history(&self) -> &Arc<History> {
         &self.history
+    }
+
+    /// Returns the clock, which each new session with the primary sets.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     pub(super) fn count(&self) -> usize {
@@ -111,10 +125,13 @@ impl Hosts {
 
     /// Records a primary, unless it is an old one.
     fn admit(&self, primary: Primary) -> sql::Result<(tokio_postgres::Client, u64)> {
-        let Primary { at, client, timeline } = primary;
+        let Primary { at, client, timeline, time } = primary;
         let generation =
             self.history.admit(&self.name(at), timeline).map_err(|error| self.old_primary(at, &error))?;
         self.primary.store(at, Ordering::Release);
+        if let Some((server_ms, read_ms)) = time {
+            self.clock.learn(server_ms, read_ms);
+        }
         Ok((client, generation))
     }
 
@@ -176,6 +193,7 @@ impl Hosts {
         // It ends with the client. Its failures are those of the statements.
         drop(tokio::spawn(connection));
         let settings = format!("{}; {KEEPALIVES}", class.session_settings());
+        let sent_ms = boot_ms();
         let begun = match client.simple_query(&format!("{settings}; {ROLE_AND_TIMELINE}")).await {
             // The settings were rolled back with the query.
             Err(error) if error.code().is_some() && !is_unreachable(&error) => {
@@ -184,6 +202,7 @@ impl Hosts {
             }
             begun => begun?,
         };
+        let received_ms = boot_ms();
         let row = begun.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
@@ -195,7 +214,8 @@ impl Hosts {
         let timeline = column(1).zip(column(2)).and_then(|(number, cluster): (&str, &str)| {
             Some(Timeline { cluster: cluster.parse().ok()?, number: number.parse().ok()? })
         });
-        Ok(Primary { at, client, timeline })
+        let time = column(3).and_then(|text: &str| Some((text.parse().ok()?, sent_ms..=received_ms)));
+        Ok(Primary { at, client, timeline, time })
     }
 
     fn report_missing_timeline(&self, error: &tokio_postgres::Error) {

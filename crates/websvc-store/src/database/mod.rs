@@ -15,6 +15,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use websvc_transport::Client;
 
+use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::fault::Faults;
 use crate::migrate_to_server::source_of_unfinished;
@@ -78,6 +79,7 @@ pub(crate) struct Database {
     /// The path of the file, or the URL of the server without credentials.
     location: PathBuf,
     engine: Engine,
+    clock: Clock,
     readers: Pool,
     faults: Faults,
 }
@@ -97,6 +99,7 @@ impl Database {
         Ok(Self {
             location: file.path().to_owned(),
             engine: Engine::File(file, Mutex::new(Some(writer))),
+            clock: Clock::of_file(dir),
             readers: Pool::new(file::MAX_READERS),
             faults: Faults::default(),
         })
@@ -124,6 +127,7 @@ impl Database {
         let (server, writer) = DatabaseServer::connect(url, client, dir)?;
         Ok(Self {
             location: url.location().to_owned(),
+            clock: server.clock().clone(),
             engine: Engine::Server(server, Pool::with_idle(server::MAX_WRITERS, writer)),
             readers: Pool::new(server::MAX_READERS),
             faults: Faults::default(),
@@ -142,6 +146,10 @@ impl Database {
     /// Returns the path of the file, or the URL of the server without credentials.
     pub(crate) fn location(&self) -> &Path {
         &self.location
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Returns whether the database is a server, which other machines may use too.
@@ -238,10 +246,10 @@ impl Database {
             Ok(value)
         };
         let written = match &self.engine {
-            Engine::File(file, writer) => begin_in_file(file, &mut writer.lock(), durability).and_then(run),
+            Engine::File(file, writer) => begin_in_file(file, &mut writer.lock(), durability, &self.clock).and_then(run),
             Engine::Server(server, writers) => {
                 let begun = begin_on_server(server, writers, &server::begin(lock, durability), durability);
-                begun.and_then(|writer| run(writer.transaction()))
+                begun.and_then(|writer| run(writer.transaction(&self.clock)))
             }
         };
         written.map_err(|error| {
@@ -322,6 +330,7 @@ fn begin_in_file<'a>(
     file: &DatabaseFile,
     writer: &'a mut Option<Connection>,
     durability: Durability,
+    clock: &'a Clock,
 ) -> sql::Result<Transaction<'a>> {
     let connection = match writer.take() {
         Some(connection) => connection,
@@ -329,7 +338,7 @@ fn begin_in_file<'a>(
     };
     let connection = writer.insert(connection);
     connection.begin(durability, "BEGIN IMMEDIATE")?;
-    Ok(connection.transaction())
+    Ok(connection.transaction(clock))
 }
 
 /// Begins a transaction on a session with a server. The server may have ended idle sessions without the client knowing it

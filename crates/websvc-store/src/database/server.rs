@@ -20,6 +20,7 @@ use super::hosts::Hosts;
 use super::server_url::DatabaseUrl;
 use super::timeline::History;
 use super::{Durability, Locked, WriteLock};
+use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
@@ -124,8 +125,18 @@ impl DatabaseServer {
         inspected.map_err(|error| StoreError::from_sql(location, error))
     }
 
+    /// Returns the clock, which each new session sets.
+    pub(super) fn clock(&self) -> &Clock {
+        self.hosts.clock()
+    }
+
     pub(super) fn state(&self) -> &Arc<ServerState> {
         &self.state
+    }
+
+    /// Returns the clock, which each new session sets.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.servers.clock
     }
 
     /// Opens a connection.

@@ -13,7 +13,6 @@ use super::usage::{DAY_MS, DailySum, Pending, SumKey};
 use super::write::{self, Batch};
 use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::background_thread::{BackgroundThread, StopSignal};
-use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::rate_bucket;
@@ -129,7 +128,7 @@ impl Ledger {
 
     /// Deletes old usage, if the last time is long enough ago.
     fn trim(&self, database: &Database) -> Result<(), StoreError> {
-        let now_ms = now_ms();
+        let now_ms = database.clock().now_ms();
         let limits = *self.limits.lock();
         {
             let mut state = self.flush_state.lock();
@@ -212,7 +211,8 @@ impl Ledger {
 /// Adds recovered charges to the sums of today.
 fn count_recovered(transaction: &Transaction<'_>, recovered: OrphanSpending) -> sql::Result<()> {
     for (team, requests, credits) in recovered {
-        let key = SumKey { day: now_ms() / DAY_MS, team: team.into(), key: None, operation: RECOVERED };
+        let key =
+            SumKey { day: transaction.now_ms() / DAY_MS, team: team.into(), key: None, operation: RECOVERED };
         write::add_to_sum(transaction, &key, &DailySum { requests, credits, ..DailySum::default() })?;
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! Grants in the database: the budgets of teams, and the leases of processes on them.
 
 use super::journal::Charge;
-use crate::clock::now_ms;
 use crate::sql::{self, Connection, Row, Transaction, params};
 
 /// Minimum and maximum of a loan. Between these it is a sixteenth of the balance, so that few requests have to wait for
@@ -35,7 +34,7 @@ pub(crate) fn grant(transaction: &Transaction<'_>, team: &str, credits: Option<u
     let credits = credits.min(i64::MAX as u64);
     transaction.execute(
         "INSERT INTO grants (team, granted, balance, granted_at, current) VALUES (?1, ?2, ?2, ?3, 1)",
-        params![team, credits, now_ms()],
+        params![team, credits, transaction.now_ms()],
     )?;
     Ok(())
 }

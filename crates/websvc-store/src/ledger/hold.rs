@@ -8,7 +8,6 @@ use super::grant::{self, BorrowAmount, BorrowRequest, BorrowResponse, CurrentLea
 use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
 use super::usage::{Pending, Usage};
 use super::{Ledger, REFRESH};
-use crate::clock::now_ms;
 use crate::database::{Database, Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
@@ -239,7 +238,8 @@ impl CreditHold {
             let spent = charges.0.spent.entry(lease.spending()).or_default();
             *spent = spent.saturating_add(charged);
         }
-        charges.0.record(&self.account.team, charged, now_ms(), usage);
+        let now_ms = self.store.now_ms();
+        charges.0.record(&self.account.team, charged, now_ms, usage);
     }
 
     /// Ends a hold of which a committed transaction charged `charged` credits.
@@ -372,7 +372,7 @@ impl Ledger {
     }
 
     fn record(&self, account: &Account, lease: Option<&CreditLease>, charged: u64, usage: Usage) {
-        let at_ms = now_ms();
+        let at_ms = self.clock.now_ms();
         let mut unwritten = self.unwritten.lock();
         if let Some(lease) = lease.filter(|_| charged > 0) {
             if let Some(journal) = &mut unwritten.journal {

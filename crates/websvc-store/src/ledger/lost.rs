@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{Ledger, grant};
-use crate::clock::now_ms;
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::server_watch::MAX_OUTAGE;
@@ -42,13 +41,13 @@ impl Ledger {
         journal: &str,
         beat: i64,
     ) -> Result<(), StoreError> {
-        database.write(Durability::Power, |transaction| settle(transaction, journal, beat, now_ms()))
+        database.write(Durability::Power, |transaction| settle(transaction, journal, beat))
     }
 }
 
-fn settle(transaction: &Transaction<'_>, journal: &str, beat: i64, now_ms: u64) -> sql::Result<()> {
+fn settle(transaction: &Transaction<'_>, journal: &str, beat: i64) -> sql::Result<()> {
     let sql = "UPDATE spenders SET lost_at = ?3 WHERE journal = ?1 AND beat = ?2 AND lost_at IS NULL";
-    if transaction.execute(sql, params![journal, beat, now_ms])? == 0 {
+    if transaction.execute(sql, params![journal, beat, transaction.now_ms()])? == 0 {
         return Ok(());
     }
     grant::return_lost_leases(transaction, journal)
@@ -196,7 +195,7 @@ mod tests {
                 .write(Durability::Process, |transaction| super::trim(transaction, now_ms))
                 .unwrap();
         };
-        let now_ms = crate::clock::now_ms();
+        let now_ms = other.now_ms();
         trim(now_ms);
         assert_eq!(count(&other, "SELECT count(*) FROM spenders"), 1);
         trim(now_ms + super::RETENTION.as_millis() as u64 + 60_000);

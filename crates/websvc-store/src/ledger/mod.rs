@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::clock::Clock;
 use crate::database::{Database, Reader};
 use crate::error::StoreError;
 use crate::server_watch::ServerState;
@@ -61,6 +62,7 @@ const REFRESH: Duration = Duration::from_millis(250);
 pub(crate) struct Ledger {
     data_dir: PathBuf,
     started: Instant,
+    clock: Clock,
     accounts: RwLock<HashMap<Arc<str>, Arc<Account>>>,
     unwritten: Mutex<UnwrittenUsage>,
     flush_state: Mutex<FlushState>,
@@ -89,6 +91,7 @@ impl Ledger {
         Ok(Self {
             data_dir: data_dir.to_owned(),
             started: Instant::now(),
+            clock: database.clock().clone(),
             accounts: RwLock::default(),
             unwritten: Mutex::default(),
             flush_state: Mutex::default(),

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use jiff::SignedDuration;
 use jiff::civil::Date;
 
-use crate::clock::now_ms;
 use crate::sql::{self, Row, params};
 use crate::store::Store;
 
@@ -105,7 +104,7 @@ impl Store {
     pub fn usage_by_day(&self, filter: UsageFilter<'_>) -> Result<Vec<DailyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let UsageFilter { team, days } = filter;
-        let after = days.map_or(i64::MIN, |days| today() - i64::from(days));
+        let after = days.map_or(i64::MIN, |days| self.today() - i64::from(days));
         let sql = "SELECT day, team, key, operation, requests, failed, credits \
                    FROM usage_daily WHERE (team = ?1 OR ?1 IS NULL) AND day > ?2 \
                    ORDER BY day DESC, team, key, operation";
@@ -128,6 +127,11 @@ impl Store {
         self.by_month(team, MonthGroup::Key)
     }
 
+    /// Returns the current UTC day, counted from 1970-01-01.
+    fn today(&self) -> i64 {
+        i64::try_from(self.now_ms() / DAY_MS).unwrap_or(i64::MAX)
+    }
+
     fn by_month(&self, team: &str, group: MonthGroup) -> Result<Vec<MonthlyUsage>, StoreError> {
         self.ledger().sync_database(self.database())?;
         let sql = match group {
@@ -148,7 +152,7 @@ impl Store {
                 Ok(ControlFlow::Continue(()))
             })
         })?;
-        let this_month = date(today()).first_of_month();
+        let this_month = date(self.today()).first_of_month();
         let to_usage = |((start, key), credits): ((Date, Option<String>), u64)| {
             let end = (start < this_month)
                 .then(|| midnight(start.last_of_month().saturating_add(SignedDuration::from_hours(24))));
@@ -202,11 +206,6 @@ enum MonthGroup {
     All,
     /// One per month and key.
     Key,
-}
-
-/// Returns the current UTC day, counted from 1970-01-01.
-fn today() -> i64 {
-    i64::try_from(now_ms() / DAY_MS).unwrap_or(i64::MAX)
 }
 
 /// Returns the date of a day, counted from 1970-01-01.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::observer::Observer;
 use super::{LOST_AFTER, delete, insert};
+use crate::clock::boot_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::SPENDER_LOST_AFTER;
@@ -116,11 +117,14 @@ fn take_over(shared: &Shared, lost: Lost) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads what other processes changed.
+/// Reads what other processes changed, and the clock of the server.
 fn read_changes(shared: &Shared, session: &Connection) -> sql::Result<()> {
-    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants) FROM access_version";
-    let (version, newest_grant) =
-        session.query_row(sql, params![], |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)))?;
+    let sql = "SELECT version, (SELECT coalesce(max(id), 0) FROM grants), \
+               CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) FROM access_version";
+    let sent_ms = boot_ms();
+    let (version, newest_grant, server_ms) =
+        session.query_row(sql, params![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    shared.database.clock().learn(server_ms, sent_ms..=boot_ms());
     shared.access.apply_version(version);
     shared.ledger.record_newest_grant(newest_grant);
     Ok(())

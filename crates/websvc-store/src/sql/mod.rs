@@ -12,6 +12,7 @@ mod value;
 
 use std::ops::{ControlFlow, Deref};
 
+use crate::clock::Clock;
 use crate::database::Durability;
 
 pub(crate) use error::{Error, Result};
@@ -155,20 +156,23 @@ impl Connection {
     }
 
     /// Returns the transaction that was begun.
-    pub(crate) fn transaction(&self) -> Transaction<'_> {
-        Transaction(self)
+    pub(crate) fn transaction<'a>(&'a self, clock: &'a Clock) -> Transaction<'a> {
+        Transaction { connection: self, clock }
     }
 }
 
 /// A write transaction. Dropped before the commit, it is rolled back.
 #[derive(Debug)]
-pub(crate) struct Transaction<'a>(&'a Connection);
+pub(crate) struct Transaction<'a> {
+    connection: &'a Connection,
+    clock: &'a Clock,
+}
 
 impl Transaction<'_> {
     /// Executes a statement whose result is not needed. On a server it costs no round trip, because it is sent with the
     /// next statement. A failure is that of the next statement.
     pub(crate) fn enqueue(&self, sql: &str, params: Params<'_>) -> Result<()> {
-        match self.0 {
+        match self.connection {
             Connection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
             Connection::Postgres(session) => session.enqueue(sql, params),
         }
@@ -178,7 +182,7 @@ impl Transaction<'_> {
     /// with the commit, so that its lock is held for a moment only. Such statements have the same order of rows in all
     /// transactions.
     pub(crate) fn execute_at_commit(&self, sql: &str, params: Params<'_>) -> Result<()> {
-        match self.0 {
+        match self.connection {
             Connection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
             Connection::Postgres(session) => session.execute_at_commit(sql, params),
         }
@@ -187,14 +191,19 @@ impl Transaction<'_> {
     /// Makes the next statement the last one of the transaction, so that a server receives it together with the commit. Its
     /// result must not decide whether the transaction is committed.
     pub(crate) fn last(&self) -> &Self {
-        if let Connection::Postgres(session) = self.0 {
+        if let Connection::Postgres(session) = self.connection {
             session.commit_with_next();
         }
         self
     }
 
+    /// Returns the time of the clock of the store in milliseconds since the Unix epoch.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
     pub(crate) fn commit(self) -> Result<()> {
-        match self.0 {
+        match self.connection {
             Connection::Sqlite(connection) => sqlite::commit(connection),
             Connection::Postgres(session) => session.commit(),
         }
@@ -205,13 +214,13 @@ impl Deref for Transaction<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
-        self.0
+        self.connection
     }
 }
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        match self.0 {
+        match self.connection {
             Connection::Sqlite(connection) => sqlite::roll_back(connection),
             Connection::Postgres(session) => session.roll_back(),
         }

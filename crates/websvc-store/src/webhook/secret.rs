@@ -3,7 +3,6 @@
 //! A receiver needs the secret itself, so it cannot be stored as a hash. Only the owner of the data directory can read
 //! the database.
 
-use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
@@ -31,7 +30,7 @@ impl Store {
         self.database().write_rows(Durability::Power, |transaction| {
             transaction.execute(
                 "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-                params![team, secret, now_ms()],
+                params![team, secret, transaction.now_ms()],
             )?;
             read(transaction, team)
         })
@@ -47,7 +46,7 @@ impl Store {
             transaction.execute(
                 "INSERT INTO webhook_secrets (team, secret, created_at) VALUES (?1, ?2, ?3) \
                  ON CONFLICT (team) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at",
-                params![team, secret, now_ms()],
+                params![team, secret, transaction.now_ms()],
             )?;
             read(transaction, team)
         })

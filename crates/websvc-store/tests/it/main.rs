@@ -6,6 +6,7 @@ mod activity;
 mod artifacts;
 mod backup;
 mod browser_sessions;
+mod clock;
 mod completions;
 mod copies;
 mod credits;

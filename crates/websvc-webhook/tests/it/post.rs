@@ -15,7 +15,13 @@ fn request() -> WebhookRequest {
     let mut headers = HeaderMap::new();
     headers.insert("x-custom", HeaderValue::from_static("1"));
     headers.insert("webhook-id", HeaderValue::from_static("forged"));
-    WebhookRequest { id: "msg_1".to_owned(), body: "{}".into(), headers, timeout: Duration::from_millis(500) }
+    WebhookRequest {
+        id: "msg_1".to_owned(),
+        sent_at: jiff::Timestamp::now(),
+        body: "{}".into(),
+        headers,
+        timeout: Duration::from_millis(500),
+    }
 }
 
 async fn send(client: &Client, url: &str) -> Result<u16, PostError> {

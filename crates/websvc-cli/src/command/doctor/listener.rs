@@ -173,7 +173,7 @@ fn certificate(start: i64, end: i64, now: i64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use websvc::types::status::{BrowserReadiness, ReadinessChecks, ThreatReadiness};
+    use websvc::types::status::{BrowserReadiness, ClockReadiness, ReadinessChecks, ThreatReadiness};
 
     use super::super::finding::State;
     use super::*;
@@ -213,6 +213,7 @@ mod tests {
             degraded: Vec::new(),
             audit: Vec::new(),
             forwarding: None,
+            clock: ClockReadiness::default(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, ComponentStatus::Ok);
         assert_eq!(

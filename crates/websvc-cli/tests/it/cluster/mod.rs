@@ -5,6 +5,7 @@
 
 mod agents;
 mod balancer;
+mod clocks;
 mod extractions;
 mod failures;
 mod limits;
@@ -203,7 +204,7 @@ impl Database {
 }
 
 /// Starts a web with `pages` numbered pages of a host.
-async fn numbered_pages(pages: usize, response_time: std::time::Duration) -> TestWeb {
+pub(crate) async fn numbered_pages(pages: usize, response_time: std::time::Duration) -> TestWeb {
     numbered_pages_of(&["list.test"], pages, response_time).await
 }
 
@@ -234,7 +235,7 @@ fn numbered_pages_builder(
     world
 }
 
-fn urls(pages: std::ops::Range<usize>) -> Vec<String> {
+pub(crate) fn urls(pages: std::ops::Range<usize>) -> Vec<String> {
     pages.map(|number| format!("http://list.test/{number}")).collect()
 }
 
@@ -243,7 +244,7 @@ async fn delete(service: &Service, path: &str) -> Response {
 }
 
 /// Starts a job, and returns the path of its status.
-async fn start_job(service: &Service, endpoint: &str, body: Value) -> String {
+pub(crate) async fn start_job(service: &Service, endpoint: &str, body: Value) -> String {
     let response = service.post(endpoint, body.to_string()).await;
     assert_eq!(response.status, StatusCode::OK, "{}", response.body);
     format!("{endpoint}/{}", response.body["id"].as_str().unwrap())

@@ -16,7 +16,6 @@ use websvc_types::limits::SCRAPE_RESULT_LIFETIME_S;
 use super::scrape::scrape_id;
 use super::{BrowserOperation, session_id};
 use crate::blocking::run_blocking;
-use crate::clock;
 use crate::forwarding::{Forwarded, ForwardedRequest, Origin, unreachable};
 use crate::handler::watch::{Handshake, is_websocket_request};
 use crate::response::{ApiError, HttpResponse};
@@ -212,7 +211,7 @@ async fn ask_for_scrape(
     request: &Request<ServerBody>,
     scrape: Uuid,
 ) -> Result<Option<ReplicaAddress>, ApiError> {
-    if !is_recent(scrape, clock::now_ms()) {
+    if !is_recent(scrape, context.state.store.now_ms()) {
         return Ok(None);
     }
     let replicas = read(context, Store::other_replicas).await?;
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn only_scrapes_of_the_last_hour_are_asked_for() {
-        let now_ms = clock::now_ms();
+        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap();
         let lifetime_ms = u64::try_from(SCRAPE_LIFETIME.as_millis()).unwrap();
         assert!(is_recent(Uuid::now_v7(), now_ms));
         assert!(is_recent(Uuid::now_v7(), now_ms + lifetime_ms - 2000));

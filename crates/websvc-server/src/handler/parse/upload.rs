@@ -16,7 +16,6 @@ use websvc_types::{ErrorCode, UploadUrl, UploadUrlRequest, UploadUrlResponse, Vi
 use websvc_validate::{Checked, read_upload_url};
 
 use crate::charge;
-use crate::clock;
 use crate::forwarding::{Forwarded, ForwardedRequest, Origin};
 use crate::handler::search::policy;
 use crate::handler::{browser, query};
@@ -59,7 +58,7 @@ pub(crate) async fn upload_url(
     // Without credits for the cheapest file, no file is sent.
     drop(charge::hold(&context, state.engine.min_file_credits()).await?);
     let file = UploadedFile { name: filename, media_type: content_type.clone() };
-    let expires_at_ms = clock::now_ms() + UPLOAD_URL_LIFETIME_S * 1000;
+    let expires_at_ms = state.store.now_ms() + UPLOAD_URL_LIFETIME_S * 1000;
     let expires_at = i64::try_from(expires_at_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let id = state.uploads.open_uploads().open(team, file)?;
     let reference = UploadRef::new(id, team, state.store.replica_number(), expires_at_ms);
