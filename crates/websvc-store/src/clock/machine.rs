@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::database::create_private_file;
+
 /// The file in the data directory with the boot of the machine and the difference between the time and the time since
 /// that boot.
 pub(super) const FILE_NAME: &str = "clock";
@@ -48,7 +50,7 @@ pub(super) fn read_offset(path: &Path) -> Option<i64> {
 /// noticed, so a failure is ignored.
 pub(super) fn save_offset(path: &Path, offset_ms: i64) {
     if let Some(boot) = boot() {
-        let _ = fs::write(path, format!("{boot} {offset_ms}\n"));
+        let _ = create_private_file(path).and_then(|()| fs::write(path, format!("{boot} {offset_ms}\n")));
     }
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
 }
 
 /// Creates a file, readable by the owner only, if it does not exist. SQLite gives its log files the same permissions.
-fn create_private_file(path: &Path) -> io::Result<()> {
+pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]

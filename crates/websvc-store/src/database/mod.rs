@@ -26,7 +26,7 @@ use file::DatabaseFile;
 use pool::{Pool, PooledConnection};
 use server::DatabaseServer;
 
-pub(crate) use file::{FILE_NAME, create_private_dir};
+pub(crate) use file::{FILE_NAME, create_private_dir, create_private_file};
 pub use server_url::{DatabaseUrl, InvalidDatabaseUrl};
 pub(crate) use timeline::History;
 

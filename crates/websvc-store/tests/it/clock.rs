@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The tolerance for the time between two reads.
 const TOLERANCE_MS: u64 = 10_000;
 
-/// What a replica has stored: a job that runs, one that has ended, an artifact and a key that expires.
+/// The rows of a replica: a job that runs, one that has ended, an artifact and a key that expires.
 struct Stored {
     running: i64,
     key: String,
