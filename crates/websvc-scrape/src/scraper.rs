@@ -82,10 +82,10 @@ impl Scraper {
     pub fn new(client: Client, store: Store, config: ScrapeConfig) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
-        let unindexed_pages = UnindexedPages::new(&store);
         let inner = ScraperInner {
             fetcher,
             renderer: PageRenderer::new(config.browser.clone(), Arc::clone(&config.blocklist)),
+            unindexed_pages: UnindexedPages::new(&store),
             store,
             output_cache: OutputCache::new(config.output_cache_bytes),
             flights: SingleFlight::new(),
@@ -94,7 +94,6 @@ impl Scraper {
             read_permits: Arc::new(Semaphore::new(MAX_STORE_READS)),
             large_page_permits: Arc::new(Semaphore::new(1)),
             cache_writer: CacheWriter::default(),
-            unindexed_pages,
             config,
         };
         Self {

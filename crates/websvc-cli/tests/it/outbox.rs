@@ -206,3 +206,18 @@ async fn deleted_page_does_not_come_back_from_the_outbox() {
     wait_for_pages(&es, &BTreeSet::from([url(1)])).await;
     assert_eq!(indexed(&es), BTreeSet::from([url(1)]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cached_page_that_is_in_no_index_is_indexed_when_it_is_read() {
+    let es = server();
+    let world = start(&es, 1, Duration::ZERO).await;
+    let site = Site::new(&world);
+    // As if the process had been killed after the page was cached, and before it was indexed.
+    let service = site.serve();
+    assert_eq!(scrape(&service, 0).await.status, 200);
+    service.kill();
+    let service = serve(&site, ONLY);
+    let read = scrape(&service, 0).await.body;
+    assert_eq!(read["data"]["metadata"]["cacheState"], "hit", "{read}");
+    wait_for_pages(&es, &BTreeSet::from([url(0)])).await;
+}
