@@ -58,7 +58,7 @@ impl<T, R> GroupCommit<T, R> {
             }
         }
         drop(writer);
-        self.remove_unused(key, queue);
+        self.remove_unused(key, &queue);
         // This batch contained the item, or an earlier one of another thread did.
         match result.try_recv() {
             Ok(result) => Ok(result?),
@@ -76,10 +76,10 @@ impl<T, R> GroupCommit<T, R> {
     }
 
     /// Removes a queue that no other thread uses.
-    fn remove_unused(&self, key: i64, queue: Arc<Queue<T, R>>) {
+    fn remove_unused(&self, key: i64, queue: &Arc<Queue<T, R>>) {
         let mut queues = self.queues.lock();
         // One reference is that of the map, the other one is `queue`. Others are made under the lock of the map.
-        if Arc::strong_count(&queue) == 2 {
+        if Arc::strong_count(queue) == 2 {
             queues.remove(&key);
         }
     }

@@ -31,7 +31,7 @@ impl Scraper {
         plan: ScrapePlan,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        let now_ms = self.clock().now_ms();
+        let now_ms = self.now_ms();
         let output_key = OutputKey::of(&plan);
         let copy = copy.filter(|_| plan.store_in_cache());
         let fetched_at_ms = copy.as_ref().map_or(now_ms, |copy| copy.fetched_at_ms);

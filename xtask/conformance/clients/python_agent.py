@@ -40,14 +40,14 @@ async def check_agent(make):
     done = await wait_for_end(client, started.id)
     assert (done.status, done.data, done.error) == ("completed", SENCHA, None), done
     # Two steps and a page.
-    assert (done.credits_used, done.stop_reason, done.model, done.effort) == (3, "succeeded", "spark-2", "low"), done
+    assert (done.credits_used, done.stop_reason, done.model, done.effort) == (2, "succeeded", "spark-2", "low"), done
     if not is_async(client):
         run = (await call(client.list_agents())).agents[0]
         assert (run.id, run.status, run.target_hint) == (started.id, "completed", PAGE), run
         assert run.options.prompt == "How much sencha?", run
     trace = await call(client.get_agent_trace(started.id))
     first, last = trace.events[0], trace.events[-1]
-    assert (first.type, last.type, last.outcome, trace.credits_used) == ("run.started", "run.finished", "succeeded", 3), trace
+    assert (first.type, last.type, last.outcome, trace.credits_used) == ("run.started", "run.finished", "succeeded", 2), trace
     snapshots = [event.artifact.snapshot_id for event in trace.events if event.type == "artifact.updated"]
     sources = json.loads((await call(client.get_agent_snapshot(started.id, snapshots[-1]))).snapshot)
     grams = next(source for source in sources if source["pointer"] == "/grams")

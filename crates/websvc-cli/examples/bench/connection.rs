@@ -86,7 +86,7 @@ impl Connection {
             }
         };
         if !buffer.starts_with(b"HTTP/1.1 200") {
-            eprintln!("bench: {}", String::from_utf8_lossy(&buffer[..filled]));
+            println!("bench: {}", String::from_utf8_lossy(&buffer[..filled]));
             return None;
         }
         Some(serde_json::from_slice(&buffer[body]).unwrap())

@@ -76,8 +76,9 @@ async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
 async fn record(jobs: &Jobs, attempt: WebhookAttempt) -> Result<(), JobsError> {
     jobs.run_blocking(move |inner| {
         inner.webhook_attempts.write(0, attempt, |attempts| {
-            let record =
-                |attempts: &[WebhookAttempt]| inner.store.record_webhook_attempts(attempts, inner.store.now_ms());
+            let record = |attempts: &[WebhookAttempt]| {
+                inner.store.record_webhook_attempts(attempts, inner.store.now_ms())
+            };
             match record(&attempts) {
                 Ok(()) => attempts.iter().map(|_| Ok(())).collect(),
                 Err(error) if attempts.len() == 1 => vec![Err(error)],

@@ -12,8 +12,8 @@ use websvc_threat::ScannerHealth;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ClockState, ComponentStatus,
     ForwardingReadiness, ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks,
-    ReadinessResponse,
-    ReadinessStatus, RootResponse, SourceReadiness, SourceState, ThreatReadiness, ThreatState,
+    ReadinessResponse, ReadinessStatus, RootResponse, SourceReadiness, SourceState, ThreatReadiness,
+    ThreatState,
 };
 
 use super::compressed::{Compressed, compressed};

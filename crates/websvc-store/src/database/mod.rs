@@ -50,7 +50,7 @@ pub(crate) enum WriteLock<'a> {
     State,
     /// That of one thing. Transactions on different things run at the same time.
     Of(Locked<'a>),
-    /// None but that no transaction with [`State`](Self::State) runs. For statements that are correct beside each other.
+    /// None but that no transaction with [`State`](Self::State) runs. For statements that are correct at the same time.
     Shared,
     /// None: rows on which no other row depends.
     Rows,
@@ -168,7 +168,10 @@ impl Database {
     /// Returns a handle for reads by one thread at a time that should not wait for the pool.
     pub(crate) fn reader(self: &Arc<Self>) -> Result<Reader, StoreError> {
         match &self.engine {
-            Engine::File(file, _) => file.open_reader().map(Reader::Own).map_err(|error| self.error(error)),
+            Engine::File(file, _) => file
+                .open_reader()
+                .map(|connection| Reader::Own(Box::new(connection)))
+                .map_err(|error| self.error(error)),
             // A connection of its own would have to be replaced when the server restarts, as those of the pool are.
             Engine::Server(..) => Ok(Reader::Pool(Arc::clone(self))),
         }
@@ -215,7 +218,7 @@ impl Database {
         self.write_with(WriteLock::Of(thing), durability, work)
     }
 
-    /// Runs `work` in one write transaction beside all others but those of [`write`](Self::write).
+    /// Runs `work` in one write transaction at the same time as all others but those of [`write`](Self::write).
     pub(crate) fn write_shared<T>(
         &self,
         durability: Durability,
@@ -246,7 +249,9 @@ impl Database {
             Ok(value)
         };
         let written = match &self.engine {
-            Engine::File(file, writer) => begin_in_file(file, &mut writer.lock(), durability, &self.clock).and_then(run),
+            Engine::File(file, writer) => {
+                begin_in_file(file, &mut writer.lock(), durability, &self.clock).and_then(run)
+            }
             Engine::Server(server, writers) => {
                 let begun = begin_on_server(server, writers, &server::begin(lock, durability), durability);
                 begun.and_then(|writer| run(writer.transaction(&self.clock)))
@@ -370,7 +375,7 @@ fn unfinished(url: &DatabaseUrl, from: String) -> StoreError {
 #[derive(Debug)]
 pub(crate) enum Reader {
     /// On a connection of its own, so that a read never waits for another.
-    Own(Connection),
+    Own(Box<Connection>),
     /// On connections of the pool. They fail at once while the server is known to be down.
     Pool(Arc<Database>),
 }

@@ -134,11 +134,6 @@ impl DatabaseServer {
         &self.state
     }
 
-    /// Returns the clock, which each new session sets.
-    pub(super) fn clock(&self) -> &Clock {
-        &self.servers.clock
-    }
-
     /// Opens a connection.
     pub(super) fn open(&self) -> sql::Result<Connection> {
         self.open_session().map(Connection::Postgres)

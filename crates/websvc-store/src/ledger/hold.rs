@@ -361,13 +361,13 @@ impl Ledger {
         if let Some(lease) = lease
             && lease.retire() == LeaseStatus::Returnable
         {
-            self.unwritten.lock().pending.returned.push(lease.id);
+            self.unwritten.lock().pending.returned.insert(lease.spending());
         }
     }
 
     fn release(&self, lease: &CreditLease, held: u64, spent: u64) {
         if lease.release(held, spent) == LeaseStatus::Returnable {
-            self.unwritten.lock().pending.returned.push(lease.id);
+            self.unwritten.lock().pending.returned.insert(lease.spending());
         }
     }
 

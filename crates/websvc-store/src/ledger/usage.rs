@@ -1,6 +1,6 @@
 //! Usage of requests, and its conversion to daily sums and rows of the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ pub(super) struct Pending {
     /// Spent credits, in the order of the grants, in which all transactions change them.
     pub(super) spent: BTreeMap<SpendingLease, u64>,
     /// Leases to be returned, from which no more credits will be spent.
-    pub(super) returned: Vec<i64>,
+    pub(super) returned: BTreeSet<SpendingLease>,
 }
 
 impl Pending {

@@ -1,5 +1,7 @@
 //! Writing of recorded usage to the database. A batch counts once, however often it is written.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::grant;
@@ -61,11 +63,13 @@ pub(super) fn write_pending(
     let rows: Vec<SqlValues<'_>> = log_rows[log_rows.len() - count..].iter().map(log_values).collect();
     insert_rows(transaction, LOG, &rows)?;
     // Rows that other transactions change follow last, always in the same order.
-    for (lease, credits) in spent {
-        grant::spend(transaction, lease.lease, *credits)?;
-    }
-    for lease in returned {
-        grant::return_lease(transaction, *lease)?;
+    for lease in spent.keys().chain(returned).collect::<BTreeSet<_>>() {
+        if let Some(credits) = spent.get(lease) {
+            grant::spend(transaction, lease.lease, *credits)?;
+        }
+        if returned.contains(lease) {
+            grant::return_lease(transaction, lease.lease)?;
+        }
     }
     for (key, sum) in sums {
         add_to_sum(transaction, key, sum)?;

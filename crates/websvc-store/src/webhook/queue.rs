@@ -47,7 +47,7 @@ impl Store {
         {
             let claimed = self
                 .database()
-                .write_shared(Durability::Process, |transaction| claim(transaction, replica, free))?;
+                .write_shared(Durability::Process, |transaction| claim(transaction, replica, &free))?;
             queues.extend(claimed);
             queues.sort_by_key(|(queue, _)| queue.webhook);
         }
@@ -150,7 +150,7 @@ fn due_queues(
 fn claim(
     transaction: &Transaction<'_>,
     replica: i64,
-    free: Vec<(WebhookQueue, Option<i64>)>,
+    free: &[(WebhookQueue, Option<i64>)],
 ) -> sql::Result<Vec<(WebhookQueue, Option<i64>)>> {
     let sql = "UPDATE webhooks SET replica = ?1 WHERE number = ?2 AND replica IS NULL RETURNING number";
     let free = &free[..free.len().min(MAX_CLAIMED)];

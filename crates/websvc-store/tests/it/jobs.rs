@@ -227,10 +227,9 @@ fn job_limits_are_enforced() {
 fn documents_of_all_jobs_share_a_storage_limit() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
-        let [counted, summed] =
-            ["SELECT sum(bytes) FROM job_storage", "SELECT coalesce(sum(length(document)), 0) FROM job_documents"]
-                .map(|sql| Rows::of(dir.path()).number(sql));
-        assert_eq!(counted, summed);
+        let number = |sql| Rows::of(dir.path()).number(sql);
+        let counted = number("SELECT sum(bytes) FROM job_storage");
+        assert_eq!(counted, number("SELECT coalesce(sum(length(document)), 0) FROM job_documents"));
         counted
     };
     let team = give(&store, "tea", Some(10));

@@ -41,7 +41,7 @@ fn page_with_event(url: &str, event_success: bool) -> NewCheckPage {
 
 fn next(store: &Store, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDelivery)> {
     let queue = store.webhook_queues(now_ms).unwrap().into_iter().next()?;
-    let event = next_due(&store, queue.webhook, now_ms, in_flight)?;
+    let event = next_due(store, queue.webhook, now_ms, in_flight)?;
     Some((event.number, store.webhook_delivery(event.number).unwrap().unwrap()))
 }
 
@@ -49,7 +49,7 @@ fn next(store: &Store, now_ms: u64, in_flight: &[i64]) -> Option<(i64, WebhookDe
 fn deliver(store: &Store, now_ms: u64) -> Vec<(&'static str, bool, String, Option<String>)> {
     let mut delivered = Vec::new();
     while let Some((number, delivery)) = next(store, now_ms, &[]) {
-        record_attempt(&store, number, DeliveryOutcome::Delivered, now_ms);
+        record_attempt(store, number, DeliveryOutcome::Delivered, now_ms);
         assert_eq!((delivery.source, delivery.source_id.as_str()), (WebhookSource::Monitor, "c"));
         assert_eq!((delivery.team.as_str(), delivery.metadata.as_str()), ("tea", r#"{"of":"tea"}"#));
         let data = String::from_utf8(delivery.document.unwrap()).unwrap();

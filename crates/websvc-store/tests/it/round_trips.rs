@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_store::{CompletionOutcome, JobLimits, UrlCompletion};
+use websvc_store::{CompletionOutcome, HoldOutcome, JobLimits, UrlCompletion};
 
 use crate::credits::{give, hold_credits, usage};
 use crate::jobs::{create, document, job};
-use crate::server::{on_server, open_forwarded};
+use crate::server::{on_server, open_delayed};
 
 const TTL: Duration = Duration::from_secs(60);
 const PAGES: usize = 128;
@@ -15,17 +15,22 @@ const PAGES: usize = 128;
 fn page_of_a_batch_takes_at_most_three_round_trips() {
     let Some((dir, first)) = on_server() else { return };
     drop(first);
-    let (forwarder, store) = open_forwarded(&dir);
+    // Statements that are sent together have all been sent before the first response arrives.
+    let (forwarder, store) = open_delayed(&dir, Duration::from_millis(2));
     let team = give(&store, "tea", Some(10_000));
     let names: Vec<String> = (0..2 * PAGES).map(|number| number.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let number = create(&store, &job("j", &names));
+    // A job holds credits of the lease of its process without the server.
+    let hold = || match store.try_hold(&team, 1).unwrap() {
+        Some(HoldOutcome::Granted(hold)) => hold,
+        _ => hold_credits(&store, &team, 1),
+    };
     let run = |pages: usize| {
-        let mut hold = hold_credits(&store, &team, 1);
         for _ in 0..pages / 16 {
             for lease in store.lease_job_urls(number, 16, 0, TTL).unwrap() {
                 assert!(store.begin_job_url(&lease).unwrap());
-                let charge = Some((std::mem::replace(&mut hold, hold_credits(&store, &team, 1)), usage(1)));
+                let charge = Some((hold(), usage(1)));
                 let completion = UrlCompletion { charge, ..UrlCompletion::new(lease, document("text")) };
                 let outcomes = store.complete_job_urls(vec![completion.compress()], &JobLimits::default(), 0);
                 assert!(matches!(outcomes[..], [Ok(CompletionOutcome::Recorded { charged: 1, .. })]));

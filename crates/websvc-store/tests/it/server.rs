@@ -205,8 +205,13 @@ fn long_urls_are_stored_and_found() {
 
 /// Opens the store of `dir` through a forwarder.
 pub(crate) fn open_forwarded(dir: &TempDir) -> (TcpForwarder, Store) {
+    open_delayed(dir, Duration::ZERO)
+}
+
+/// Opens the store of `dir` through a forwarder with a delay in each direction.
+pub(crate) fn open_delayed(dir: &TempDir, delay: Duration) -> (TcpForwarder, Store) {
     let (host, port) = named_url(dir).hosts()[0].clone();
-    let forwarder = TcpForwarder::to(&format!("{host}:{port}"));
+    let forwarder = TcpForwarder::delayed(&format!("{host}:{port}"), delay);
     let url = std::env::var("WEBSVC_TEST_POSTGRES").unwrap();
     let schema = std::fs::read_to_string(dir.path().join("test-schema")).unwrap();
     let url = url.replace(&format!(":{port}"), &format!(":{}", forwarder.port()));

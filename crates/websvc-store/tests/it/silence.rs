@@ -11,7 +11,7 @@ use crate::engine::Rows;
 use crate::server::{eventually, on_server, open_elsewhere, open_forwarded};
 
 /// Time within which everything that needs the server must fail.
-const LIMIT: Duration = Duration::from_secs(2);
+const LIMIT: Duration = Duration::from_secs(6);
 
 #[test]
 fn everything_fails_soon_when_the_server_does_not_respond_and_recovers() {
@@ -90,6 +90,7 @@ fn process_that_is_suspended_in_a_transaction_delays_the_others_only_briefly() {
         is_stopped.store(true, Ordering::Relaxed);
         forwarder.set_frozen(false);
         created.unwrap();
-        assert!(elapsed < Duration::from_secs(4), "{elapsed:?}");
+        // The limit of the server was ten seconds.
+        assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
     });
 }

@@ -181,7 +181,8 @@ pub(super) fn ready() -> Vec<Example> {
         ],
         "browser": { "state": "degraded", "reason": "the remote browser is not available" },
         "threat": { "state": "ok" },
-        "degraded": ["source:searxng", "browser"]
+        "degraded": ["source:searxng", "browser"],
+        "clock": { "state": "ok" }
     });
     vec![example("ready", "Requests are served", value)]
 }
@@ -190,7 +191,7 @@ pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
     let healthy = json!({ "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" });
     let threat = json!({ "state": "off" });
-    let browser = json!({ "state": "ok" });
+    let (browser, clock) = (json!({ "state": "ok" }), json!({ "state": "ok" }));
     let stopping = json!({
         "status": "stopping",
         "checks": healthy,
@@ -198,6 +199,7 @@ pub(super) fn not_ready() -> Vec<Example> {
         "browser": browser,
         "threat": threat,
         "degraded": [],
+        "clock": clock,
     });
     let broken = json!({
         "status": "not ready",
@@ -206,6 +208,7 @@ pub(super) fn not_ready() -> Vec<Example> {
         "browser": browser,
         "threat": threat,
         "degraded": ["store"],
+        "clock": clock,
     });
     vec![
         example("stopping", "The service is shutting down", stopping),

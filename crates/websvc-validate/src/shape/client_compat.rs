@@ -121,7 +121,7 @@ impl ClientCompat {
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" | "ParseOptions" => SCRAPE,
+            "ScrapeOptions" | "ParseOptions" | "ParseUploadRequest" => SCRAPE,
             "ScrapeRequest" => PAGE,
             "MapRequest" | "MapRequestV1" => MAP,
             "BatchScrapeRequest" => BATCH,

@@ -106,6 +106,8 @@ fn file_of_an_upload_url_has_a_reference_in_addition_to_its_options() {
     let (reference, plan) = read(json!({ "uploadRef": "a.b", "formats": ["html"] })).unwrap().plan;
     assert_eq!((reference.as_str(), plan.scrape().formats().len()), ("a.b", 1));
     assert_eq!(paths(read(json!({ "timeout": 1 })).err()), ["/timeout", "/uploadRef"]);
+    let parsed = read(json!({ "uploadRef": "a.b", "parsers": [{ "type": "image" }] })).unwrap();
+    assert_eq!(parsed.warnings.len(), 1, "what other operations ignore with a warning, this one does too");
     assert_eq!(paths(read(json!({ "uploadRef": "a".repeat(3000) })).err()), ["/uploadRef"]);
 }
 

@@ -50,13 +50,13 @@ pub(crate) async fn check(service: &Service) -> Outcome {
     ensure(done.status == AgentStatus::Completed && done.error.is_none(), &done)?;
     ensure(done.data == Some(json!({ "leaf": "Sencha", "grams": 4 })), &done)?;
     // Two steps and a page.
-    ensure(done.credits_used == Some(3), &done)?;
+    ensure(done.credits_used == Some(2), &done)?;
     let listed = client.list_agents(None).await?;
     let Some([first, ..]) = listed.agents.as_deref() else { return ensure(false, &listed) };
     ensure(first.status == AgentStatus::Completed && first.target_hint == PAGE, first)?;
     let trace = client.get_agent_trace(&first.id, false).await?;
     ensure(
-        trace.credits_used == Some(3) && trace.events.as_ref().is_some_and(|list| list.len() > 5),
+        trace.credits_used == Some(2) && trace.events.as_ref().is_some_and(|list| list.len() > 5),
         &trace,
     )?;
     let waiting = client.start_agent(options("wait")).await?;

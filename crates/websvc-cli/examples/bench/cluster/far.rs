@@ -1,42 +1,43 @@
-//! Replicas whose database is some time away, as it is in a data centre: cached scrapes beside batches, and crawls.
+//! Replicas whose database is some time away, as it is in a data centre: cached scrapes with batches, and pages of jobs.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use websvc_testkit::TcpForwarder;
 
 use super::database::Schema;
-use super::{CRAWLED_PAGES, CRAWLS, MAX_REPLICAS, Replicas, scrapes};
+use super::{CRAWLS, MAX_REPLICAS, Replicas, scrapes, store};
 use crate::connection::Connection;
 use crate::load::{Load, Request};
 use crate::report::Report;
 
 /// Time from a statement to its response in addition to the work of the server.
-const CRAWL_ROUND_TRIP: Duration = Duration::from_millis(1);
+const PAGE_ROUND_TRIP: Duration = Duration::from_millis(1);
 const SCRAPE_ROUND_TRIP: Duration = Duration::from_micros(500);
 const CONNECTIONS_PER_REPLICA: usize = 8;
 const DURATION: Duration = Duration::from_secs(15);
 const BATCH_INTERVAL: Duration = Duration::from_secs(1);
 const BATCH_URLS: usize = 50;
 
-/// Measures crawls on one and on all replicas, and scrapes beside batches.
+/// Measures pages of jobs with one and with several replicas, and scrapes with batches.
 pub(super) async fn measure(server: &str, report: &mut Report) {
     let mut rates = Vec::new();
     for count in [1, MAX_REPLICAS] {
-        let replicas = Replicas::start_far(server, count, CRAWL_ROUND_TRIP).await;
-        let rate = replicas.crawl().await;
-        let name = format!(
-            "crawled pages, database 1 ms away, {count} replicas, {CRAWLS} crawls of {CRAWLED_PAGES}"
-        );
+        let schema = Schema::create(server).await;
+        let forwarder = TcpForwarder::delayed(&schema.address(), PAGE_ROUND_TRIP / 2);
+        let url = schema.url_at(forwarder.port());
+        let rate = tokio::task::spawn_blocking(move || store::job_pages(&url, count)).await.unwrap();
+        let name = format!("completed pages of jobs, database 1 ms away, {count} x 2 jobs, each page alone");
         report.number(&name, rate, "/s", "");
         rates.push(rate);
     }
-    report.ratio("crawled pages, database 1 ms away, 3 replicas / 1", rates[1] / rates[0], "");
+    report.ratio("completed pages, database 1 ms away, 3 replicas / 1", rates[1] / rates[0], "");
     let replicas = Replicas::start_far(server, MAX_REPLICAS, SCRAPE_ROUND_TRIP).await;
-    scrape_beside_batches(&replicas, report).await;
+    scrape_with_batches(&replicas, report).await;
 }
 
 /// Sends cached scrapes to all replicas, and creates a batch now and then.
-async fn scrape_beside_batches(replicas: &Replicas, report: &mut Report) {
+async fn scrape_with_batches(replicas: &Replicas, report: &mut Report) {
     let address = replicas.processes[0].address.clone();
     let batches = tokio::task::spawn_blocking(move || create_batches(&address));
     let requests = scrapes();
@@ -57,7 +58,7 @@ async fn scrape_beside_batches(replicas: &Replicas, report: &mut Report) {
     let (mut times, refused) = batches.await.unwrap();
     times.sort_unstable();
     let slowest = times.last().copied().unwrap_or_default();
-    report.number("cached scrapes beside batches, database 0.5 ms away, 3 replicas", rate, "/s", "");
+    report.number("cached scrapes with batches, database 0.5 ms away, 3 replicas", rate, "/s", "");
     let text = format!(
         "{failures} failed, p99 {:.1} ms; {} of {} batches refused, creation at most {:.0} ms; usage of \
          {unwritten} requests unwritten at the end, of none after {:.1} s",
@@ -67,7 +68,7 @@ async fn scrape_beside_batches(replicas: &Replicas, report: &mut Report) {
         slowest.as_secs_f64() * 1e3,
         ended.elapsed().as_secs_f64(),
     );
-    report.text("... beside batches of 50 URLs, one per second", rate, text);
+    report.text("... with batches of 50 URLs, one per second", rate, text);
 }
 
 /// Returns the times in which batches were created, and how many were refused.

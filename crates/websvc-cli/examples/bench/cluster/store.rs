@@ -1,5 +1,6 @@
 //! The latency of operations of the store, on SQLite and on PostgreSQL side by side.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use websvc_store::{
@@ -48,9 +49,7 @@ fn measure_file() -> Medians {
 
 fn measure_server(url: &str) -> Medians {
     let directory = tempfile::tempdir().unwrap();
-    let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
-    let url = DatabaseUrl::parse(url).unwrap();
-    measure(&Store::connect(&url, client, directory.path()).unwrap())
+    measure(&connect(url, directory.path()))
 }
 
 fn measure(store: &Store) -> Medians {
@@ -102,6 +101,55 @@ fn measure_jobs(store: &Store, team: &websvc_store::Team) -> Medians {
         ("lease 16 URLs of a job", leased),
         ("complete a URL with document and charge", completed),
     ]
+}
+
+/// Returns the pages per second of several stores, as many processes have them. Each works on two jobs in a thread each, and
+/// completes one page at a time.
+pub(super) fn job_pages(url: &str, stores: usize) -> f64 {
+    const PAGES: usize = 320;
+    let directories: Vec<_> = (0..stores).map(|_| tempfile::tempdir().unwrap()).collect();
+    let stores: Vec<Store> = directories.iter().map(|directory| connect(url, directory.path())).collect();
+    let limits = JobLimits { max_running: u64::MAX, max_stored: u64::MAX, ..JobLimits::default() };
+    let started = std::sync::Barrier::new(2 * stores.len() + 1);
+    std::thread::scope(|scope| {
+        for (replica, store) in stores.iter().enumerate() {
+            store.join_replicas(ReplicaRole::Worker).unwrap();
+            for half in 0..2 {
+                let (started, limits, id) = (&started, &limits, format!("job {replica} {half}"));
+                scope.spawn(move || {
+                    store.create_job(&job(&id, PAGES + 16), limits, 0).unwrap();
+                    let number = store.job("tea", JobKind::Batch, &id, 0).unwrap().unwrap().number;
+                    // The first pages prepare the statements.
+                    complete_pages(store, number, 16, limits);
+                    started.wait();
+                    complete_pages(store, number, PAGES, limits);
+                    started.wait();
+                });
+            }
+        }
+        started.wait();
+        let begun = Instant::now();
+        started.wait();
+        (2 * stores.len() * PAGES) as f64 / begun.elapsed().as_secs_f64()
+    })
+}
+
+fn complete_pages(store: &Store, number: i64, pages: usize, limits: &JobLimits) {
+    for _ in 0..pages / 16 {
+        for lease in store.lease_job_urls(number, 16, 0, LEASE_TTL).unwrap() {
+            assert!(store.begin_job_url(&lease).unwrap());
+            let completion = UrlCompletion {
+                charge: Some((store.hold_unlimited("tea"), usage())),
+                ..UrlCompletion::new(lease, UrlOutcome::Document(vec![b'x'; 10_000]))
+            };
+            assert!(store.complete_job_urls(vec![completion.compress()], limits, 0)[0].is_ok());
+        }
+    }
+}
+
+fn connect(url: &str, directory: &Path) -> Store {
+    let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+    Store::connect(&DatabaseUrl::parse(url).unwrap(), client, directory).unwrap()
 }
 
 /// Returns the median time of a step.

@@ -151,14 +151,14 @@ fn fill_jobs(store: &Store, dir: &TempDir) {
     for lease in store.lease_job_urls(number, 6, 0, TTL).unwrap().iter().take(4) {
         complete(store, lease, document(&format!("{{\"page\":\"{}\"}}", lease.url.url)));
     }
-    let event = next_due(&store, number, 1, &[]).unwrap();
+    let event = next_due(store, number, 1, &[]).unwrap();
     let failed = DeliveryOutcome::Failed {
         status: Some(500),
         error: "no".to_owned(),
         retry_at_ms: None,
         expires_at_ms: 9_000_000_000_000,
     };
-    record_attempt(&store, event.number, failed, 1);
+    record_attempt(store, event.number, failed, 1);
     create(store, &job("second", &["x"]));
     sqlite(dir.path()).execute("DELETE FROM jobs WHERE id = 'second'", []).unwrap();
 }
