@@ -59,8 +59,8 @@ impl UrlCompletion {
 
 impl Store {
     /// Completes URLs in one transaction, on a server in one for each job. It stores the outcome, the document and the found
-    /// URLs of each, and charges for it. A job ends when no URL is left to do. Returns the outcomes in the order of the completions. If one
-    /// fails, nothing of it is stored, and its lease continues.
+    /// URLs of each, and charges for it. A job ends when no URL is left to do. Returns the outcomes in the order of the
+    /// completions. If one fails, nothing of it is stored, and its lease continues.
     pub fn complete_job_urls(
         &self,
         mut completions: Vec<CompressedCompletion>,

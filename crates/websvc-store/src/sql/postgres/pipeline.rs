@@ -30,6 +30,9 @@ impl Unsent {
     /// Removes the statements that are to be sent before the next one.
     pub(super) fn take(&mut self) -> Self {
         let commits = std::mem::take(&mut self.commits);
+        if commits {
+            self.queued.append(&mut self.at_commit);
+        }
         Self {
             begin: self.begin.take(),
             queued: std::mem::take(&mut self.queued),
