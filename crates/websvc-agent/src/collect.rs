@@ -15,9 +15,6 @@ use crate::requests::{ModelAnswer, complete, content_chars};
 use crate::schema::optional_schema;
 use crate::tool::ReadPage;
 
-/// The maximum length of an answer, in tokens.
-pub(crate) const MAX_TOKENS: u32 = 4_096;
-
 /// The maximum number of parts of a page.
 const MAX_PARTS: usize = 6;
 
@@ -72,7 +69,7 @@ pub async fn collect_page(
             user_prompt: &prompt,
             content: Some(&content),
             format,
-            max_tokens: MAX_TOKENS,
+            max_tokens: format.max_data_tokens(&content),
             deadline,
         };
         let mut data = ask(model, &request, schema, &mut usage).await?;

@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use websvc_webhook::{Backoff, BackoffSchedule};
+use websvc_notify::webhook::{Backoff, BackoffSchedule};
 
 use crate::error::{AuditError, SinkError};
 use crate::event::Event;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use websvc_webhook::PostError;
+use websvc_notify::webhook::PostError;
 
 /// The audit log cannot be used with this configuration.
 #[derive(Debug, thiserror::Error)]

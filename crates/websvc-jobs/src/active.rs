@@ -8,9 +8,11 @@ use url::Url;
 use websvc_engine::crawl::CrawlScope;
 use websvc_engine::{PolicyError, team_policy};
 use websvc_scrape::{FilePublisher, Scraper, tls_policy};
-use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
+use websvc_store::{JobLease, JobRecord, NewHosts, StoreError, Team, TeamShare};
+use websvc_tasks::is_anonymous;
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
+use crate::config::JobsConfig;
 use crate::crawl_links::CrawlState;
 use crate::credits::TeamCache;
 use crate::hosts::{HostReadiness, HostTable, pace_key};
@@ -21,6 +23,9 @@ use crate::robots::RobotsReader;
 /// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of
 /// hosts that are not.
 const MAX_QUEUED: usize = 256;
+
+/// Number of queued URLs with hosts that are not ready from which on the hosts are too few.
+const ENOUGH_QUEUED: usize = 16;
 
 /// How often a job waits for credits that other requests of its team hold, before it fails.
 const MAX_SHORTAGES: u32 = 120;
@@ -85,7 +90,11 @@ impl JobContext {
             }
             None => FilePublisher::inline(),
         };
-        Ok(Self { record, request, plan, team: TeamCache::default(), files, crawl })
+        let cached = TeamCache::default();
+        if let Some(team) = team {
+            cached.set(&Arc::new(team));
+        }
+        Ok(Self { record, request, plan, team: cached, files, crawl })
     }
 
     /// Returns the way in which it reads robots.txt files.
@@ -100,6 +109,19 @@ impl JobContext {
     /// Returns the requested delay between two of its pages.
     fn delay(&self) -> Option<Duration> {
         self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().delay())
+    }
+
+    /// Returns the maximum of concurrent pages of its team in this process, which has a share of the limit of the team; `None`
+    /// if the team has no limit.
+    pub(crate) fn team_concurrency(&self, config: &JobsConfig, share: TeamShare) -> Option<usize> {
+        let limit = self.team.last().and_then(|team| team.concurrency).or(config.team_concurrency);
+        limit.map(|limit| share.of(limit) as usize)
+    }
+
+    /// Returns whether several replicas may work on it at the same time. Each of them would allow itself the limits that the
+    /// request sets for the whole job.
+    pub(crate) fn may_spread(&self) -> bool {
+        self.max_concurrency() == usize::MAX
     }
 
     /// Returns the maximum of its concurrent pages.
@@ -141,16 +163,11 @@ fn plan(
 /// # Errors
 /// [`JobStartError`]
 pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, JobStartError> {
-    if is_anonymous(record) {
+    if is_anonymous(&record.team, record.key.as_ref()) {
         return Ok(None);
     }
     let team = inner.store.team(&record.team)?;
     team.map(Some).ok_or_else(|| JobStartError::Refused("its team was deleted".to_owned()))
-}
-
-/// Returns whether the service required no key when the job was created.
-pub(crate) fn is_anonymous(record: &JobRecord) -> bool {
-    record.key.is_none() && record.team == DEFAULT_TEAM
 }
 
 /// A running job, with the queue of its leased URLs.
@@ -216,9 +233,11 @@ impl ActiveJob {
         }
     }
 
-    /// Records that a lease of more URLs starts.
-    pub(crate) fn start_lease(&mut self) {
+    /// Records that a lease of more URLs starts. Returns the hosts that it should take: more if enough URLs are queued, and
+    /// none of their hosts is ready.
+    pub(crate) fn start_lease(&mut self) -> NewHosts {
         self.more_since_lease = false;
+        if self.queue.len() < ENOUGH_QUEUED { NewHosts::IfNeeded } else { NewHosts::Wanted }
     }
 
     /// Adds leased URLs to the queue. Those that may be what ended the process come last, and take turns.
@@ -237,6 +256,16 @@ impl ActiveJob {
     pub(crate) fn expect_more(&mut self) {
         self.store_exhausted = false;
         self.more_since_lease = true;
+    }
+
+    /// Returns whether it has no leases.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.queue.is_empty()
+    }
+
+    /// Returns the hosts of the leased URLs that are queued. Copies have none.
+    pub(crate) fn queued_hosts(&self) -> impl Iterator<Item = &str> {
+        self.queue.iter().map(|(host, _)| host.as_str()).filter(|host| !host.is_empty())
     }
 
     /// Records the end of a page.

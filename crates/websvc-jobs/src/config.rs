@@ -26,6 +26,8 @@ pub struct JobsConfig {
     pub limits: JobLimits,
     /// Maximum of concurrent pages of all jobs.
     pub concurrency: usize,
+    /// Maximum of concurrent pages of a team without a limit of its own; `None` sets no limit.
+    pub team_concurrency: Option<u32>,
     /// Maximum of concurrent requests to one host, those of all jobs together.
     pub max_per_host: usize,
     /// The delay after each request to a host.
@@ -43,6 +45,7 @@ impl Default for JobsConfig {
         Self {
             limits: JobLimits::default(),
             concurrency: 8,
+            team_concurrency: None,
             max_per_host: 2,
             pace: Pace::default(),
             background_limits: BackgroundLimits::default(),

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use websvc_store::{CreditHold, HoldOutcome, Team};
+use websvc_tasks::{TaskError, is_anonymous};
 use websvc_types::counted;
 
-use crate::active::{JobContext, JobStartError, is_anonymous, team};
-use crate::jobs::{Inner, Jobs, JobsError};
+use crate::active::{JobContext, JobStartError, team};
+use crate::jobs::{Inner, Jobs};
 use crate::page::PageDisposition;
 
 /// How long a team is cached, so that not every page reads it from the store.
@@ -26,6 +27,11 @@ impl TeamCache {
         Some(Arc::clone(team))
     }
 
+    /// Returns the team as it was last read.
+    pub(crate) fn last(&self) -> Option<Arc<Team>> {
+        self.0.lock().as_ref().map(|(_, team)| Arc::clone(team))
+    }
+
     /// Caches the team as of now.
     pub(crate) fn set(&self, team: &Arc<Team>) {
         let entry = (Instant::now(), Arc::clone(team));
@@ -37,8 +43,8 @@ impl TeamCache {
 pub(crate) async fn hold(
     jobs: &Jobs,
     context: &Arc<JobContext>,
-) -> Result<Result<CreditHold, PageDisposition>, JobsError> {
-    if is_anonymous(&context.record) {
+) -> Result<Result<CreditHold, PageDisposition>, TaskError> {
+    if is_anonymous(&context.record.team, context.record.key.as_ref()) {
         return Ok(Ok(jobs.inner.store.hold_unlimited(&context.record.team)));
     }
     let max = jobs.inner.engine.max_page_credits(&context.plan);
@@ -56,7 +62,7 @@ fn hold_blocking(
     inner: &Inner,
     context: &JobContext,
     max: u64,
-) -> Result<Result<CreditHold, PageDisposition>, JobsError> {
+) -> Result<Result<CreditHold, PageDisposition>, TaskError> {
     let team = match team(inner, &context.record) {
         Ok(Some(team)) => Arc::new(team),
         Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&context.record.team))),

@@ -6,8 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use parking_lot::Mutex;
 use websvc_store::StoreError;
-
-use crate::jobs::JobsError;
+use websvc_tasks::TaskError;
 
 /// Writes that are queued, in a queue for each key. Writes with different keys run at the same time.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ impl<T, R> GroupCommit<T, R> {
         key: i64,
         item: T,
         write: impl FnOnce(Vec<T>) -> Vec<Result<R, StoreError>>,
-    ) -> Result<R, JobsError> {
+    ) -> Result<R, TaskError> {
         let (reply, result) = sync_channel(1);
         let queue = self.enqueue(key, Pending { item, reply });
         let writer = queue.writer.lock();
@@ -62,7 +61,7 @@ impl<T, R> GroupCommit<T, R> {
         // This batch contained the item, or an earlier one of another thread did.
         match result.try_recv() {
             Ok(result) => Ok(result?),
-            Err(_writer_panicked) => Err(JobsError::Stopping),
+            Err(_writer_panicked) => Err(TaskError::Stopping),
         }
     }
 

@@ -12,6 +12,9 @@ use crate::page::{HostSignal, NoResponse};
 /// Hosts without a request for this long may be removed from the table.
 const IDLE_TTL: Duration = Duration::from_secs(300);
 
+/// Hosts without a request for this long may get the requests of another replica.
+const RELEASE_AFTER: Duration = Duration::from_secs(4);
+
 /// Number of hosts at which idle hosts are removed.
 const MAX_HOSTS: usize = 1_024;
 
@@ -96,6 +99,15 @@ impl HostTable {
             return HostReadiness::Busy;
         }
         if pace.ready_at() <= now { HostReadiness::Now } else { HostReadiness::At(pace.ready_at()) }
+    }
+
+    /// Returns whether a host has had no request for [`RELEASE_AFTER`], and no pause or open circuit breaker lasts longer.
+    pub(crate) fn is_idle(&self, host: &str, now: Instant) -> bool {
+        self.hosts.get(host).is_none_or(|entry| {
+            entry.pace.running() == 0
+                && entry.pace.ready_at() + RELEASE_AFTER <= now
+                && entry.open_until.is_none_or(|until| until <= now)
+        })
     }
 
     pub(crate) fn reachability(&self, host: &str, now: Instant) -> HostReachability {

@@ -13,7 +13,8 @@ use websvc_store::{
     DeadLetterPage, JobDocumentPage, JobError, JobKind, JobOverview, JobRecord, JobUrl, NewJob, Store,
     StoreError, WebhookAttempt, WebhookStats,
 };
-use websvc_transport::{Client, ShutdownError};
+use websvc_tasks::TaskError;
+use websvc_transport::Client;
 
 use crate::config::JobsConfig;
 use crate::group_commit::GroupCommit;
@@ -22,17 +23,6 @@ use crate::robots::Robots;
 use crate::runner::POLL_INTERVAL;
 use crate::watch::{JobWatcher, JobWatchers};
 use crate::webhook::{Counters, WebhookMetrics};
-
-/// The reason why jobs could not be read or changed.
-#[derive(Debug, thiserror::Error)]
-pub enum JobsError {
-    /// The store failed.
-    #[error("jobs could not be read or changed")]
-    Store(#[from] StoreError),
-    /// The server is shutting down.
-    #[error("the server is shutting down")]
-    Stopping,
-}
 
 /// Counts of the pages of jobs that are not done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -146,8 +136,8 @@ impl Jobs {
     /// Creates a job.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn create(&self, job: NewJob) -> Result<CreateJobOutcome, JobsError> {
+    /// [`TaskError`]
+    pub async fn create(&self, job: NewJob) -> Result<CreateJobOutcome, TaskError> {
         let created = self
             .with_store(move |store, config| store.create_job(&job, &config.limits, store.now_ms()))
             .await?;
@@ -160,14 +150,14 @@ impl Jobs {
     /// `None` if no such job runs.
     ///
     /// # Errors
-    /// [`JobsError`]
+    /// [`TaskError`]
     pub async fn extend(
         &self,
         team: &str,
         id: &str,
         urls: Vec<JobUrl>,
         list_len: u64,
-    ) -> Result<Option<u64>, JobsError> {
+    ) -> Result<Option<u64>, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let added = self
             .with_store(move |store, config| {
@@ -181,8 +171,8 @@ impl Jobs {
     /// Cancels a job of a team, and drops its pending events.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<CancelJobOutcome, JobsError> {
+    /// [`TaskError`]
+    pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<CancelJobOutcome, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let (outcome, job) = self
             .with_store(move |store, config| {
@@ -205,8 +195,8 @@ impl Jobs {
     /// Returns a job of a team.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn job(&self, team: &str, kind: JobKind, id: &str) -> Result<Option<JobRecord>, JobsError> {
+    /// [`TaskError`]
+    pub async fn job(&self, team: &str, kind: JobKind, id: &str) -> Result<Option<JobRecord>, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         self.with_store(move |store, _| store.job(&team, kind, &id, store.now_ms())).await
     }
@@ -214,8 +204,8 @@ impl Jobs {
     /// Returns the running jobs of a team, the oldest first.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn running(&self, team: &str, kind: JobKind) -> Result<Vec<JobRecord>, JobsError> {
+    /// [`TaskError`]
+    pub async fn running(&self, team: &str, kind: JobKind) -> Result<Vec<JobRecord>, TaskError> {
         let team = team.to_owned();
         self.with_store(move |store, _| store.running_jobs(Some((&team, kind)))).await
     }
@@ -223,8 +213,8 @@ impl Jobs {
     /// Returns the jobs of all teams that run, or ended at `since_ms` or later: see [`Store::recent_jobs`].
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn recent(&self, since_ms: u64, max: u64) -> Result<Vec<JobOverview>, JobsError> {
+    /// [`TaskError`]
+    pub async fn recent(&self, since_ms: u64, max: u64) -> Result<Vec<JobOverview>, TaskError> {
         self.with_store(move |store, _| store.recent_jobs(since_ms, max)).await
     }
 
@@ -237,30 +227,30 @@ impl Jobs {
     /// Returns documents of a job: see [`Store::job_documents`].
     ///
     /// # Errors
-    /// [`JobsError`]
+    /// [`TaskError`]
     pub async fn documents(
         &self,
         job: i64,
         skip: u64,
         max: u64,
         max_bytes: u64,
-    ) -> Result<JobDocumentPage, JobsError> {
+    ) -> Result<JobDocumentPage, TaskError> {
         self.with_store(move |store, _| store.job_documents(job, skip, max, max_bytes)).await
     }
 
     /// Returns up to `max` URLs of a job that ended without a document.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, JobsError> {
+    /// [`TaskError`]
+    pub async fn errors(&self, job: i64, max: usize) -> Result<Vec<JobError>, TaskError> {
         self.with_store(move |store, _| store.job_errors(job, max)).await
     }
 
     /// Lets the store delete an ended job soon, because its documents are no longer needed.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn expire(&self, job: i64) -> Result<(), JobsError> {
+    /// [`TaskError`]
+    pub async fn expire(&self, job: i64) -> Result<(), TaskError> {
         self.with_store(move |store, _| store.expire_job(job, store.now_ms())).await
     }
 
@@ -272,8 +262,8 @@ impl Jobs {
     /// Returns the number of pages that are not done, of the jobs of one team or of all.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn pages(&self, team: Option<&str>) -> Result<OpenPageCounts, JobsError> {
+    /// [`TaskError`]
+    pub async fn pages(&self, team: Option<&str>) -> Result<OpenPageCounts, TaskError> {
         let in_flight = self.inner.in_flight.count(team);
         let team = team.map(str::to_owned);
         let open = self.with_store(move |store, _| store.open_job_pages(team.as_deref())).await?;
@@ -302,29 +292,29 @@ impl Jobs {
     /// Returns the number of pending events and of dead letters.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn webhook_stats(&self) -> Result<WebhookStats, JobsError> {
+    /// [`TaskError`]
+    pub async fn webhook_stats(&self) -> Result<WebhookStats, TaskError> {
         self.with_store(|store, _| store.webhook_stats()).await
     }
 
     /// Returns up to `max` dead letters after the first `skip`.
     ///
     /// # Errors
-    /// [`JobsError`]
+    /// [`TaskError`]
     pub async fn dead_letters(
         &self,
         filter: DeadLetterFilter,
         skip: u64,
         max: u64,
-    ) -> Result<DeadLetterPage, JobsError> {
+    ) -> Result<DeadLetterPage, TaskError> {
         self.with_store(move |store, _| store.dead_letters(&filter, skip, max)).await
     }
 
     /// Makes dead letters pending again, and returns how many.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn retry_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, JobsError> {
+    /// [`TaskError`]
+    pub async fn retry_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, TaskError> {
         let count =
             self.with_store(move |store, _| store.retry_dead_letters(&filter, store.now_ms())).await?;
         self.inner.webhook_wakeup.notify_one();
@@ -334,8 +324,8 @@ impl Jobs {
     /// Deletes dead letters, and returns how many.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn delete_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, JobsError> {
+    /// [`TaskError`]
+    pub async fn delete_dead_letters(&self, filter: DeadLetterFilter) -> Result<u64, TaskError> {
         self.with_store(move |store, _| store.delete_dead_letters(&filter)).await
     }
 
@@ -348,18 +338,15 @@ impl Jobs {
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, JobsError> {
+    ) -> Result<T, TaskError> {
         self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
     }
 
     /// Runs blocking work on the blocking pool.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
-    ) -> Result<T, JobsError> {
-        let inner = Arc::clone(&self.inner);
-        websvc_transport::run_blocking(move || work(&inner))
-            .await
-            .map_err(|_: ShutdownError| JobsError::Stopping)?
+        work: impl FnOnce(&Inner) -> Result<T, TaskError> + Send + 'static,
+    ) -> Result<T, TaskError> {
+        websvc_tasks::run_blocking(&self.inner, work).await
     }
 }

@@ -26,7 +26,7 @@ mod watch;
 mod webhook;
 
 pub use config::{JobsConfig, Pace};
-pub use jobs::{Jobs, JobsError, OpenPageCounts};
+pub use jobs::{Jobs, OpenPageCounts};
 pub use request::{JobRequest, LlmsTxtOptions, batch_url, crawl_start_url};
 pub use responses::{dead_letter, job_errors, job_status, timestamp};
 pub use watch::JobWatcher;

@@ -16,6 +16,7 @@ use websvc_store::{
     CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, PreparedSnapshot, UrlCompletion,
     UrlOutcome, Usage, UsageRetention,
 };
+use websvc_tasks::TaskError;
 use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
 use websvc_types::job::SitemapMode;
@@ -24,7 +25,7 @@ use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
 use crate::credits::hold;
 use crate::hosts::{HostReachability, RequestOutcome, UNREACHABLE, pace_key};
-use crate::jobs::{Inner, Jobs, JobsError};
+use crate::jobs::{Inner, Jobs};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 use outcome::scrape;
@@ -166,7 +167,7 @@ async fn attempt(
     lease: JobLease,
     reachability: HostReachability,
     report: &mut PageReport,
-) -> Result<PageDisposition, JobsError> {
+) -> Result<PageDisposition, TaskError> {
     let kind = context.record.kind;
     let url = match target_url(&lease) {
         Ok(url) => url,
@@ -248,7 +249,7 @@ async fn finish_page(
     context: &JobContext,
     robots: Option<&RobotsTxt>,
     page: ScrapedPage,
-) -> Result<(PageDisposition, MoreWork), JobsError> {
+) -> Result<(PageDisposition, MoreWork), TaskError> {
     let kind = context.record.kind;
     let ScrapedPage { lease, url, mut scraped, charge } = page;
     let Some((crawl, robots)) = context.crawl.as_ref().zip(robots) else {
@@ -340,7 +341,7 @@ fn should_retry(signal: HostSignal, reachability: HostReachability) -> bool {
     }
 }
 
-async fn retry(jobs: &Jobs, lease: JobLease) -> Result<PageDisposition, JobsError> {
+async fn retry(jobs: &Jobs, lease: JobLease) -> Result<PageDisposition, TaskError> {
     jobs.with_store(move |store, _| store.retry_job_url(&lease)).await?;
     Ok(PageDisposition::LeaseReturned)
 }
@@ -409,7 +410,7 @@ async fn finish_crawled_page(
     kind: JobKind,
     crawl: Arc<CrawlState>,
     page: CrawledPage,
-) -> Result<(PageDisposition, MoreWork), JobsError> {
+) -> Result<(PageDisposition, MoreWork), TaskError> {
     let job = page.lease.job();
     let (completed, more_work) = jobs
         .run_blocking(move |inner| {
@@ -457,14 +458,14 @@ async fn complete(
     jobs: &Jobs,
     kind: JobKind,
     completion: UrlCompletion,
-) -> Result<PageDisposition, JobsError> {
+) -> Result<PageDisposition, TaskError> {
     let job = completion.lease.job();
     let completed = jobs.run_blocking(move |inner| write(inner, completion)).await?;
     Ok(notify_watchers(jobs, kind, job, completed))
 }
 
 /// Writes the completion of a page. Blocks.
-fn write(inner: &Inner, completion: UrlCompletion) -> Result<CompletionOutcome, JobsError> {
+fn write(inner: &Inner, completion: UrlCompletion) -> Result<CompletionOutcome, TaskError> {
     if let Some((hold, usage)) = &completion.charge
         && !hold.covers(usage.price())
         && let Err(error) = hold.extend(usage.price())

@@ -1,12 +1,12 @@
 //! Wire responses about jobs.
 
 use jiff::Timestamp;
+use websvc_notify::webhook::redact_url;
 use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
 use websvc_types::counted;
 use websvc_types::job::{
     JobDocument, JobErrorsResponse, JobFailure, JobStatus, JobStatusResponse, WebhookDeadLetter,
 };
-use websvc_webhook::redact_url;
 
 use crate::request::JobRequest;
 

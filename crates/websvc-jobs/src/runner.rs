@@ -5,10 +5,11 @@
 //! of finished ones.
 
 mod store_tasks;
+mod team_limit;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,19 +17,21 @@ use std::time::{Duration, Instant};
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
-use websvc_store::{JobKind, JobLease, JobState, ReplicaRole};
+use websvc_store::{JobKind, JobLease, JobState, ReplicaRole, TeamShare};
+use websvc_tasks::TaskError;
 use websvc_transport::BoxFuture;
 
 use crate::active::{ActiveJob, HostContact, JobContext, NextStep};
 use crate::fair_queue::FairQueue;
 use crate::hosts::HostTable;
 use crate::in_flight::InFlightGuard;
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::Jobs;
 use crate::page::attempts::runs_alone;
 use crate::page::{self, PageDisposition, PageReport};
 use crate::webhook::deliver;
 
 use store_tasks::StoreTasks;
+use team_limit::TeamLimit;
 
 /// Interval at which jobs that are too old are ended or deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
@@ -51,6 +54,12 @@ struct Runner {
     /// Jobs whose path patterns exceeded the shared memory limit, with the time of the next attempt.
     postponed: HashMap<i64, Instant>,
     hosts: HostTable,
+    /// The shares of this replica in the limits of teams with running jobs; all for those that are not here.
+    team_shares: HashMap<String, TeamShare>,
+    /// The jobs of other replicas that this one helps with, and since when.
+    helped: HashMap<i64, Instant>,
+    /// Hosts that other replicas may not request, because this one has leased URLs of them.
+    leased_hosts: HashSet<String>,
     /// Pages in flight.
     pages: JoinSet<PageReport>,
     page_tasks: HashMap<Id, PageTask>,
@@ -134,8 +143,8 @@ impl Jobs {
     /// this process, so no other process that shares the store runs them.
     ///
     /// # Errors
-    /// [`JobsError`]
-    pub async fn join_for_single_job(&self) -> Result<(), JobsError> {
+    /// [`TaskError`]
+    pub async fn join_for_single_job(&self) -> Result<(), TaskError> {
         self.with_store(|store, _| store.join_replicas(ReplicaRole::SingleJob)).await
     }
 
@@ -146,7 +155,7 @@ impl Jobs {
         Box::pin(Runner::new(self.clone(), Some(number)).run())
     }
 
-    async fn try_join(&self) -> Result<(), JobsError> {
+    async fn try_join(&self) -> Result<(), TaskError> {
         self.with_store(|store, _| store.join_replicas(ReplicaRole::Worker)).await
     }
 
@@ -168,6 +177,9 @@ impl Runner {
             active: HashMap::new(),
             postponed: HashMap::new(),
             hosts: HostTable::default(),
+            team_shares: HashMap::new(),
+            helped: HashMap::new(),
+            leased_hosts: HashSet::new(),
             pages: JoinSet::new(),
             page_tasks: HashMap::new(),
             store: StoreTasks::new(poll),
@@ -218,7 +230,13 @@ impl Runner {
                     continue;
                 }
                 let next = match (self.active.get_mut(&number), self.postponed.get(&number)) {
-                    (Some(active), _) => active.next(&self.hosts, config.max_per_host, now),
+                    (Some(active), _) => {
+                        let limit = TeamLimit::of(&self.jobs, &active.context, &self.team_shares);
+                        match limit.step(self.helped.get(&number).copied(), now) {
+                            Some(wait) => wait,
+                            None => active.next(&self.hosts, config.max_per_host, now),
+                        }
+                    }
                     (None, Some(at)) if *at > now => NextStep::At(*at),
                     (None, _) => {
                         self.load(number);
@@ -326,6 +344,6 @@ impl Runner {
     }
 }
 
-fn log_failure(error: &JobsError) {
+fn log_failure(error: &TaskError) {
     tracing::error!(error = error as &dyn std::error::Error, "job scheduler failed; retrying");
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use url::Url;
 use websvc_notify::Mailer;
+use websvc_notify::webhook::BackoffSchedule;
 use websvc_store::{ConfirmationLimits, MonitorLimits};
-use websvc_webhook::BackoffSchedule;
 
 /// Limits and clock of monitors.
 #[derive(Debug, Clone)]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use websvc_store::{
-    ApiVersion, BillingStatus, CheckRecord, CheckStatus, CreditHold, DEFAULT_TEAM, FinishedCheck,
-    HoldOutcome, Usage, UsageItem, UsageRetention,
+    ApiVersion, BillingStatus, CheckRecord, CheckStatus, CreditHold, FinishedCheck, HoldOutcome, KeyId,
+    Usage, UsageItem, UsageRetention,
 };
+use websvc_tasks::{TaskError, hold_for_task};
 use websvc_types::counted;
 
-use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 
 /// A hold, and the usage that it is charged for.
@@ -16,30 +16,22 @@ pub(crate) type Charge = (CreditHold, Usage);
 
 const DAY_MS: u64 = 86_400_000;
 
-/// Returns the credits that a team has left, if they do not suffice for a check of its monitor. `has_no_key` is true if
-/// the monitor was created without a key. Blocks.
+/// Returns the credits that the team of a monitor has left, if they do not suffice for a check. Blocks.
 pub(crate) fn shortage(
     inner: &Inner,
     team: &str,
-    has_no_key: bool,
+    key: Option<&KeyId>,
     credits: u64,
-) -> Result<Option<u64>, MonitorsError> {
-    if is_anonymous(team, has_no_key) {
-        return Ok(None);
-    }
-    let Some(team) = inner.store.team(team)? else { return Ok(Some(0)) };
-    Ok(match inner.store.hold(&team, credits)? {
+) -> Result<Option<u64>, TaskError> {
+    Ok(match hold_for_task(&inner.store, team, key, credits, credits)? {
         // Each page holds its own credits when it is scraped.
-        HoldOutcome::Granted(hold) => {
-            drop(hold);
-            None
-        }
+        HoldOutcome::Granted(_dropped) => None,
         HoldOutcome::Insufficient { remaining } => Some(remaining),
     })
 }
 
 /// Ends a check for which the team has not enough credits. Blocks.
-pub(crate) fn skip(inner: &Inner, check: &CheckRecord, remaining: u64) -> Result<(), MonitorsError> {
+pub(crate) fn skip(inner: &Inner, check: &CheckRecord, remaining: u64) -> Result<(), TaskError> {
     let error = format!(
         "Insufficient credits: the check may cost {}, and the team has {remaining} left",
         counted(check.estimated_credits, "credit", "credits")
@@ -61,20 +53,14 @@ pub(crate) async fn hold(
     monitors: &Monitors,
     check: &CheckRecord,
     credits: u64,
-) -> Result<Option<CreditHold>, MonitorsError> {
-    let (name, is_anonymous) = (check.team.clone(), is_anonymous(&check.team, check.key.is_none()));
-    monitors
-        .run_blocking(move |inner| {
-            if is_anonymous {
-                return Ok(Some(inner.store.hold_unlimited(&name)));
-            }
-            let Some(team) = inner.store.team(&name)? else { return Ok(None) };
-            Ok(match inner.store.hold(&team, credits)? {
-                HoldOutcome::Granted(hold) => Some(hold),
-                HoldOutcome::Insufficient { .. } => None,
-            })
-        })
-        .await
+) -> Result<Option<CreditHold>, TaskError> {
+    let (team, key) = (check.team.clone(), check.key.clone());
+    let holding =
+        monitors.with_store(move |store, _| hold_for_task(store, &team, key.as_ref(), credits, credits));
+    Ok(match holding.await? {
+        HoldOutcome::Granted(hold) => Some(hold),
+        HoldOutcome::Insufficient { .. } => None,
+    })
 }
 
 /// Holds the credits of one judgment. Returns `None` if there are not enough.
@@ -82,7 +68,7 @@ pub(crate) async fn judge(
     monitors: &Monitors,
     check: &CheckRecord,
     url: &str,
-) -> Result<Option<Charge>, MonitorsError> {
+) -> Result<Option<Charge>, TaskError> {
     let price = monitors.inner.engine.judge_price();
     let Some(hold) = hold(monitors, check, price).await? else { return Ok(None) };
     let judgment = UsageItem { item: "judge".to_owned(), count: 1, credits: price };
@@ -104,9 +90,4 @@ pub(crate) fn usage(check: &CheckRecord, query: &str, items: Vec<UsageItem>, ela
         query: Some(query.to_owned()),
         retention: UsageRetention::Whole,
     }
-}
-
-/// Returns whether the service required no key when the monitor was created.
-pub(crate) fn is_anonymous(team: &str, has_no_key: bool) -> bool {
-    has_no_key && team == DEFAULT_TEAM
 }

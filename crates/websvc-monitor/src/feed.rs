@@ -8,8 +8,8 @@ use url::Url;
 use uuid::Uuid;
 use websvc_notify::{AtomFeed, DiffMode};
 use websvc_store::{MonitorRecord, StoreError};
+use websvc_tasks::TaskError;
 
-use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::report::{check_report, is_check_notable};
 use crate::stored::StoredDefinition;
@@ -30,8 +30,8 @@ impl Monitors {
     /// Returns the token of the feed of a monitor.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn feed_token(&self, record: &MonitorRecord) -> Result<String, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn feed_token(&self, record: &MonitorRecord) -> Result<String, TaskError> {
         let (team, id) = (record.team.clone(), record.id.clone());
         self.run_blocking(move |inner| Ok(token(inner, &team, &id)?)).await
     }
@@ -40,8 +40,8 @@ impl Monitors {
     /// such monitor, or the token is wrong.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn feed(&self, id: &str, given: &str, self_url: Url) -> Result<Option<String>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn feed(&self, id: &str, given: &str, self_url: Url) -> Result<Option<String>, TaskError> {
         let (id, given) = (id.to_owned(), given.to_owned());
         self.run_blocking(move |inner| {
             let Some(record) = inner.store.monitor_by_id(&id)? else { return Ok(None) };

@@ -12,7 +12,6 @@ mod check;
 mod compare;
 mod config;
 mod credits;
-mod error;
 mod feed;
 mod judge;
 mod message;
@@ -33,7 +32,6 @@ mod token;
 mod webhook;
 
 pub use config::{MailSettings, MessageConfig, MonitorsConfig};
-pub use error::MonitorsError;
 pub use message::{MessageCounts, MessageMetrics};
 pub use metrics::CheckMetrics;
 pub use monitors::{CreateOutcome, CreditEstimate, Monitors, RunOutcome};

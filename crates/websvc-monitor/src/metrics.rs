@@ -1,10 +1,10 @@
 //! Counts of the checks of this process since its start.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use websvc_stage::{Distribution, Histogram};
 use websvc_store::CheckStatus;
+use websvc_tasks::EndCounts;
 
 /// Upper bounds of the buckets of delays, in microseconds: from 0.1 s, which the schedule keeps when it has little to do,
 /// up to an hour, after which a check fails.
@@ -43,25 +43,20 @@ pub struct CheckMetrics {
 /// The counters behind [`CheckMetrics`].
 #[derive(Debug)]
 pub(crate) struct Counters {
-    /// In the order of [`ENDED`].
-    ended: [AtomicU64; ENDED.len()],
+    ended: EndCounts<CheckStatus>,
     start_delay: Histogram,
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Self { ended: Default::default(), start_delay: Histogram::new(&DELAY_BOUNDS_US) }
+        Self { ended: EndCounts::new(ENDED), start_delay: Histogram::new(&DELAY_BOUNDS_US) }
     }
 }
 
 impl Counters {
     /// Counts a check that ended with a status.
     pub(crate) fn record_end(&self, status: CheckStatus) {
-        for (counter, ended) in self.ended.iter().zip(ENDED) {
-            if ended == status {
-                counter.fetch_add(1, Relaxed);
-            }
-        }
+        self.ended.record(status);
     }
 
     /// Counts the start of the work on a scheduled check, this long after it was due.
@@ -71,8 +66,7 @@ impl Counters {
 
     pub(crate) fn metrics(&self) -> CheckMetrics {
         let Self { ended, start_delay } = self;
-        let ended = ENDED.into_iter().zip(ended).map(|(status, count)| (status, count.load(Relaxed)));
-        CheckMetrics { ended: ended.collect(), start_delay: start_delay.distribution() }
+        CheckMetrics { ended: ended.counts(), start_delay: start_delay.distribution() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The handle of monitors.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -13,22 +12,19 @@ use websvc_store::{
     CreateMonitorOutcome, FinishedCheck, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate,
     NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
 };
-use websvc_transport::{BoxFuture, ShutdownError};
+use websvc_tasks::{TaskError, is_anonymous};
+use websvc_transport::BoxFuture;
 use websvc_validate::{MonitorDefinition, MonitorPlan};
 
 use crate::config::MonitorsConfig;
 use crate::credits;
-use crate::error::MonitorsError;
-use crate::message::{MessageCounters, MessageMetrics};
+use crate::message::{MessageCounters, MessageMetrics, Messages};
 use crate::metrics::{CheckMetrics, Counters};
 use crate::stored::StoredDefinition;
 use crate::subscription::stored_recipients;
 use crate::time::to_ms;
 
 const DAY_MS: u64 = 86_400_000;
-
-/// Interval at which the store is asked whether this process has joined the replicas.
-const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The monitors of a service. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -60,7 +56,7 @@ impl Inner {
         check: i64,
         finished: &FinishedCheck,
         retention_until_ms: u64,
-    ) -> Result<bool, MonitorsError> {
+    ) -> Result<bool, TaskError> {
         let now_ms = self.store.now_ms();
         let is_ended = self.store.finish_check(check, finished, retention_until_ms, now_ms)?.is_some();
         if is_ended {
@@ -144,34 +140,27 @@ impl Monitors {
     /// the checks that were running then.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
         Box::pin(async move {
-            self.wait_for_join().await;
+            // Its jobs join. Before, it does not know which checks belong to others.
+            self.inner.store.joined().await;
             tokio::select! {
                 never = crate::scheduler::schedule(self.clone()) => never,
-                never = crate::runner::run(self.clone()) => never,
-                never = crate::message::run(self.clone()) => never,
+                never = websvc_tasks::run(self.clone()) => never,
+                never = websvc_tasks::run(Messages(self.clone())) => never,
             }
         })
-    }
-
-    /// Waits until this process has joined the replicas of the store, which its jobs do. Before, it does not know which
-    /// checks belong to others.
-    async fn wait_for_join(&self) {
-        while !self.inner.store.has_joined() {
-            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
-        }
     }
 
     /// Creates a monitor of a team that has the credits for a check.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn create(
         &self,
         team: &str,
         key: Option<KeyId>,
         definition: MonitorDefinition,
         plan: &MonitorPlan,
-    ) -> Result<CreateOutcome, MonitorsError> {
+    ) -> Result<CreateOutcome, TaskError> {
         let now = self.inner.store.clock().now();
         let next_run_ms = next_run_ms(&definition, now);
         let stored = StoredDefinition::new(&self.inner.engine, definition, plan, now);
@@ -179,7 +168,7 @@ impl Monitors {
         let outcome = self
             .run_blocking(move |inner| {
                 let estimated = stored.check_credits;
-                if let Some(remaining) = credits::shortage(inner, &team, key.is_none(), estimated)? {
+                if let Some(remaining) = credits::shortage(inner, &team, key.as_ref(), estimated)? {
                     return Ok(CreateOutcome::InsufficientCredits { estimated, remaining });
                 }
                 let new = NewMonitor {
@@ -214,8 +203,8 @@ impl Monitors {
     /// Returns a monitor of a team.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn monitor(&self, team: &str, id: &str) -> Result<Option<MonitorRecord>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn monitor(&self, team: &str, id: &str) -> Result<Option<MonitorRecord>, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         self.with_store(move |store, _| store.monitor(&team, &id)).await
     }
@@ -223,8 +212,8 @@ impl Monitors {
     /// Returns monitors of a team, the newest first.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn list(&self, team: &str, skip: u64, max: u64) -> Result<Vec<MonitorRecord>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn list(&self, team: &str, skip: u64, max: u64) -> Result<Vec<MonitorRecord>, TaskError> {
         let team = team.to_owned();
         self.with_store(move |store, _| store.monitors(&team, skip, max)).await
     }
@@ -234,14 +223,14 @@ impl Monitors {
     /// The next check is scheduled from now when the schedule changed or the monitor is active again.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn update(
         &self,
         record: &MonitorRecord,
         definition: MonitorDefinition,
         plan: &MonitorPlan,
         status: MonitorStatus,
-    ) -> Result<Option<MonitorRecord>, MonitorsError> {
+    ) -> Result<Option<MonitorRecord>, TaskError> {
         let now = self.inner.store.clock().now();
         let previous = StoredDefinition::decode(&record.definition);
         let has_same_schedule = previous
@@ -268,8 +257,8 @@ impl Monitors {
     /// Deletes a monitor of a team with its history. Returns whether it existed.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn delete(&self, team: &str, id: &str) -> Result<bool, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn delete(&self, team: &str, id: &str) -> Result<bool, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let now_ms = self.inner.store.now_ms();
         let is_deleted = self.with_store(move |store, _| store.delete_monitor(&team, &id, now_ms)).await?;
@@ -281,8 +270,8 @@ impl Monitors {
     /// Starts a check now.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn run_now(&self, team: &str, id: &str) -> Result<RunOutcome, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn run_now(&self, team: &str, id: &str) -> Result<RunOutcome, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let outcome = self.run_blocking(move |inner| start_manual(inner, &team, &id)).await?;
         self.inner.check_wakeup.notify_one();
@@ -292,22 +281,22 @@ impl Monitors {
     /// Returns checks of a monitor, the newest first.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn checks(
         &self,
         monitor: i64,
         status: Option<CheckStatus>,
         skip: u64,
         max: u64,
-    ) -> Result<Vec<CheckRecord>, MonitorsError> {
+    ) -> Result<Vec<CheckRecord>, TaskError> {
         self.with_store(move |store, _| store.checks(monitor, status, skip, max)).await
     }
 
     /// Returns a check of a monitor.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn check(&self, monitor: i64, id: &str) -> Result<Option<CheckRecord>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn check(&self, monitor: i64, id: &str) -> Result<Option<CheckRecord>, TaskError> {
         let id = id.to_owned();
         self.with_store(move |store, _| store.check(monitor, &id)).await
     }
@@ -315,8 +304,8 @@ impl Monitors {
     /// Returns the events of checks that are not delivered, in the order of the checks.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn deliveries(&self, checks: Vec<i64>) -> Result<Vec<CheckDeliveries>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn deliveries(&self, checks: Vec<i64>) -> Result<Vec<CheckDeliveries>, TaskError> {
         self.with_store(move |store, _| {
             checks.into_iter().map(|check| store.check_deliveries(check)).collect()
         })
@@ -326,8 +315,8 @@ impl Monitors {
     /// Returns the numbers of monitors and checks of all teams.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn metrics(&self) -> Result<MonitorMetrics, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn metrics(&self) -> Result<MonitorMetrics, TaskError> {
         let now_ms = self.inner.store.now_ms();
         self.with_store(move |store, _| store.monitor_metrics(now_ms)).await
     }
@@ -347,7 +336,7 @@ impl Monitors {
     /// Returns pages of a check, in the order in which they were done.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn check_pages(
         &self,
         check: i64,
@@ -355,7 +344,7 @@ impl Monitors {
         skip: u64,
         max: u64,
         max_bytes: u64,
-    ) -> Result<CheckPagePage, MonitorsError> {
+    ) -> Result<CheckPagePage, TaskError> {
         self.with_store(move |store, _| store.check_pages(check, status, skip, max, max_bytes)).await
     }
 
@@ -363,23 +352,20 @@ impl Monitors {
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store, &MonitorsConfig) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, MonitorsError> {
+    ) -> Result<T, TaskError> {
         self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
     }
 
     /// Runs blocking work on the blocking pool.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Result<T, MonitorsError> + Send + 'static,
-    ) -> Result<T, MonitorsError> {
-        let inner = Arc::clone(&self.inner);
-        websvc_transport::run_blocking(move || work(&inner))
-            .await
-            .map_err(|_: ShutdownError| MonitorsError::Stopping)?
+        work: impl FnOnce(&Inner) -> Result<T, TaskError> + Send + 'static,
+    ) -> Result<T, TaskError> {
+        websvc_tasks::run_blocking(&self.inner, work).await
     }
 }
 
-fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, MonitorsError> {
+fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, TaskError> {
     let Some(record) = inner.store.monitor(team, id)? else { return Ok(RunOutcome::NotFound) };
     match (record.status, &record.current_check) {
         (MonitorStatus::Paused, _) => return Ok(RunOutcome::Paused),
@@ -387,8 +373,8 @@ fn start_manual(inner: &Inner, team: &str, id: &str) -> Result<RunOutcome, Monit
         (MonitorStatus::Active, None) => {}
     }
     let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(RunOutcome::NotFound) };
-    let has_no_key = record.key.is_none();
-    if let Some(remaining) = credits::shortage(inner, &record.team, has_no_key, stored.check_credits)? {
+    let key = record.key.as_ref();
+    if let Some(remaining) = credits::shortage(inner, &record.team, key, stored.check_credits)? {
         let estimated = stored.check_credits;
         return Ok(RunOutcome::InsufficientCredits { estimated, remaining });
     }
@@ -420,7 +406,7 @@ pub(crate) fn new_check(
         },
         next_run_ms,
         estimated_credits: stored.check_credits,
-        billing: match credits::is_anonymous(&record.team, record.key.is_none()) {
+        billing: match is_anonymous(&record.team, record.key.as_ref()) {
             true => BillingStatus::NotApplicable,
             false => BillingStatus::Reserved,
         },

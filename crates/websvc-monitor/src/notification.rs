@@ -24,8 +24,8 @@ const NO_WEBHOOK_URL: &str =
 pub(crate) struct Deliveries {
     pub(crate) email: EmailDeliveries,
     pub(crate) slack: SlackDeliveries,
-    /// True if the check found something that people are notified about; `None` until it ends, and for checks that an
-    /// older version stored.
+    /// True if the check found something that people are notified about; `None` until it ends, and for a
+    /// check that could not be worked on.
     pub(crate) is_notable: Option<bool>,
 }
 

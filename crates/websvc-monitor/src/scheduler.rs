@@ -8,11 +8,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use websvc_store::{CheckStatus, CheckTrigger, MonitorRecord, StartCheckOutcome};
+use websvc_store::{CheckStatus, CheckTrigger, Clock, MonitorRecord, StartCheckOutcome, WorkKind};
+use websvc_tasks::TaskError;
 use websvc_transport::MAX_RETRY_AFTER;
 
 use crate::credits;
-use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors, new_check, next_run_ms};
 use crate::stored::StoredDefinition;
 use crate::time::to_ms;
@@ -52,7 +52,8 @@ pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
             Ok(wait) => {
                 was_clock_set = false;
                 tokio::select! {
-                    () = tokio::time::sleep(wait) => {}
+                    () = monitors.inner.store.poll_for_work(WorkKind::Monitors, wait) => {}
+                    () = clock_was_set(clock, steps) => {}
                     () = monitors.inner.schedule_wakeup.notified() => {}
                 }
             }
@@ -67,9 +68,16 @@ pub(crate) async fn schedule(monitors: Monitors) -> Infallible {
     }
 }
 
+/// Waits until the clock has made more steps than these.
+async fn clock_was_set(clock: &Clock, steps: u64) {
+    while clock.steps() == steps {
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
 /// Brings the checks and messages forward that are due later than their schedules and delays say, because the clock was
 /// ahead when they were stored. A clock that was behind leaves nothing to do: what is overdue starts now. Blocks.
-fn bring_forward(inner: &Inner, now: Timestamp) -> Result<(), MonitorsError> {
+fn bring_forward(inner: &Inner, now: Timestamp) -> Result<(), TaskError> {
     let max_delay = inner.config.messages.backoff.max.max(MAX_RETRY_AFTER);
     inner.store.bring_deliveries_forward(to_ms(now), max_delay)?;
     let after = now.checked_add(MIN_WAIT).unwrap_or(Timestamp::MAX);
@@ -99,7 +107,7 @@ fn bring_forward(inner: &Inner, now: Timestamp) -> Result<(), MonitorsError> {
 }
 
 /// Starts the checks that are due, and returns the time until the next ones may be. Blocks.
-fn start_due(inner: &Inner, now: Timestamp) -> Result<Duration, MonitorsError> {
+fn start_due(inner: &Inner, now: Timestamp) -> Result<Duration, TaskError> {
     let now_ms = to_ms(now);
     let due = inner.store.due_monitors(now_ms, BATCH)?;
     for record in &due {
@@ -118,7 +126,7 @@ fn start_due(inner: &Inner, now: Timestamp) -> Result<Duration, MonitorsError> {
 
 /// Starts the check of a monitor that is due. If the service was down for several times of its schedule, this is the
 /// only check for them.
-fn start(inner: &Inner, record: &MonitorRecord, now: Timestamp) -> Result<(), MonitorsError> {
+fn start(inner: &Inner, record: &MonitorRecord, now: Timestamp) -> Result<(), TaskError> {
     let Some(stored) = StoredDefinition::decode(&record.definition) else {
         tracing::error!(
             monitor = record.id,
@@ -131,7 +139,7 @@ fn start(inner: &Inner, record: &MonitorRecord, now: Timestamp) -> Result<(), Mo
     match inner.store.start_check(&check, to_ms(now))? {
         StartCheckOutcome::Started(check) => {
             if let Some(remaining) =
-                credits::shortage(inner, &record.team, record.key.is_none(), stored.check_credits)?
+                credits::shortage(inner, &record.team, record.key.as_ref(), stored.check_credits)?
             {
                 credits::skip(inner, &check, remaining)?;
             }

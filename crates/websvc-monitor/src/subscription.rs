@@ -9,10 +9,10 @@ use websvc_notify::{EmailAddress, Token};
 use websvc_store::{
     LinkAction, MonitorRecord, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus, StoreError,
 };
+use websvc_tasks::TaskError;
 use websvc_types::monitor::{EmailSubscription, EmailSubscriptionSource, EmailSubscriptionStatus};
 use websvc_validate::MonitorDefinition;
 
-use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::notification::enabled_email;
 use crate::stored::StoredDefinition;
@@ -31,11 +31,8 @@ impl Monitors {
     /// Returns the subscriptions of the recipients that a monitor names, in its order.
     ///
     /// # Errors
-    /// [`MonitorsError`]
-    pub async fn subscriptions(
-        &self,
-        record: &MonitorRecord,
-    ) -> Result<Vec<EmailSubscription>, MonitorsError> {
+    /// [`TaskError`]
+    pub async fn subscriptions(&self, record: &MonitorRecord) -> Result<Vec<EmailSubscription>, TaskError> {
         let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(Vec::new()) };
         let addresses = all_addresses(&stored.definition).to_vec();
         if addresses.is_empty() {
@@ -49,12 +46,12 @@ impl Monitors {
     /// Returns the recipient of a link, and changes nothing. `None` if there is no such link.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn link_recipient(
         &self,
         action: LinkAction,
         token: &str,
-    ) -> Result<Option<LinkRecipient>, MonitorsError> {
+    ) -> Result<Option<LinkRecipient>, TaskError> {
         let Ok(token) = Token::parse(token) else { return Ok(None) };
         let hash = *token.hash().as_bytes();
         let found = self.with_store(move |store, _| store.recipient_by_link(action, &hash)).await?;
@@ -64,12 +61,12 @@ impl Monitors {
     /// Follows a link: confirms or unsubscribes its recipient. `None` if there is no such link.
     ///
     /// # Errors
-    /// [`MonitorsError`]
+    /// [`TaskError`]
     pub async fn follow_link(
         &self,
         action: LinkAction,
         token: &str,
-    ) -> Result<Option<LinkRecipient>, MonitorsError> {
+    ) -> Result<Option<LinkRecipient>, TaskError> {
         let Ok(token) = Token::parse(token) else { return Ok(None) };
         let (hash, now_ms) = (*token.hash().as_bytes(), self.inner.store.now_ms());
         let found = self.with_store(move |store, _| store.follow_link(action, &hash, now_ms)).await?;
@@ -86,10 +83,7 @@ pub(crate) fn stored_recipients(
 }
 
 /// Returns the recipients that a monitor names, with new identifiers. Blocks.
-pub(crate) fn new_recipients(
-    inner: &Inner,
-    definition: &MonitorDefinition,
-) -> Result<Vec<NewRecipient>, StoreError> {
+fn new_recipients(inner: &Inner, definition: &MonitorDefinition) -> Result<Vec<NewRecipient>, StoreError> {
     let addresses = addresses(definition);
     if addresses.is_empty() {
         return Ok(Vec::new());
@@ -112,7 +106,7 @@ pub(crate) fn new_recipients(
 pub(crate) fn addresses(definition: &MonitorDefinition) -> Vec<EmailAddress> {
     let email = enabled_email(definition);
     let texts = email.and_then(|email| email.recipients.as_deref()).unwrap_or_default();
-    // Addresses that an older version stored may be invalid. They get nothing.
+    // All are valid: requests are checked by the same rules.
     texts.iter().filter_map(|text| EmailAddress::parse(text).ok()).collect()
 }
 

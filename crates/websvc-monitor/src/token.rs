@@ -1,6 +1,6 @@
 //! Tokens of links, made of a secret, so that the store need not have them.
 
-use websvc_webhook::SigningSecret;
+use websvc_notify::webhook::SigningSecret;
 
 /// Length of a token in characters: 128 bits in hexadecimal digits.
 const TOKEN_CHARS: usize = 32;

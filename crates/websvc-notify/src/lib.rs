@@ -1,4 +1,5 @@
-//! Notifications of people about the checks of a monitor: email over SMTP, Slack messages, and Atom feeds.
+//! Notifications: of people about the checks of a monitor, by email over SMTP, Slack messages and Atom feeds; and of
+//! programs, by signed [webhooks](webhook).
 //!
 //! The caller builds a [`CheckReport`]. It becomes a [`Mail`] for one recipient, the payload of a Slack webhook
 //! ([`slack_payload`]), or an entry of a feed ([`AtomFeed`]). A [`Mailer`] delivers mail through the guarded client of
@@ -19,6 +20,7 @@ mod slack;
 mod smtp;
 mod text;
 mod token;
+pub mod webhook;
 mod wording;
 
 pub use address::{EmailAddress, InvalidAddress, Mailbox};

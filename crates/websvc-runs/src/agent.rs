@@ -16,6 +16,7 @@ use websvc_store::{
     AddRunEventsOutcome, CreditHold, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
     ThreadContent, UsageRetention,
 };
+use websvc_tasks::TaskError;
 use websvc_transport::{has_credentials, text_without_credentials};
 use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
 use websvc_types::counted;
@@ -26,7 +27,6 @@ use crate::config::RunsConfig;
 use crate::credits::hold_first;
 use crate::end::{Ending, RunCharge, end};
 use crate::environment::{RunEnvironment, RunSetup};
-use crate::error::RunsError;
 use crate::runs::{Inner, Runs};
 use crate::stored::StoredRequest;
 use crate::trace::{Pending, Trace, action_event};
@@ -51,7 +51,7 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
     }
 }
 
-async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
+async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), TaskError> {
     let number = record.number;
     if !runs.with_store(move |store, _| store.begin_run(number, store.now_ms())).await? {
         return Ok(());
@@ -70,7 +70,7 @@ async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<boo
 }
 
 /// Checks a run again by the present rules of its team, and holds its first credits. Blocks.
-fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Ending>, RunsError> {
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Ending>, TaskError> {
     let failed = |error: String| Ok(Err(Ending::failed("failed", error)));
     let Some(StoredRequest { request, warnings: _ }) = StoredRequest::decode(&record.request) else {
         return failed("the run was stored by another version of websvc".to_owned());
@@ -105,7 +105,7 @@ pub(crate) fn least_credits(config: &RunsConfig, plan: &AgentPlan) -> u64 {
 }
 
 /// Returns the last turns of the thread before a run, the oldest first.
-fn earlier_turns(inner: &Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, RunsError> {
+fn earlier_turns(inner: &Inner, record: &RunRecord) -> Result<Vec<EarlierTurn>, TaskError> {
     if record.turn == 1 {
         return Ok(Vec::new());
     }
@@ -139,7 +139,7 @@ async fn work(
     trace: Arc<Trace>,
     preparation: Preparation,
     cancelled: watch::Receiver<bool>,
-) -> Result<(), RunsError> {
+) -> Result<(), TaskError> {
     let Some(model) = runs.inner.engine.completion_model() else {
         let ending = Ending::failed("failed", "no language model is configured in [llm]");
         return end(runs, record, &trace, ending, None).await;
@@ -303,7 +303,7 @@ async fn write_events(
     run: i64,
     trace: &Trace,
     environment: &RunEnvironment,
-) -> Result<(), RunsError> {
+) -> Result<(), TaskError> {
     loop {
         trace.wakeup.notified().await;
         match write(runs, run, trace, Vec::new(), environment.credits()).await? {
@@ -320,7 +320,7 @@ async fn write(
     trace: &Trace,
     mut webhook: Vec<RunWebhookEvent>,
     credits: u64,
-) -> Result<AddRunEventsOutcome, RunsError> {
+) -> Result<AddRunEventsOutcome, TaskError> {
     // A write that began must end before the next one, also if its caller is gone.
     let guard = Arc::clone(&trace.writer).lock_owned().await;
     let Pending { events, actions } = trace.take();

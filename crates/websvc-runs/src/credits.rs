@@ -1,7 +1,8 @@
 //! The credits of the team of a run: few are held at its start, and more as its work needs them.
 
 use websvc_agent::Stop;
-use websvc_store::{CreditHold, DEFAULT_TEAM, HoldOutcome, RunRecord, Store, StoreError};
+use websvc_store::{CreditHold, HoldOutcome, RunRecord, Store, StoreError};
+use websvc_tasks::{hold_for_task, hold_for_team};
 use websvc_transport::{ShutdownError, run_blocking};
 
 /// The credits that a run holds at a time, if the team has them. With fewer, the run holds only what its next work may
@@ -29,7 +30,7 @@ impl TeamCredits {
     pub(crate) async fn hold_more(&self, held: u64, missing: u64) -> Result<CreditHold, Stop> {
         let wanted = missing.max(CHUNK.min(self.expected.saturating_sub(held)));
         let Self { store, team, expected: _ } = self.clone();
-        match run_blocking(move || hold(&store, &team, missing, wanted)).await {
+        match run_blocking(move || hold_for_team(&store, &team, missing, wanted)).await {
             Ok(Ok(HoldOutcome::Granted(hold))) => Ok(hold),
             Ok(Ok(HoldOutcome::Insufficient { remaining })) => Err(Stop::TeamCredits { missing, remaining }),
             Ok(Err(error)) => {
@@ -46,20 +47,5 @@ impl TeamCredits {
 
 /// Holds the credits with which a run begins: some in advance if the team has enough, and at least `least`. Blocks.
 pub(crate) fn hold_first(store: &Store, record: &RunRecord, least: u64) -> Result<HoldOutcome, StoreError> {
-    if record.key.is_none() && record.team == DEFAULT_TEAM {
-        return Ok(HoldOutcome::Granted(store.hold_unlimited(&record.team)));
-    }
-    hold(store, &record.team, least, CHUNK.min(record.max_credits))
-}
-
-/// Holds `wanted` credits of a team, or only `least` if it has fewer left. Blocks.
-fn hold(store: &Store, team: &str, least: u64, wanted: u64) -> Result<HoldOutcome, StoreError> {
-    // The team as it is now: its budget may have changed during the run.
-    let Some(team) = store.team(team)? else { return Ok(HoldOutcome::Insufficient { remaining: 0 }) };
-    if wanted > least
-        && let granted @ HoldOutcome::Granted(_) = store.hold(&team, wanted)?
-    {
-        return Ok(granted);
-    }
-    store.hold(&team, least)
+    hold_for_task(store, &record.team, record.key.as_ref(), least, CHUNK.min(record.max_credits))
 }

@@ -9,12 +9,12 @@ use websvc_engine::Bill;
 use websvc_store::{
     CreditHold, FinishedRun, JobEvent, RunEndEvent, RunKind, RunRecord, RunStatus, Usage, UsageRetention,
 };
+use websvc_tasks::TaskError;
 use websvc_types::agent::{
     AgentCompletedEvent, AgentEndEvent, AgentError, AgentErrorCode, AgentErrorSource, AgentEvent,
     AgentEventDetail, AgentOutcome, CancelReason, RunOutcome,
 };
 
-use crate::error::RunsError;
 use crate::runs::Runs;
 use crate::stored::StoredResult;
 use crate::trace::{DATA, Trace, open_sessions};
@@ -110,7 +110,7 @@ pub(crate) async fn end(
     trace: &Trace,
     ending: Ending,
     charge: Option<RunCharge>,
-) -> Result<(), RunsError> {
+) -> Result<(), TaskError> {
     let elapsed = charge.as_ref().map_or(Duration::ZERO, |charge| charge.elapsed);
     let (status, steps, tokens) = (ending.status, ending.steps, ending.tokens);
     // An extraction has no trace.
@@ -165,7 +165,7 @@ pub(crate) async fn finish(
     run: i64,
     finished: FinishedRun,
     counts: Counts,
-) -> Result<Option<u64>, RunsError> {
+) -> Result<Option<u64>, TaskError> {
     let status = finished.status;
     let charged = runs
         .with_store(move |store, config| {
@@ -190,7 +190,7 @@ pub(crate) async fn finish(
 }
 
 /// Ends a run that this process does not work on, although it had begun: its process was restarted.
-pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(), RunsError> {
+pub(crate) async fn end_interrupted(runs: &Runs, record: &RunRecord) -> Result<(), TaskError> {
     let trace = Trace::new(&record.id, record.events, runs.inner.store.clock());
     let ending = if record.cancel_requested_at_ms.is_some() {
         Ending::cancelled()
@@ -209,7 +209,7 @@ pub(crate) async fn add_session_ends(
     runs: &Runs,
     events: &[AgentEvent],
     trace: &Trace,
-) -> Result<(), RunsError> {
+) -> Result<(), TaskError> {
     for id in open_sessions(events) {
         let owned = id.to_owned();
         let row = runs.with_store(move |store, _| store.browser_session(&owned)).await?;
@@ -223,7 +223,7 @@ pub(crate) async fn add_session_ends(
 }
 
 /// Returns the data of the last snapshot of a run.
-async fn last_data(runs: &Runs, run: i64, events: Vec<AgentEvent>) -> Result<Option<Value>, RunsError> {
+async fn last_data(runs: &Runs, run: i64, events: Vec<AgentEvent>) -> Result<Option<Value>, TaskError> {
     let snapshot = events.into_iter().rev().find_map(|event| match event.detail {
         AgentEventDetail::ArtifactUpdated { artifact } if artifact.artifact_id == DATA => {
             Some(artifact.snapshot_id)

@@ -12,7 +12,6 @@ mod config;
 mod credits;
 mod end;
 mod environment;
-mod error;
 mod extract;
 mod metrics;
 mod responses;
@@ -23,7 +22,6 @@ mod trace;
 
 pub use config::RunsConfig;
 pub use environment::{RunEnvironment, RunSetup, RunTools};
-pub use error::RunsError;
 pub use extract::StoredExtractRequest;
 pub use metrics::RunCounts;
 pub use responses::{agent_list_item, agent_thread};

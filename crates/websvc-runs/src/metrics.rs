@@ -3,15 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use websvc_store::RunStatus;
-
-/// The statuses of ended runs.
-const ENDED: [RunStatus; 5] = [
-    RunStatus::Succeeded,
-    RunStatus::Failed,
-    RunStatus::Cancelled,
-    RunStatus::Refused,
-    RunStatus::CreditLimitReached,
-];
+use websvc_tasks::EndCounts;
 
 /// Counts of runs since the start of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,30 +17,31 @@ pub struct RunCounts {
 }
 
 /// The counters behind [`RunCounts`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Counters {
-    /// In the order of [`ENDED`].
-    ended: [AtomicU64; ENDED.len()],
+    ended: EndCounts<RunStatus>,
     steps: AtomicU64,
     tokens: AtomicU64,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        let ended = RunStatus::ALL.into_iter().filter(|status| status.is_finished());
+        Self { ended: EndCounts::new(ended), steps: AtomicU64::new(0), tokens: AtomicU64::new(0) }
+    }
 }
 
 impl Counters {
     /// Counts a run that ended with a status.
     pub(crate) fn record_end(&self, status: RunStatus, steps: u32, tokens: u64) {
-        for (counter, ended) in self.ended.iter().zip(ENDED) {
-            if ended == status {
-                counter.fetch_add(1, Relaxed);
-            }
-        }
+        self.ended.record(status);
         self.steps.fetch_add(steps.into(), Relaxed);
         self.tokens.fetch_add(tokens, Relaxed);
     }
 
     pub(crate) fn counts(&self) -> RunCounts {
         let Self { ended, steps, tokens } = self;
-        let ended = ENDED.into_iter().zip(ended).map(|(status, count)| (status, count.load(Relaxed)));
-        RunCounts { ended: ended.collect(), steps: steps.load(Relaxed), tokens: tokens.load(Relaxed) }
+        RunCounts { ended: ended.counts(), steps: steps.load(Relaxed), tokens: tokens.load(Relaxed) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The handle of runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -12,7 +11,8 @@ use websvc_store::{
     ApiVersion, CancelRunOutcome, CreateRunOutcome, KeyId, NewRun, NewWebhook, RunKind, RunList, RunMetrics,
     RunRecord, Store, StoreError, ThreadContent,
 };
-use websvc_transport::{BoxFuture, ShutdownError};
+use websvc_tasks::TaskError;
+use websvc_transport::BoxFuture;
 use websvc_types::agent::{AgentEvent, AgentStatusResponse, AgentThreadRun};
 use websvc_types::extract::ExtractStatusResponse;
 use websvc_validate::{AgentPlan, ExtractPlan, Policy};
@@ -20,14 +20,10 @@ use websvc_validate::{AgentPlan, ExtractPlan, Policy};
 use crate::agent::least_credits;
 use crate::config::RunsConfig;
 use crate::environment::RunTools;
-use crate::error::RunsError;
 use crate::extract::{StoredExtraction, extract_status, least_extract_credits, max_credits};
 use crate::metrics::{Counters, RunCounts};
 use crate::responses;
 use crate::stored::{StoredRequest, StoredResult};
-
-/// Interval at which the store is asked whether this process has joined the replicas.
-const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The runs of a service. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -94,20 +90,14 @@ impl Runs {
 
     /// Works on runs until it is dropped. The runs that it works on then fail when a process continues with the database.
     pub fn run<'a>(&'a self) -> BoxFuture<'a, std::convert::Infallible> {
-        Box::pin(async move {
-            // Before, it does not know which runs belong to others.
-            while !self.inner.store.has_joined() {
-                tokio::time::sleep(JOIN_POLL_INTERVAL).await;
-            }
-            crate::runner::run(self.clone()).await
-        })
+        Box::pin(websvc_tasks::run(self.clone()))
     }
 
     /// Starts a run: it is stored, and begins when there is a free place.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn start(&self, start: StartRun) -> Result<CreateRunOutcome, RunsError> {
+    /// [`TaskError`]
+    pub async fn start(&self, start: StartRun) -> Result<CreateRunOutcome, TaskError> {
         let StartRun { team, key, kind, api_version, thread, request, max_credits, webhook } = start;
         let id = Uuid::new_v4().to_string();
         let new_thread = match kind {
@@ -126,8 +116,8 @@ impl Runs {
     /// Returns a run of a team.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn find(&self, team: &str, kind: RunKind, id: &str) -> Result<Option<RunRecord>, RunsError> {
+    /// [`TaskError`]
+    pub async fn find(&self, team: &str, kind: RunKind, id: &str) -> Result<Option<RunRecord>, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         self.with_store(move |store, _| store.run(&team, kind, &id, store.now_ms())).await
     }
@@ -135,25 +125,25 @@ impl Runs {
     /// Returns the status of an agent run for its client.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn agent_status(&self, record: RunRecord) -> Result<AgentStatusResponse, RunsError> {
+    /// [`TaskError`]
+    pub async fn agent_status(&self, record: RunRecord) -> Result<AgentStatusResponse, TaskError> {
         let result = self.result(&record).await?;
-        let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
+        let stored = StoredRequest::decode(&record.request).ok_or(TaskError::OtherVersion)?;
         Ok(responses::status(&record, &stored, result, self.inner.config.limits.retention))
     }
 
     /// Returns the status of an extraction for its client.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn extract_status(&self, record: RunRecord) -> Result<ExtractStatusResponse, RunsError> {
+    /// [`TaskError`]
+    pub async fn extract_status(&self, record: RunRecord) -> Result<ExtractStatusResponse, TaskError> {
         let number = record.number;
         let result = match record.status.is_finished() {
             true => self.with_store(move |store, _| store.run_result(number)).await?,
             false => None,
         };
         let result = match result {
-            Some(result) => Some(StoredExtraction::decode(&result.0).ok_or(RunsError::OtherVersion)?),
+            Some(result) => Some(StoredExtraction::decode(&result.0).ok_or(TaskError::OtherVersion)?),
             None => None,
         };
         Ok(extract_status(&record, result, self.inner.config.limits.retention))
@@ -178,7 +168,7 @@ impl Runs {
     }
 
     /// Returns the result of an agent run; `None` if it has none yet.
-    pub(crate) async fn result(&self, record: &RunRecord) -> Result<Option<StoredResult>, RunsError> {
+    pub(crate) async fn result(&self, record: &RunRecord) -> Result<Option<StoredResult>, TaskError> {
         if !record.status.is_finished() {
             return Ok(None);
         }
@@ -186,14 +176,14 @@ impl Runs {
         let Some(result) = self.with_store(move |store, _| store.run_result(number)).await? else {
             return Ok(None);
         };
-        StoredResult::decode(&result.0).map(Some).ok_or(RunsError::OtherVersion)
+        StoredResult::decode(&result.0).map(Some).ok_or(TaskError::OtherVersion)
     }
 
     /// Asks to cancel a run of a team. It ends within seconds.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn cancel(&self, team: &str, kind: RunKind, id: &str) -> Result<CancelRunOutcome, RunsError> {
+    /// [`TaskError`]
+    pub async fn cancel(&self, team: &str, kind: RunKind, id: &str) -> Result<CancelRunOutcome, TaskError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let outcome = self
             .with_store(move |store, _| store.request_run_cancel(&team, kind, &id, store.now_ms()))
@@ -206,7 +196,7 @@ impl Runs {
     /// whose requests have at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
-    /// [`RunsError`]
+    /// [`TaskError`]
     pub async fn list(
         &self,
         team: &str,
@@ -214,7 +204,7 @@ impl Runs {
         before_ms: u64,
         max: u64,
         max_bytes: u64,
-    ) -> Result<RunList, RunsError> {
+    ) -> Result<RunList, TaskError> {
         let team = team.to_owned();
         self.with_store(move |store, _| store.runs(&team, kind, before_ms, max, max_bytes, store.now_ms()))
             .await
@@ -224,7 +214,7 @@ impl Runs {
     /// runs whose content to read has at most `max_bytes` together, but always one if there is one.
     ///
     /// # Errors
-    /// [`RunsError`]
+    /// [`TaskError`]
     pub async fn thread(
         &self,
         team: &str,
@@ -232,7 +222,7 @@ impl Runs {
         content: ThreadContent,
         max: u64,
         max_bytes: u64,
-    ) -> Result<Vec<RunRecord>, RunsError> {
+    ) -> Result<Vec<RunRecord>, TaskError> {
         let (team, thread) = (team.to_owned(), thread.to_owned());
         self.with_store(move |store, _| {
             store.thread_runs(&team, &thread, content, max, max_bytes, store.now_ms())
@@ -243,47 +233,47 @@ impl Runs {
     /// Returns a run of a thread for its client, with its data if the content has the results.
     ///
     /// # Errors
-    /// [`RunsError`]
+    /// [`TaskError`]
     pub async fn thread_run(
         &self,
         record: &RunRecord,
         content: ThreadContent,
-    ) -> Result<AgentThreadRun, RunsError> {
+    ) -> Result<AgentThreadRun, TaskError> {
         let result = match content {
             ThreadContent::Requests => None,
             ThreadContent::RequestsAndResults => self.result(record).await?,
         };
-        let stored = StoredRequest::decode(&record.request).ok_or(RunsError::OtherVersion)?;
+        let stored = StoredRequest::decode(&record.request).ok_or(TaskError::OtherVersion)?;
         Ok(responses::thread_run(record, &stored, result))
     }
 
     /// Returns the events of a run.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn events(&self, run: i64) -> Result<Vec<AgentEvent>, RunsError> {
+    /// [`TaskError`]
+    pub async fn events(&self, run: i64) -> Result<Vec<AgentEvent>, TaskError> {
         let events = self.with_store(move |store, _| store.run_events(run)).await?;
         events
             .iter()
-            .map(|event| serde_json::from_str(event).map_err(|_error| RunsError::OtherVersion))
+            .map(|event| serde_json::from_str(event).map_err(|_error| TaskError::OtherVersion))
             .collect()
     }
 
     /// Returns the content of a snapshot of a run.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn snapshot(&self, run: i64, id: &str) -> Result<Option<String>, RunsError> {
+    /// [`TaskError`]
+    pub async fn snapshot(&self, run: i64, id: &str) -> Result<Option<String>, TaskError> {
         let id = id.to_owned();
         let content = self.with_store(move |store, _| store.run_snapshot(run, &id)).await?;
-        content.map(|json| String::from_utf8(json).map_err(|_error| RunsError::OtherVersion)).transpose()
+        content.map(|json| String::from_utf8(json).map_err(|_error| TaskError::OtherVersion)).transpose()
     }
 
     /// Returns the numbers of runs of all teams.
     ///
     /// # Errors
-    /// [`RunsError`]
-    pub async fn metrics(&self) -> Result<RunMetrics, RunsError> {
+    /// [`TaskError`]
+    pub async fn metrics(&self) -> Result<RunMetrics, TaskError> {
         self.with_store(|store, _| store.run_metrics()).await
     }
 
@@ -297,18 +287,15 @@ impl Runs {
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store, &RunsConfig) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, RunsError> {
+    ) -> Result<T, TaskError> {
         self.run_blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
     }
 
     /// Runs blocking work on the blocking pool.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Result<T, RunsError> + Send + 'static,
-    ) -> Result<T, RunsError> {
-        let inner = Arc::clone(&self.inner);
-        websvc_transport::run_blocking(move || work(&inner))
-            .await
-            .map_err(|_: ShutdownError| RunsError::Stopping)?
+        work: impl FnOnce(&Inner) -> Result<T, TaskError> + Send + 'static,
+    ) -> Result<T, TaskError> {
+        websvc_tasks::run_blocking(&self.inner, work).await
     }
 }

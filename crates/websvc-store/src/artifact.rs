@@ -12,6 +12,8 @@ use crate::store::Store;
 const BATCH_ROWS: u32 = 64;
 /// Name of the secret that signs URLs.
 const SIGNING_SECRET: &str = "artifact-urls";
+/// Name of the random bytes of the ID of the database.
+const INSTALLATION_ID: &str = "installation";
 const UPLOAD_SECRET: &str = "upload-urls";
 
 /// Metadata of an artifact.
@@ -62,6 +64,16 @@ impl Store {
     /// The same as [`artifact_secret`](Self::artifact_secret).
     pub fn upload_secret(&self) -> Result<[u8; 32], StoreError> {
         self.named_secret(UPLOAD_SECRET)
+    }
+
+    /// Returns the ID of the database, 16 random hexadecimal digits. Another database has another ID, also a new one in the
+    /// same place, so that what carries the ID on other servers is never taken for that of another installation.
+    ///
+    /// # Errors
+    /// The same as [`artifact_secret`](Self::artifact_secret).
+    pub fn installation_id(&self) -> Result<String, StoreError> {
+        let bytes = self.named_secret(INSTALLATION_ID)?;
+        Ok(bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Returns a secret of the installation: 32 random bytes, created at the first call and stored.

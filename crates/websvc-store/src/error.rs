@@ -73,6 +73,18 @@ pub enum StoreError {
         /// The data directory that is copied.
         from: String,
     },
+    /// The database was copied to a server, and may be older than that one.
+    #[error(
+        "the database of this data directory was copied to {url} by `websvc store migrate`: set store.url, or remove {} to \
+         use the old state",
+        mark.display()
+    )]
+    Moved {
+        /// URL of the server, without credentials.
+        url: String,
+        /// The file that marks the data directory.
+        mark: PathBuf,
+    },
     /// The disk is full.
     #[error("no space left for the database {}", path.display())]
     Full {

@@ -12,9 +12,6 @@ use crate::migration::{MIGRATIONS, version};
 use crate::page::CacheSize;
 use crate::store::Store;
 
-/// The first schema version in which pages have owners.
-const SCHEMA_WITH_OWNERS: u32 = 14;
-
 /// Report about a database file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseReport {
@@ -133,10 +130,7 @@ fn report(connection: &Connection, schema: u32, supported: u32) -> rusqlite::Res
     let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
         Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
     })?;
-    let owned_pages = if schema < SCHEMA_WITH_OWNERS {
-        0
-    } else {
-        connection.query_row("SELECT count(*) FROM pages WHERE owner <> 0", [], |row| row.get(0))?
-    };
+    let owned_pages =
+        connection.query_row("SELECT count(*) FROM pages WHERE owner <> 0", [], |row| row.get(0))?;
     Ok(DatabaseReport { schema, supported, keys, revoked_keys, audited_teams, cache, owned_pages })
 }

@@ -43,10 +43,12 @@ mod ledger;
 mod migrate_to_server;
 mod migration;
 mod monitor;
+mod owned_work;
 mod page;
 mod page_cache;
 mod page_scope;
 mod page_snapshot;
+mod pending_work;
 mod profile;
 mod rate_bucket;
 mod replica;
@@ -74,7 +76,7 @@ pub use browser_session::{
 };
 pub use clock::{Clock, HOLD as CLOCK_HOLD, MAX_CLOCK_SKEW};
 pub use dashboard_session::DashboardSession;
-pub use database::{DatabaseUrl, Durability, InvalidDatabaseUrl};
+pub use database::{DatabaseMetrics, DatabaseUrl, Durability, InvalidDatabaseUrl, PoolMetrics};
 pub use error::StoreError;
 pub use fault::StoreFault;
 pub use feedback::{
@@ -84,8 +86,8 @@ pub use index_outbox::{OutboxClaim, OutboxPage, OutboxSize};
 pub use inspect::{DatabaseReport, ServerReport};
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
-    JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewJob, OwnedJobs,
-    UrlCompletion, UrlOutcome,
+    JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewHosts, NewJob,
+    OwnedJobs, TeamShare, UrlCompletion, UrlOutcome,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
@@ -107,6 +109,7 @@ pub use monitor::{
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
 pub use page_snapshot::{PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
+pub use pending_work::WorkKind;
 pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,

@@ -1,5 +1,5 @@
 //! The watch of a database on a server: a thread that reads what other processes changed, so that requests do not wait
-//! for the network.
+//! for the network. It reads with each heartbeat, and more often while requests use the database.
 //!
 //! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`]. Everything
 //! that is not cached fails at once. If the server does not respond, the watch notices it within 2 seconds, and ends
@@ -11,15 +11,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::background_thread::{BackgroundThread, StopSignal};
+use crate::database::StatementTimes;
 use crate::replica::Heartbeat;
 use crate::sql;
 use crate::sql::postgres::{GivenUp, StatementClass, wait};
 use crate::store::Shared;
 
-/// Interval of the reads.
+/// Interval of the reads while requests use the database or what is cached of it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
-/// Interval of the heartbeat.
-const BEAT_INTERVAL: Duration = Duration::from_secs(1);
+/// Minimum interval of the heartbeats, which begin at each fifth interval of the watch.
+const BEAT_INTERVAL: Duration = Duration::from_millis(900);
 /// How long cached state is valid while the server cannot be reached.
 pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
 
@@ -34,8 +35,11 @@ pub(crate) struct ServerState {
     /// Time at which the last successful read began, in milliseconds since `started`.
     last_success_ms: AtomicU64,
     is_down: AtomicBool,
+    /// A request has used the database, or what is cached of it, since the last read.
+    is_used: AtomicBool,
     /// The last read had no response, so that others would wait for one, too.
     is_silent: AtomicBool,
+    statements: StatementTimes,
 }
 
 impl ServerState {
@@ -44,7 +48,9 @@ impl ServerState {
             started: Instant::now(),
             last_success_ms: AtomicU64::new(0),
             is_down: AtomicBool::new(false),
+            is_used: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
+            statements: StatementTimes::new(),
         }
     }
 
@@ -60,6 +66,7 @@ impl ServerState {
 
     /// Checks that cached state may be used.
     pub(crate) fn check_cache(&self) -> sql::Result<()> {
+        self.is_used.store(true, Ordering::Relaxed);
         let age_ms = self.age_ms();
         if age_ms > MAX_OUTAGE.as_millis() as u64 {
             let text = format!("no response for {} seconds", age_ms / 1000);
@@ -84,6 +91,9 @@ impl ServerState {
         response: F,
         deadline: Instant,
     ) -> sql::Result<F::Output> {
+        if class == StatementClass::Request {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
         let begun = Instant::now();
         let is_pointless = || {
             if class == StatementClass::Watch && begun.elapsed() >= SILENCE {
@@ -96,10 +106,17 @@ impl ServerState {
         if is_pointless() {
             return Err(silent());
         }
-        wait(response, deadline, is_pointless).map_err(|given_up| match given_up {
+        let response = wait(response, deadline, is_pointless);
+        self.statements.count(class, begun.elapsed());
+        response.map_err(|given_up| match given_up {
             GivenUp::Pointless => silent(),
             GivenUp::DeadlineElapsed => sql::Error::Unreachable("there was no response in time".into()),
         })
+    }
+
+    /// Returns the durations of statements.
+    pub(crate) fn statements(&self) -> &StatementTimes {
+        &self.statements
     }
 
     /// Records the result of a read that began at `begun_ms`.
@@ -137,8 +154,11 @@ fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
     let mut last_beat: Option<Instant> = None;
     while signal.wait(WATCH_INTERVAL) {
         let is_beat_due = last_beat.is_none_or(|last| last.elapsed() >= BEAT_INTERVAL);
+        let is_used = state.is_used.swap(false, Ordering::Relaxed);
         if is_beat_due {
             last_beat = Some(Instant::now());
+        } else if !is_used {
+            continue;
         }
         let begun_ms = state.now_ms();
         // The success is recorded after the beat: a process whose leased credits were taken over must learn of it before

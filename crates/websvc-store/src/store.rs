@@ -10,6 +10,8 @@ use crate::database::{Database, DatabaseUrl, create_private_dir};
 use crate::error::StoreError;
 use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
+use crate::migrate_to_server::refuse_moved;
+use crate::pending_work::PendingWork;
 use crate::replica::Membership;
 use crate::server_watch::ServerWatch;
 use crate::sql::params;
@@ -37,16 +39,23 @@ pub(crate) struct Shared {
     pub(crate) access: Access,
     pub(crate) ledger: Ledger,
     pub(crate) membership: Membership,
+    pub(crate) pending_work: PendingWork,
 }
 
 impl Store {
     /// Opens the database in `dir`, and creates both if they do not exist.
     ///
     /// # Errors
-    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or file cannot be
-    /// created or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
+    /// [`StoreError::Moved`], [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] if the directory or
+    /// file cannot be created or opened, [`StoreError::Busy`] if another process has it locked for 5 seconds.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::with_database(Database::open(dir.as_ref())?, dir.as_ref())
+        refuse_moved(dir.as_ref())?;
+        Self::open_moved(dir.as_ref())
+    }
+
+    /// Opens the database in `dir`, even if it was copied to a server.
+    pub(crate) fn open_moved(dir: &Path) -> Result<Self, StoreError> {
+        Self::with_database(Database::open(dir)?, dir)
     }
 
     /// Connects to a database on a PostgreSQL server, and creates its tables if they do not exist. `dir` contains the
@@ -64,7 +73,8 @@ impl Store {
         let database = Arc::new(database);
         let access = Access::new(&database)?;
         let ledger = Ledger::new(&database, dir)?;
-        let shared = Arc::new(Shared { database, access, ledger, membership: Membership::default() });
+        let (membership, pending_work) = (Membership::default(), PendingWork::default());
+        let shared = Arc::new(Shared { database, access, ledger, membership, pending_work });
         let io = |error| StoreError::io(shared.database.location(), error);
         let key_use_flusher = KeyUseFlusher::start(Arc::clone(&shared)).map_err(io)?;
         let ledger_flusher = LedgerFlusher::start(Arc::clone(&shared)).map_err(io)?;

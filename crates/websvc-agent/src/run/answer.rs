@@ -10,7 +10,7 @@ use websvc_types::counted;
 use super::Run;
 use super::view::shown_draft_chars;
 use crate::blocking::run_blocking;
-use crate::collect::{self, collect_content, collect_prompt};
+use crate::collect::{collect_content, collect_prompt};
 use crate::environment::Event;
 use crate::fill::fill;
 use crate::instructions::{COLLECT, COMPOSE};
@@ -78,7 +78,7 @@ impl Run<'_> {
             prompt: &prompt,
             content: &content,
             format,
-            max_tokens: collect::MAX_TOKENS,
+            max_tokens: format.max_data_tokens(&content),
         };
         let deadline = self.work_deadline();
         let data = self.requests.ask_until(request, deadline).await?;

@@ -16,7 +16,7 @@ use syslog::SyslogSink;
 use webhook::WebhookSink;
 
 pub use syslog::SyslogAddress;
-pub use websvc_webhook::SigningSecret as WebhookSecret;
+pub use websvc_notify::webhook::SigningSecret as WebhookSecret;
 
 /// A receiver of audit events.
 #[derive(Debug)]

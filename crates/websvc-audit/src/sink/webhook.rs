@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
+use websvc_notify::webhook::{PostError, SigningSecret as WebhookSecret, WebhookRequest, post};
 use websvc_transport::Client;
-use websvc_webhook::{PostError, SigningSecret as WebhookSecret, WebhookRequest, post};
 
 use crate::error::{AuditError, SinkError};
 use crate::spool::Batch;

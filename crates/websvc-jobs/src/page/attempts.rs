@@ -5,10 +5,11 @@
 //! alone. Further interruptions are its own.
 
 use websvc_store::{JobLease, UrlOutcome};
+use websvc_tasks::TaskError;
 use websvc_types::ErrorCode;
 
 use super::failed;
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::Jobs;
 
 /// Number of interruptions after which a page is given up.
 const MAX_ATTEMPTS: u32 = 10;
@@ -30,13 +31,13 @@ pub(super) fn given_up(lease: &JobLease) -> Option<UrlOutcome> {
 }
 
 /// Records that the work on a page begins. Returns false if its lease has ended.
-pub(crate) async fn begin(jobs: &Jobs, lease: &JobLease) -> Result<bool, JobsError> {
+pub(crate) async fn begin(jobs: &Jobs, lease: &JobLease) -> Result<bool, TaskError> {
     let lease = lease.clone();
     jobs.with_store(move |store, _| store.begin_job_url(&lease)).await
 }
 
 /// Records that a page waits, and is not worked on.
-pub(crate) async fn pause(jobs: &Jobs, lease: &JobLease) -> Result<(), JobsError> {
+pub(crate) async fn pause(jobs: &Jobs, lease: &JobLease) -> Result<(), TaskError> {
     let lease = lease.clone();
     jobs.with_store(move |store, _| store.pause_job_url(&lease)).await.map(drop)
 }

@@ -1,22 +1,23 @@
 //! Repeated URLs in the list of a batch: each entry has a document of its own, but the page is scraped once.
 
 use websvc_store::{JobKind, JobLease, ListEntry, StoreError, UrlCompletion, UrlOutcome};
+use websvc_tasks::TaskError;
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
 use super::{PageDisposition, complete, failed};
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::Jobs;
 
 /// Completes a copy with the outcome of its original. It costs nothing.
 pub(super) async fn complete_copy(
     jobs: &Jobs,
     kind: JobKind,
     lease: JobLease,
-) -> Result<PageDisposition, JobsError> {
+) -> Result<PageDisposition, TaskError> {
     let copy = lease.clone();
     let original = match jobs.with_store(move |store, _| store.original_outcome(&copy)).await {
         // It stays so, whatever is attempted.
-        Err(JobsError::Store(StoreError::Corrupt { .. })) => {
+        Err(TaskError::Store(StoreError::Corrupt { .. })) => {
             let error = "the stored document of the page that this entry repeats cannot be read: scrape the URL again";
             Some(failed(ErrorCode::UnknownError, error))
         }

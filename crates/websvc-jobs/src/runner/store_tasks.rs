@@ -6,19 +6,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{JoinError, JoinSet};
-use websvc_store::{JobLease, JobState, OwnedJobs};
+use websvc_store::{JobLease, JobState, OwnedJobs, WorkKind};
+use websvc_tasks::TaskError;
 
 use super::{PageTask, Runner, STORE_RETRY_DELAY, SWEEP_INTERVAL, log_failure};
 use crate::active::{ActiveJob, JobContext, JobStartError};
-use crate::jobs::JobsError;
 use crate::page::{self, PageDisposition, PageReport};
 
 /// URLs of a job that one transaction leases.
 const LEASE_BATCH: usize = 16;
 
-/// Duration of a lease: longer than any job, since a page may be queued for as long as its job runs. No lease has to
-/// expire: a replica that starts to work on a job releases the leases of its former owner.
-const LEASE_TTL: Duration = Duration::from_secs(100 * 365 * 86_400);
+/// Hosts that one transaction releases.
+const MAX_RELEASED: usize = 256;
+
+/// Jobs that are handed over at a time: those whose hosts this replica has come back.
+const MAX_HANDED_OVER: usize = 16;
 
 /// Delay before a job is loaded again whose path patterns exceeded the shared memory limit.
 const POSTPONE_DELAY: Duration = Duration::from_secs(2);
@@ -44,15 +46,19 @@ pub(super) struct StoreTasks {
 /// Result of a store task.
 pub(super) enum StoreEvent {
     /// The running jobs of this replica.
-    Refreshed(Result<OwnedJobs, JobsError>),
+    Refreshed(Result<OwnedJobs, TaskError>),
     /// A part of the old jobs was deleted; true if there may be more.
-    Swept(Result<bool, JobsError>),
+    Swept(Result<bool, TaskError>),
     /// `None` is a job that no longer runs, or that another replica owns.
-    Loaded(i64, Result<Option<LoadOutcome>, JobsError>),
-    Leased(i64, Result<Vec<JobLease>, JobsError>),
-    Returned(Vec<JobLease>, Result<(), JobsError>),
-    Failed(i64, Result<(), JobsError>),
-    HandedOver(i64, Result<(), JobsError>),
+    Loaded(i64, Result<Option<LoadOutcome>, TaskError>),
+    Leased(i64, Result<Vec<JobLease>, TaskError>),
+    Returned(Vec<JobLease>, Result<(), TaskError>),
+    Failed(i64, Result<(), TaskError>),
+    HandedOver(i64, Result<(), TaskError>),
+    /// True if a job moved to the replica that has the host of its next URL.
+    Moved(i64, Result<bool, TaskError>),
+    /// The hosts were released, or have to be released again.
+    HostsReleased(Vec<String>, Result<(), TaskError>),
     /// The outcome of a page that panicked was stored.
     PanicRecorded(PageTask, PageDisposition),
 }
@@ -126,13 +132,20 @@ impl Runner {
     /// Starts the tasks that are due for all jobs: the list of running jobs, the deletion of old ones, the return of
     /// leases.
     pub(super) fn start_housekeeping(&mut self, now: Instant) {
-        self.store.is_refresh_due |= self.store.time_to_refresh(now).is_zero();
+        if self.store.time_to_refresh(now).is_zero() {
+            let may_have_jobs = !self.active.is_empty()
+                || !self.leased_hosts.is_empty()
+                || self.jobs.inner.store.may_have_work(WorkKind::Jobs);
+            self.store.is_refresh_due |= may_have_jobs;
+            self.store.last_refresh = Some(now);
+        }
         if self.store.is_refresh_due && !self.store.is_refreshing {
             (self.store.is_refresh_due, self.store.is_refreshing) = (false, true);
             let (jobs, only) = (self.jobs.clone(), self.only);
             self.store.tasks.spawn(async move {
                 StoreEvent::Refreshed(jobs.with_store(move |store, _| store.claim_jobs(only)).await)
             });
+            self.release_hosts(now);
         }
         if !self.store.is_sweeping && self.store.time_to_sweep(now).is_zero() {
             self.store.is_sweeping = true;
@@ -160,7 +173,7 @@ impl Runner {
     pub(super) fn load(&mut self, number: i64) {
         self.postponed.remove(&number);
         self.store.busy.insert(number);
-        let jobs = self.jobs.clone();
+        let (jobs, is_only) = (self.jobs.clone(), self.only.is_some());
         self.store.tasks.spawn(async move {
             let inner = Arc::clone(&jobs.inner);
             let load = jobs.with_store(move |store, _| {
@@ -168,15 +181,14 @@ impl Runner {
                 let Some(record) = record.filter(|record| record.state == JobState::Running) else {
                     return Ok(None);
                 };
-                // Its leases are those of its former owner, or it was removed from memory because its end could not be
+                let loaded = match JobContext::load(&inner, record) {
+                    Err(JobStartError::Store(error)) => return Err(error),
+                    loaded => loaded.map(Box::new),
+                };
+                // Its leases are those of a former owner, or it was removed from memory because its end could not be
                 // stored.
-                if !store.start_job(number)? {
-                    return Ok(None);
-                }
-                match JobContext::load(&inner, record) {
-                    Err(JobStartError::Store(error)) => Err(error),
-                    loaded => Ok(Some(loaded.map(Box::new))),
-                }
+                let may_spread = loaded.as_ref().is_ok_and(|context| !is_only && context.may_spread());
+                Ok(store.start_job(number, may_spread)?.then_some(loaded))
             });
             StoreEvent::Loaded(number, load.await)
         });
@@ -185,13 +197,11 @@ impl Runner {
     /// Leases more URLs of an active job.
     pub(super) fn lease(&mut self, number: i64) {
         let Some(active) = self.active.get_mut(&number) else { return };
-        active.start_lease();
+        let hosts = active.start_lease();
         self.store.busy.insert(number);
         let jobs = self.jobs.clone();
         self.store.tasks.spawn(async move {
-            let lease = jobs.with_store(move |store, _| {
-                store.lease_job_urls(number, LEASE_BATCH, store.now_ms(), LEASE_TTL)
-            });
+            let lease = jobs.with_store(move |store, _| store.lease_job_urls(number, LEASE_BATCH, hosts));
             StoreEvent::Leased(number, lease.await)
         });
     }
@@ -221,7 +231,7 @@ impl Runner {
         let result = match event {
             Ok(event) => self.apply(event),
             Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-            Err(_runtime_shuts_down) => Err(JobsError::Stopping),
+            Err(_runtime_shuts_down) => Err(TaskError::Stopping),
         };
         if let Err(error) = result {
             log_failure(&error);
@@ -230,7 +240,7 @@ impl Runner {
     }
 
     /// Applies the result of a store task. After a failure the same access is due again.
-    fn apply(&mut self, event: StoreEvent) -> Result<(), JobsError> {
+    fn apply(&mut self, event: StoreEvent) -> Result<(), TaskError> {
         match event {
             StoreEvent::Refreshed(result) => {
                 self.store.is_refreshing = false;
@@ -256,7 +266,12 @@ impl Runner {
                 let leases = result?;
                 // If the job was removed meanwhile, loading it again releases these leases.
                 if let Some(active) = self.active.get_mut(&number) {
+                    let is_blocked = leases.is_empty() && active.is_idle();
                     active.add_leases(leases);
+                    self.leased_hosts.extend(active.queued_hosts().map(str::to_owned));
+                    if is_blocked {
+                        self.move_to_host(number);
+                    }
                 }
             }
             StoreEvent::Returned(leases, result) => {
@@ -282,6 +297,16 @@ impl Runner {
                 // After a failure of the store the job is still owned, and is handed over or run later.
                 result?;
             }
+            StoreEvent::Moved(number, result) => {
+                self.store.busy.remove(&number);
+                self.store.is_refresh_due |= result?;
+            }
+            StoreEvent::HostsReleased(hosts, result) => {
+                if result.is_err() {
+                    self.leased_hosts.extend(hosts);
+                }
+                result?;
+            }
             StoreEvent::PanicRecorded(task, disposition) => {
                 self.finish_page(task, PageReport { disposition, ..PageReport::default() });
             }
@@ -291,16 +316,22 @@ impl Runner {
 
     /// Takes over the list of running jobs, and aborts the pages of all others.
     pub(super) fn sync_running(&mut self, owned: OwnedJobs) {
-        let OwnedJobs { replica, jobs: mut running, surplus } = owned;
+        let OwnedJobs { replica, jobs: mut running, helped, team_shares, surplus } = owned;
+        self.team_shares = team_shares;
         if replica != self.replica {
             self.replica = replica;
             // Other replicas may have worked on these jobs in the meantime, so they are loaded again.
             self.active.clear();
+            self.leased_hosts.clear();
         }
         running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
         if surplus > 0 && self.only.is_none() {
             self.hand_over(&mut running, surplus);
         }
+        let (known, now) = (std::mem::take(&mut self.helped), Instant::now());
+        let since = |(number, _): &(i64, String)| (*number, known.get(number).copied().unwrap_or(now));
+        self.helped = helped.iter().map(since).collect();
+        running.extend(helped);
         self.queue.sync(&running);
         self.active.retain(|number, _| self.queue.contains(*number));
         self.postponed.retain(|number, _| self.queue.contains(*number));
@@ -314,10 +345,15 @@ impl Runner {
     /// stay.
     fn hand_over(&mut self, running: &mut Vec<(i64, String)>, count: usize) {
         let is_idle = |number: &i64| {
-            !self.store.is_busy(*number) && self.active.get(number).is_none_or(|active| active.in_flight == 0)
+            !self.store.is_busy(*number) && self.active.get(number).is_none_or(ActiveJob::is_idle)
         };
-        let newest: Vec<i64> =
-            running.iter().rev().map(|(number, _)| *number).filter(is_idle).take(count).collect();
+        let newest: Vec<i64> = running
+            .iter()
+            .rev()
+            .map(|(number, _)| *number)
+            .filter(is_idle)
+            .take(count.min(MAX_HANDED_OVER))
+            .collect();
         running.retain(|(number, _)| !newest.contains(number));
         for number in newest {
             self.active.remove(&number);
@@ -330,6 +366,42 @@ impl Runner {
                 )
             });
         }
+    }
+
+    /// Moves a job that can lease nothing to the replica that has the host of its next URL, if another replica has it.
+    fn move_to_host(&mut self, number: i64) {
+        if self.jobs.inner.store.workers() < 2 || self.only.is_some() || self.helped.contains_key(&number) {
+            return;
+        }
+        self.store.busy.insert(number);
+        let jobs = self.jobs.clone();
+        self.store.tasks.spawn(async move {
+            StoreEvent::Moved(number, jobs.with_store(move |store, _| store.move_job_to_host(number)).await)
+        });
+    }
+
+    /// Releases the hosts that have had no request for a while and have no leased URLs, so that other replicas can request
+    /// theirs.
+    fn release_hosts(&mut self, now: Instant) {
+        if self.leased_hosts.is_empty() || !self.jobs.inner.store.is_shared() {
+            return;
+        }
+        let queued = self.active.values().flat_map(ActiveJob::queued_hosts);
+        let in_flight = self.page_tasks.values().map(|task| task.host.as_str());
+        let used: HashSet<&str> = queued.chain(in_flight).collect();
+        let is_unused = |host: &&String| !used.contains(host.as_str()) && self.hosts.is_idle(host, now);
+        let unused: Vec<String> =
+            self.leased_hosts.iter().filter(is_unused).take(MAX_RELEASED).cloned().collect();
+        if unused.is_empty() {
+            return;
+        }
+        self.leased_hosts.retain(|host| !unused.contains(host));
+        let jobs = self.jobs.clone();
+        self.store.tasks.spawn(async move {
+            let hosts = unused.clone();
+            let release = jobs.with_store(move |store, _| store.release_hosts(&hosts));
+            StoreEvent::HostsReleased(unused, release.await)
+        });
     }
 
     /// Activates a job that was loaded; fails one whose request is no longer allowed.

@@ -9,7 +9,7 @@ use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::{
     ApiVersion, BrowserSessionStatus, CreateBrowserSessionOutcome, DEFAULT_TEAM, JobUrl, NewBrowserSession,
-    NewJob, OwnedJobs, SnapshotLimits, Store,
+    NewHosts, NewJob, OwnedJobs, SnapshotLimits, Store,
 };
 use websvc_testkit::{Page, TestWeb, until};
 
@@ -131,7 +131,7 @@ async fn all_jobs_are_completed_after_a_restart() {
     let site = Site::start().await;
     let jobs = [site.create("a").await, site.create("b").await, site.create("c").await];
     // An earlier process had leased a URL.
-    site.store.lease_job_urls(jobs[0], 1, 0, TIMEOUT).unwrap();
+    site.store.lease_job_urls(jobs[0], 1, NewHosts::Wanted).unwrap();
     let mut runner = Runner::new(site.jobs.clone(), None);
     site.store.join_replicas(ReplicaRole::Worker).unwrap();
     let completed = async {
@@ -256,10 +256,10 @@ async fn page_that_ends_the_process_is_given_up_and_no_other() {
 async fn page_that_waits_for_credits_is_not_interrupted() {
     let site = Site::start().await;
     let job = site.create("job").await;
-    let lease = || site.store.lease_job_urls(job, 1, 0, TIMEOUT).unwrap().remove(0);
+    let lease = || site.store.lease_job_urls(job, 1, NewHosts::Wanted).unwrap().remove(0);
     let lease_of_page = lease();
     assert!(page::attempts::begin(&site.jobs, &lease_of_page).await.unwrap());
     page::attempts::pause(&site.jobs, &lease_of_page).await.unwrap();
-    assert!(site.store.start_job(job).unwrap());
+    assert!(site.store.start_job(job, false).unwrap());
     assert_eq!(lease().interruptions(), 0);
 }

@@ -15,7 +15,7 @@ pub(crate) use scheduler::deliver;
 
 use std::time::Duration;
 
-use websvc_webhook::BackoffSchedule;
+use websvc_notify::webhook::BackoffSchedule;
 
 /// Configuration of the delivery of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::task::{Id, JoinSet};
-use websvc_store::{DueWebhook, WebhookQueue};
+use websvc_store::{DueWebhook, WebhookQueue, WorkKind};
+use websvc_tasks::{Sweep, TaskError};
 
 use super::WebhookConfig;
 use super::send::attempt;
 use super::sweep::sweep;
 use crate::fair_queue::FairQueue;
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::Jobs;
 
 /// Interval at which the store is read for events that another process made pending.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -22,9 +23,6 @@ const MIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Due events of a webhook that are read at once.
 const READ_AHEAD: usize = 64;
-
-/// Interval at which events are swept that were pending for too long.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Delay after a failure of the store, or a panic.
 const FAILURE_DELAY: Duration = Duration::from_secs(1);
@@ -43,7 +41,7 @@ struct DeliveryScheduler {
     next_read: Instant,
     attempts: JoinSet<()>,
     in_flight: HashMap<Id, InFlightDelivery>,
-    last_sweep: Option<Instant>,
+    sweep: Sweep,
 }
 
 /// A delivery attempt in flight.
@@ -63,7 +61,7 @@ pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
         next_read: Instant::now(),
         attempts: JoinSet::new(),
         in_flight: HashMap::new(),
-        last_sweep: None,
+        sweep: Sweep::default(),
     };
     loop {
         if let Err(error) = scheduler.step().await {
@@ -75,13 +73,14 @@ pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
 
 impl DeliveryScheduler {
     /// Starts the deliveries that can start, then waits for one event.
-    async fn step(&mut self) -> Result<(), JobsError> {
-        let is_sweep_due = self.last_sweep.is_none_or(|last| last.elapsed() >= SWEEP_INTERVAL);
-        if self.jobs.inner.has_abandoned_events.swap(false, Ordering::Relaxed) || is_sweep_due {
-            // If the sweep fails, the next step repeats it.
-            self.last_sweep = None;
+    async fn step(&mut self) -> Result<(), TaskError> {
+        if self.jobs.inner.has_abandoned_events.swap(false, Ordering::Relaxed) {
+            self.sweep.request();
+        }
+        // If it fails, the next step repeats it.
+        if self.sweep.is_due() {
             sweep(&self.jobs).await?;
-            self.last_sweep = Some(Instant::now());
+            self.sweep.record(false);
         }
         if self.next_read <= Instant::now() {
             self.read_queues().await?;
@@ -107,7 +106,7 @@ impl DeliveryScheduler {
                 }
             }
             () = self.jobs.inner.webhook_wakeup.notified() => self.request_read(),
-            () = tokio::time::sleep(wait) => {}
+            () = self.jobs.inner.store.poll_for_work(WorkKind::Webhooks, wait) => {}
         }
         Ok(())
     }
@@ -120,7 +119,7 @@ impl DeliveryScheduler {
     }
 
     /// Reads the webhooks that have due events.
-    async fn read_queues(&mut self) -> Result<(), JobsError> {
+    async fn read_queues(&mut self) -> Result<(), TaskError> {
         let now_ms = self.jobs.inner.store.now_ms();
         let (queues, next_due_ms) = self
             .jobs
@@ -143,7 +142,7 @@ impl DeliveryScheduler {
     }
 
     /// Starts delivery attempts up to the limits.
-    async fn start(&mut self) -> Result<(), JobsError> {
+    async fn start(&mut self) -> Result<(), TaskError> {
         let config = self.jobs.inner.config.webhooks;
         while self.attempts.len() < config.concurrency {
             let Some((webhook, queue)) = self.next_webhook(&config) else { break };
@@ -175,7 +174,7 @@ impl DeliveryScheduler {
         &mut self,
         webhook: i64,
         queue: &WebhookQueue,
-    ) -> Result<Option<DueWebhook>, JobsError> {
+    ) -> Result<Option<DueWebhook>, TaskError> {
         if let Some((_, events)) = self.due.get(&webhook) {
             return Ok(events.front().copied());
         }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
+use websvc_notify::webhook::{PostError, SigningSecret, WebhookRequest, post};
 use websvc_store::{DeliveryOutcome, StoreError, WebhookAttempt, WebhookDelivery};
-use websvc_webhook::{PostError, SigningSecret, WebhookRequest, post};
+use websvc_tasks::TaskError;
 
 use super::body::body;
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::Jobs;
 
 /// The HMAC of the body alone, as Firecrawl sends it.
 const BODY_SIGNATURE: HeaderName = HeaderName::from_static("x-firecrawl-signature");
@@ -44,7 +45,7 @@ pub(super) async fn attempt(jobs: Jobs, number: i64) {
     }
 }
 
-async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
+async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), TaskError> {
     let read = jobs
         .with_store(move |store, _| {
             let Some(delivery) = store.webhook_delivery(number)? else { return Ok(None) };
@@ -61,7 +62,7 @@ async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
             let sent = send(jobs, &delivery, &secret).await;
             (next_step(jobs, delivery.attempts, sent), Some(delivery))
         }
-        Err(JobsError::Store(error @ StoreError::Corrupt { .. })) => {
+        Err(TaskError::Store(error @ StoreError::Corrupt { .. })) => {
             let error = &error as &dyn std::error::Error;
             tracing::error!(error, "the document of a webhook event cannot be read");
             (next_step(jobs, 0, Err(DeliveryError::permanent("its document cannot be read"))), None)
@@ -73,7 +74,7 @@ async fn try_attempt(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
 }
 
 /// Stores an attempt, together with others that end at the same time.
-async fn record(jobs: &Jobs, attempt: WebhookAttempt) -> Result<(), JobsError> {
+async fn record(jobs: &Jobs, attempt: WebhookAttempt) -> Result<(), TaskError> {
     jobs.run_blocking(move |inner| {
         inner.webhook_attempts.write(0, attempt, |attempts| {
             let record = |attempts: &[WebhookAttempt]| {

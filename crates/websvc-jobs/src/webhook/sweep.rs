@@ -1,12 +1,14 @@
 //! Removal of events that are no longer delivered.
 
-use crate::jobs::{Jobs, JobsError};
+use websvc_tasks::TaskError;
+
+use crate::jobs::Jobs;
 
 /// Drops the pending events of cancelled jobs, and makes dead letters of events that were pending for too long.
 ///
 /// # Errors
-/// [`JobsError`]
-pub(super) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
+/// [`TaskError`]
+pub(super) async fn sweep(jobs: &Jobs) -> Result<(), TaskError> {
     let mut expired = 0;
     loop {
         let report = jobs

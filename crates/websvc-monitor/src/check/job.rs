@@ -6,12 +6,12 @@ use websvc_jobs::JobRequest;
 use websvc_store::{
     ApiVersion, CreateJobOutcome, JobError, JobKind, JobRecord, JobState, JobUrl, ListEntry, NewJob,
 };
+use websvc_tasks::TaskError;
 use websvc_types::job::JobDocument;
 use websvc_types::monitor::MonitorTargetKind;
 use websvc_validate::{ScrapeTargetPlan, Target};
 
 use super::{CheckRun, Stop};
-use crate::error::MonitorsError;
 use crate::options::{ComparisonMode, scraped_options};
 use crate::page::PageResult;
 use crate::progress::TargetProgress;
@@ -194,12 +194,9 @@ impl CheckRun {
     }
 
     /// Returns the job of a target; `None` if it has none.
-    pub(super) async fn job_record(
-        &self,
-        target: &TargetProgress,
-    ) -> Result<Option<JobRecord>, MonitorsError> {
+    pub(super) async fn job_record(&self, target: &TargetProgress) -> Result<Option<JobRecord>, TaskError> {
         let (Some(id), Some(kind)) = (&target.job, kind(target.result.kind)) else { return Ok(None) };
-        Ok(self.monitors.inner.jobs.job(&self.record.team, kind, id).await?)
+        self.monitors.inner.jobs.job(&self.record.team, kind, id).await
     }
 
     fn job_kind(&self, index: usize) -> Result<JobKind, Stop> {

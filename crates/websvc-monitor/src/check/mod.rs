@@ -11,12 +11,12 @@ use websvc_engine::{Engine, PolicyError, team_policy};
 use websvc_store::{
     BillingStatus, CheckPageStatus, CheckRecord, CheckStatus, FinishedCheck, NewCheckPage, RecordPagesOutcome,
 };
+use websvc_tasks::TaskError;
 use websvc_types::counted;
 use websvc_types::monitor::{MonitorJudgment, MonitorTarget};
 use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy};
 
 use crate::credits;
-use crate::error::MonitorsError;
 use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
 use crate::notification::{AtEnd, Deliveries, at_end};
@@ -63,10 +63,10 @@ pub(crate) enum Stop {
     /// The check was deleted, or belongs to another replica now.
     Lost,
     /// The store failed.
-    Error(MonitorsError),
+    Error(TaskError),
 }
 
-impl<E: Into<MonitorsError>> From<E> for Stop {
+impl<E: Into<TaskError>> From<E> for Stop {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }
@@ -83,7 +83,7 @@ pub(crate) async fn run(monitors: Monitors, record: CheckRecord) {
     }
 }
 
-async fn try_run(monitors: Monitors, record: CheckRecord) -> Result<(), MonitorsError> {
+async fn try_run(monitors: Monitors, record: CheckRecord) -> Result<(), TaskError> {
     let (definition, plan) = match load(&monitors, &record).await? {
         Ok(loaded) => loaded,
         Err(reason) => return fail(&monitors, &record, reason).await,
@@ -105,7 +105,7 @@ async fn try_run(monitors: Monitors, record: CheckRecord) -> Result<(), Monitors
 async fn load(
     monitors: &Monitors,
     record: &CheckRecord,
-) -> Result<Result<(MonitorDefinition, MonitorPlan), String>, MonitorsError> {
+) -> Result<Result<(MonitorDefinition, MonitorPlan), String>, TaskError> {
     let (definition, team) = (record.definition.clone(), record.team.clone());
     monitors
         .run_blocking(move |inner| {
@@ -125,7 +125,7 @@ async fn load(
 }
 
 /// Returns the policy of a team, with its share of the compiled path patterns. Blocks.
-pub(crate) fn policy(inner: &Inner, team: &str) -> Result<Result<Policy, String>, MonitorsError> {
+pub(crate) fn policy(inner: &Inner, team: &str) -> Result<Result<Policy, String>, TaskError> {
     let stored = inner.store.team(team)?;
     Ok(match team_policy(&inner.store, stored.as_ref()) {
         Ok(policy) => Ok(Policy { path_patterns: inner.engine.path_patterns().for_team(team), ..policy }),
@@ -135,11 +135,7 @@ pub(crate) fn policy(inner: &Inner, team: &str) -> Result<Result<Policy, String>
 }
 
 /// Ends a check that cannot be worked on.
-pub(crate) async fn fail(
-    monitors: &Monitors,
-    record: &CheckRecord,
-    reason: String,
-) -> Result<(), MonitorsError> {
+pub(crate) async fn fail(monitors: &Monitors, record: &CheckRecord, reason: String) -> Result<(), TaskError> {
     let stored = StoredDefinition::decode(&record.definition);
     let messages = stored.map(|stored| at_end(&stored.definition, monitors.config().mail.is_some()));
     let AtEnd { deliveries, has_messages } = messages.unwrap_or_default();
@@ -333,7 +329,7 @@ impl CheckRun {
 
     /// Leaves a check on which this process may not work any more. If it has ended or was deleted, its jobs end too;
     /// otherwise another replica continues with them.
-    async fn leave(&self) -> Result<(), MonitorsError> {
+    async fn leave(&self) -> Result<(), TaskError> {
         let number = self.record.number;
         let current = self.monitors.with_store(move |store, _| store.check_by_number(number)).await?;
         if current.is_none_or(|check| check.status.is_finished()) {
@@ -352,7 +348,7 @@ impl CheckRun {
     }
 
     /// Stores the end of the check. With `error`, it failed.
-    async fn finish(&self, error: Option<String>) -> Result<(), MonitorsError> {
+    async fn finish(&self, error: Option<String>) -> Result<(), TaskError> {
         let (searches, pages) = (self.progress.credits, self.job_credits().await?);
         let record = self.record.clone();
         let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
@@ -397,7 +393,7 @@ impl CheckRun {
     }
 
     /// Deletes the versions of pages of targets that the monitor no longer has.
-    async fn prune_baselines(&self) -> Result<(), MonitorsError> {
+    async fn prune_baselines(&self) -> Result<(), TaskError> {
         let number = self.record.monitor;
         self.monitors
             .with_store(move |store, _| {
@@ -410,7 +406,7 @@ impl CheckRun {
     }
 
     /// Returns the credits of the jobs of the check.
-    async fn job_credits(&self) -> Result<u64, MonitorsError> {
+    async fn job_credits(&self) -> Result<u64, TaskError> {
         let mut credits = 0;
         for target in &self.progress.targets {
             credits += self.job_record(target).await?.map_or(0, |job| job.credits);
@@ -419,7 +415,7 @@ impl CheckRun {
     }
 
     /// Lets the store delete the jobs of the check, whose documents are no longer needed.
-    async fn expire_jobs(&self) -> Result<(), MonitorsError> {
+    async fn expire_jobs(&self) -> Result<(), TaskError> {
         for target in &self.progress.targets {
             if let Some(job) = self.job_record(target).await? {
                 self.monitors.inner.jobs.expire(job.number).await?;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use websvc_notify::webhook::{PostError, post_json};
 use websvc_notify::{EmailAddress, MailError, MailPhase};
 use websvc_store::{ConfirmationPermit, MessageKind, MessageOutcome, MessageRecord};
-use websvc_webhook::{PostError, post_json};
+use websvc_tasks::TaskError;
 
 use super::compose::{Composed, compose};
 use super::metrics::CountedOutcome;
-use crate::error::MonitorsError;
 use crate::monitors::Monitors;
 use crate::notification::Deliveries;
 use crate::time::to_ms;
@@ -58,7 +58,7 @@ pub(super) async fn deliver(monitors: Monitors, message: MessageRecord) {
     loop {
         match attempt(&monitors, &message).await {
             Ok(attempt) => return record(&monitors, &message, attempt).await,
-            Err(MonitorsError::Stopping) => return,
+            Err(TaskError::Stopping) => return,
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
@@ -82,7 +82,7 @@ pub(super) async fn leave_to_later_version(monitors: &Monitors, message: &Messag
 }
 
 /// Sends a message once. An error of the store means that nothing was sent.
-async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt, MonitorsError> {
+async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt, TaskError> {
     let config = monitors.config();
     if message.interruptions >= MAX_UNCERTAIN {
         let text = "the delivery was interrupted twice; the message may have been sent";
@@ -126,7 +126,7 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
 }
 
 /// Records that a message is about to be sent. Returns false if another replica has it.
-async fn begin_sending(monitors: &Monitors, message: &MessageRecord) -> Result<bool, MonitorsError> {
+async fn begin_sending(monitors: &Monitors, message: &MessageRecord) -> Result<bool, TaskError> {
     let message = message.clone();
     monitors.with_store(move |store, _| store.begin_sending(&message)).await
 }
@@ -136,7 +136,7 @@ async fn is_permitted(
     monitors: &Monitors,
     message: &MessageRecord,
     address: &EmailAddress,
-) -> Result<bool, MonitorsError> {
+) -> Result<bool, TaskError> {
     let (message, hash) = (message.clone(), address.mailbox_hash());
     let permit = monitors
         .run_blocking(move |inner| {
@@ -195,7 +195,7 @@ async fn record(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) 
         });
         match recording.await {
             Ok(_is_owned) => return,
-            Err(MonitorsError::Stopping) => return,
+            Err(TaskError::Stopping) => return,
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,

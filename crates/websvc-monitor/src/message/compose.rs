@@ -6,11 +6,11 @@ use websvc_notify::{
     CheckReport, ConfirmationMail, DiffMode, EmailAddress, Mail, Mailbox, ReportMail, slack_payload,
 };
 use websvc_store::{LinkAction, MessageRecord, MonitorRecord, RecipientRecord, RecipientStatus};
+use websvc_tasks::TaskError;
 use websvc_types::monitor::EmailNotification;
 use websvc_validate::MonitorDefinition;
 
 use crate::config::MailSettings;
-use crate::error::MonitorsError;
 use crate::monitors::Inner;
 use crate::notification::{enabled_email, enabled_slack};
 use crate::report::{MAX_PAGES_BYTES, check_report};
@@ -34,7 +34,7 @@ pub(super) enum Composed {
 
 /// Composes a message as the monitor is now: one that was unsubscribed, paused in its notifications or deleted meanwhile
 /// is not sent. Blocks.
-pub(super) fn compose(inner: &Inner, message: &MessageRecord) -> Result<Composed, MonitorsError> {
+pub(super) fn compose(inner: &Inner, message: &MessageRecord) -> Result<Composed, TaskError> {
     let Some(monitor) = inner.store.monitor_by_number(message.monitor)? else {
         return Ok(Composed::Unwanted);
     };
@@ -62,7 +62,7 @@ fn report(
     check: i64,
     definition: &MonitorDefinition,
     recipient: &RecipientRecord,
-) -> Result<Option<Mail>, MonitorsError> {
+) -> Result<Option<Mail>, TaskError> {
     let (Some(mail), Some(to)) = (&inner.config.mail, mailbox(definition, recipient)) else {
         return Ok(None);
     };
@@ -91,7 +91,7 @@ fn confirmation(
     definition: &MonitorDefinition,
     recipient: &RecipientRecord,
     message: &MessageRecord,
-) -> Result<Option<Mail>, MonitorsError> {
+) -> Result<Option<Mail>, TaskError> {
     let (Some(mail), Some(to)) = (&inner.config.mail, mailbox(definition, recipient)) else {
         return Ok(None);
     };
@@ -117,7 +117,7 @@ fn link(
     mail: &MailSettings,
     action: LinkAction,
     recipient: &RecipientRecord,
-) -> Result<Option<Url>, MonitorsError> {
+) -> Result<Option<Url>, TaskError> {
     let secret = inner.store.link_secret()?;
     Ok(link_url(&mail.public_url, &secret, action, recipient).ok())
 }
@@ -126,7 +126,7 @@ fn slack(
     inner: &Inner,
     message: &MessageRecord,
     definition: &MonitorDefinition,
-) -> Result<Option<Composed>, MonitorsError> {
+) -> Result<Option<Composed>, TaskError> {
     let url = enabled_slack(definition).and_then(|slack| slack.webhook_url.as_deref());
     let url = url.and_then(|url| Url::parse(url).ok());
     let (Some(url), Some(check)) = (url, message.check) else { return Ok(None) };
@@ -141,7 +141,7 @@ fn report_of(
     inner: &Inner,
     check: i64,
     definition: &MonitorDefinition,
-) -> Result<Option<CheckReport>, MonitorsError> {
+) -> Result<Option<CheckReport>, TaskError> {
     let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
     let stored = StoredDefinition::decode(&record.definition);
     let name = stored.as_ref().map_or(definition, |stored| &stored.definition).name();

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use websvc_store::{CheckRecord, MessageOutcome, MessageRecord, RecipientRecord, RecipientStatus};
+use websvc_tasks::TaskError;
 use websvc_validate::MonitorDefinition;
 
 use super::attempt::leave_to_later_version;
-use crate::error::MonitorsError;
 use crate::monitors::{Inner, Monitors};
 use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, at_end, enabled_slack};
 use crate::report::is_check_notable;
 use crate::stored::StoredDefinition;
-use crate::subscription::{addresses, new_recipients};
+use crate::subscription::addresses;
 
 /// Maximum number of messages of all teams that wait. Further ones are not sent.
 const MAX_WAITING: u64 = 100_000;
@@ -38,7 +38,7 @@ pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
         match monitors.run_blocking(move |inner| try_expand(inner, &owned)).await {
             Ok(Expansion::Done) => break,
             Ok(Expansion::Unreadable) => return leave_to_later_version(&monitors, &message).await,
-            Err(MonitorsError::Stopping) => return,
+            Err(TaskError::Stopping) => return,
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
@@ -52,7 +52,7 @@ pub(super) async fn expand(monitors: Monitors, message: MessageRecord) {
 }
 
 /// Enqueues the messages of a check. Blocks.
-fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, MonitorsError> {
+fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, TaskError> {
     let now_ms = inner.store.now_ms();
     let Some(record) = check(inner, message)? else {
         inner.store.record_message_outcome(message, MessageOutcome::Dropped, str::to_owned, now_ms)?;
@@ -97,27 +97,21 @@ fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, Monit
 }
 
 /// Returns the check of a message; `None` if it was deleted.
-fn check(inner: &Inner, message: &MessageRecord) -> Result<Option<CheckRecord>, MonitorsError> {
+fn check(inner: &Inner, message: &MessageRecord) -> Result<Option<CheckRecord>, TaskError> {
     let Some(number) = message.check else { return Ok(None) };
     Ok(inner.store.check_by_number(number)?)
 }
 
-/// Returns the recipients of a check that have confirmed their addresses. Those of a monitor that an older version stored
-/// are asked now.
+/// Returns the recipients of a check that have confirmed their addresses.
 fn confirmed(
     inner: &Inner,
     record: &CheckRecord,
     definition: &MonitorDefinition,
-) -> Result<Vec<RecipientRecord>, MonitorsError> {
+) -> Result<Vec<RecipientRecord>, TaskError> {
     let addresses = addresses(definition);
     let is_named =
         |recipient: &RecipientRecord| addresses.iter().any(|address| address.as_str() == recipient.address);
     let mut recipients = inner.store.recipients(record.monitor)?;
-    recipients.retain(is_named);
-    if recipients.len() < addresses.len() {
-        let missing = new_recipients(inner, definition)?;
-        inner.store.add_recipients(record.monitor, &missing, inner.store.now_ms())?;
-    }
-    recipients.retain(|recipient| recipient.status == RecipientStatus::Confirmed);
+    recipients.retain(|recipient| is_named(recipient) && recipient.status == RecipientStatus::Confirmed);
     Ok(recipients)
 }

@@ -12,4 +12,4 @@ mod sender;
 
 pub(crate) use metrics::MessageCounters;
 pub use metrics::{MessageCounts, MessageMetrics};
-pub(crate) use sender::run;
+pub(crate) use sender::Messages;

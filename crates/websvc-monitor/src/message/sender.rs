@@ -1,105 +1,112 @@
-//! The sender: takes messages that are due, and gives each a task.
+//! The work on messages, for the runner of durable tasks.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
 use std::time::Duration;
 
-use tokio::task::{Id, JoinError, JoinSet};
-use websvc_store::{MessageKind, MessageRecord};
+use tokio::sync::{Notify, watch};
+use websvc_store::{MessageKind, MessageRecord, Store, WorkKind};
+use websvc_tasks::{Active, TaskError, Work};
+use websvc_transport::BoxFuture;
 
 use super::{attempt, expand};
-use crate::error::MonitorsError;
 use crate::monitors::Monitors;
 
-/// Interval at which the store is read for messages whose time has come, and for those of other processes.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Delay after a failure of the store.
-const FAILURE_DELAY: Duration = Duration::from_secs(1);
-
-/// A kind of work with a concurrency limit of its own, so that a slow receiver of one does not delay the others.
+/// A kind of messages with a concurrency limit of its own, so that a slow receiver of one does not delay the others.
 struct Channel {
     kinds: &'static [MessageKind],
+    /// Maximum of messages at the same time. The mail server gets as many connections.
     concurrency: usize,
+    /// True for messages that wait while no mail server is configured.
+    needs_mail: bool,
 }
 
-const CHECKS: Channel = Channel { kinds: &[MessageKind::Check], concurrency: 4 };
-/// The mail server gets as many connections at the same time.
-const MAIL: Channel = Channel { kinds: &[MessageKind::Email, MessageKind::Confirmation], concurrency: 4 };
-const SLACK: Channel = Channel { kinds: &[MessageKind::Slack], concurrency: 8 };
+const CHANNELS: [Channel; 3] = [
+    Channel { kinds: &[MessageKind::Check], concurrency: 4, needs_mail: false },
+    Channel { kinds: &[MessageKind::Email, MessageKind::Confirmation], concurrency: 4, needs_mail: true },
+    Channel { kinds: &[MessageKind::Slack], concurrency: 8, needs_mail: false },
+];
 
-/// State of the sender.
-struct Sender {
-    monitors: Monitors,
-    tasks: JoinSet<()>,
-    /// The messages in progress.
-    active: HashMap<Id, MessageRecord>,
-}
+/// The messages of monitors that are due.
+pub(crate) struct Messages(pub(crate) Monitors);
 
-/// Sends messages until it is dropped.
-pub(crate) async fn run(monitors: Monitors) -> Infallible {
-    let mut sender = Sender { monitors, tasks: JoinSet::new(), active: HashMap::new() };
-    loop {
-        if let Err(error) = sender.step().await {
-            tracing::error!(error = &error as &dyn std::error::Error, "monitor messages failed; retrying");
-            tokio::time::sleep(FAILURE_DELAY).await;
-        }
+impl Messages {
+    /// Returns the kinds of messages that may start, and how many of each.
+    fn free(&self, active: &Active<MessageRecord>) -> Vec<(&'static [MessageKind], u64)> {
+        let has_mail = self.0.config().mail.is_some();
+        let channels = CHANNELS.iter().filter(|channel| has_mail || !channel.needs_mail);
+        channels
+            .map(|Channel { kinds, concurrency, .. }| {
+                let busy = active.count(|message| kinds.contains(&message.kind));
+                (*kinds, concurrency.saturating_sub(busy) as u64)
+            })
+            .filter(|(_, free)| *free > 0)
+            .collect()
     }
 }
 
-impl Sender {
-    /// Starts the work on messages that are due, then waits for one event.
-    async fn step(&mut self) -> Result<(), MonitorsError> {
-        self.claim(&CHECKS).await?;
-        // Without a mail server, emails wait for one.
-        if self.monitors.config().mail.is_some() {
-            self.claim(&MAIL).await?;
-        }
-        self.claim(&SLACK).await?;
-        tokio::select! {
-            Some(result) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => self.finish(result),
-            () = self.monitors.inner.message_wakeup.notified() => {}
-            () = tokio::time::sleep(POLL_INTERVAL) => {}
-        }
-        Ok(())
+impl Work for Messages {
+    type Task = MessageRecord;
+
+    const NAME: &'static str = "monitor messages";
+    const KIND: WorkKind = WorkKind::Messages;
+    const POLL_INTERVAL: Duration = Duration::from_secs(1);
+    const LISTS_OWNED: bool = false;
+
+    fn store(&self) -> &Store {
+        &self.0.inner.store
     }
 
-    async fn claim(&mut self, channel: &Channel) -> Result<(), MonitorsError> {
-        let kinds = channel.kinds;
-        let busy = self.active.values().filter(|message| kinds.contains(&message.kind)).count();
-        let free = channel.concurrency.saturating_sub(busy) as u64;
-        if free == 0 {
-            return Ok(());
-        }
-        let claiming = self.monitors.run_blocking(move |inner| {
-            let now_ms = inner.store.now_ms();
-            Ok(inner.store.claim_messages(kinds, free, now_ms)?)
-        });
-        for message in claiming.await? {
-            let monitors = self.monitors.clone();
-            let task = match message.kind {
-                MessageKind::Check => self.tasks.spawn(expand::expand(monitors, message.clone())),
-                MessageKind::Confirmation | MessageKind::Email | MessageKind::Slack => {
-                    self.tasks.spawn(attempt::deliver(monitors, message.clone()))
+    fn wakeup(&self) -> &Notify {
+        &self.0.inner.message_wakeup
+    }
+
+    fn number(message: &MessageRecord) -> i64 {
+        message.number
+    }
+
+    fn claim<'a>(
+        &'a self,
+        active: &'a Active<MessageRecord>,
+    ) -> BoxFuture<'a, Result<Vec<MessageRecord>, TaskError>> {
+        let free = self.free(active);
+        Box::pin(self.0.with_store(move |store, _| {
+            let mut claimed = Vec::new();
+            for (kinds, max) in free {
+                match store.claim_messages(kinds, max, store.now_ms()) {
+                    Ok(messages) => claimed.extend(messages),
+                    Err(error) if claimed.is_empty() => return Err(error),
+                    // What was claimed must be worked on.
+                    Err(_error) => break,
                 }
-            };
-            self.active.insert(task.id(), message);
-        }
-        Ok(())
+            }
+            Ok(claimed)
+        }))
     }
 
-    /// Forgets a message whose task ended. One whose task panicked fails.
-    fn finish(&mut self, result: Result<(Id, ()), JoinError>) {
-        match result {
-            Ok((id, ())) => drop(self.active.remove(&id)),
-            Err(error) => {
-                let message = self.active.remove(&error.id());
-                let Some(message) = message.filter(|_| error.is_panic()) else { return };
-                tracing::error!(error = &error as &dyn std::error::Error, "monitor message panicked");
-                let failing = attempt::fail(self.monitors.clone(), message.clone());
-                let task = self.tasks.spawn(failing);
-                self.active.insert(task.id(), message);
+    fn start<'a>(
+        &'a self,
+        message: MessageRecord,
+        _active: &'a Active<MessageRecord>,
+        _cancelled: watch::Receiver<bool>,
+    ) -> BoxFuture<'a, Result<Option<BoxFuture<'static, ()>>, TaskError>> {
+        let monitors = self.0.clone();
+        let work: BoxFuture<'static, ()> = match message.kind {
+            MessageKind::Check => Box::pin(expand::expand(monitors, message)),
+            MessageKind::Confirmation | MessageKind::Email | MessageKind::Slack => {
+                Box::pin(attempt::deliver(monitors, message))
             }
-        }
+        };
+        Box::pin(std::future::ready(Ok(Some(work))))
+    }
+
+    fn end_panicked<'a>(&'a self, message: &'a MessageRecord) -> BoxFuture<'a, Result<(), TaskError>> {
+        Box::pin(async {
+            attempt::fail(self.0.clone(), message.clone()).await;
+            Ok(())
+        })
+    }
+
+    /// The sweep of checks deletes messages too.
+    fn sweep(&self) -> BoxFuture<'_, Result<bool, TaskError>> {
+        Box::pin(std::future::ready(Ok(false)))
     }
 }

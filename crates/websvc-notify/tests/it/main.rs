@@ -1,4 +1,4 @@
-//! Composition of messages, and their delivery to mail servers on loopback.
+//! Composition of messages, and their delivery to mail servers and receivers of webhooks on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
@@ -9,3 +9,4 @@ mod mail;
 mod real_server;
 mod slack;
 mod support;
+mod webhook;

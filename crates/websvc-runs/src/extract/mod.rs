@@ -18,6 +18,7 @@ use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
     CreditHold, FinishedRun, HoldOutcome, JobEvent, RunEndEvent, RunRecord, RunStatus, RunWebhookEvent,
 };
+use websvc_tasks::TaskError;
 use websvc_transport::text_without_credentials;
 use websvc_types::extract::ExtractCompletedEvent;
 use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
@@ -25,7 +26,6 @@ use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
 use crate::budget::Budget;
 use crate::credits::{TeamCredits, hold_first};
 use crate::end::{Counts, Ending, RunCharge, end, event_json, finish as finish_run, settlement};
-use crate::error::RunsError;
 use crate::runs::{Inner, Runs};
 use crate::trace::Trace;
 pub(crate) use budget::{least_extract_credits, max_credits};
@@ -88,7 +88,7 @@ pub(crate) async fn run(runs: Runs, record: RunRecord, cancelled: watch::Receive
     }
 }
 
-async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), RunsError> {
+async fn try_run(runs: &Runs, record: &RunRecord, cancelled: watch::Receiver<bool>) -> Result<(), TaskError> {
     let number = record.number;
     if !runs.with_store(move |store, _| store.begin_run(number, store.now_ms())).await? {
         return Ok(());
@@ -122,7 +122,7 @@ async fn wait_cancelled(mut cancelled: watch::Receiver<bool>) {
 }
 
 /// Checks an extraction again by the present rules of its team, and holds its first credits. Blocks.
-fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Outcome>, RunsError> {
+fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Outcome>, TaskError> {
     let failed = |error: String| Ok(Err(Outcome::failed(error)));
     let Some(StoredExtractRequest { request, mut warnings }) = StoredExtractRequest::decode(&record.request)
     else {
@@ -156,7 +156,7 @@ fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Outc
     Ok(Ok(Preparation { plan, policy, hold, warnings }))
 }
 
-async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Result<(), RunsError> {
+async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Result<(), TaskError> {
     let Preparation { plan, policy, hold, warnings } = preparation;
     let started = Instant::now();
     let max_time = runs.config().max_time;
@@ -193,7 +193,7 @@ async fn finish(
     record: &RunRecord,
     outcome: Outcome,
     charge: Option<RunCharge>,
-) -> Result<(), RunsError> {
+) -> Result<(), TaskError> {
     let (status, error, extraction, webhook) = match outcome {
         Outcome::Extracted { extraction, pages } => {
             let webhook = completed_event(record, &extraction, pages);

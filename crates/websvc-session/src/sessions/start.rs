@@ -15,8 +15,6 @@ use crate::running::RunningSession;
 
 /// The maximum time for which a session waits for the start of the service.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// The interval between two checks whether the service has started.
-const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Inner {
     /// Starts a session, and returns it with the task that runs it.
@@ -109,10 +107,8 @@ impl Inner {
 
     /// Waits until this process has joined the replicas, which it does when it starts.
     async fn wait_until_joined(&self) {
-        let deadline = Instant::now() + JOIN_TIMEOUT;
-        while !self.store.has_joined() && Instant::now() < deadline {
-            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
-        }
+        // A session can start nevertheless.
+        let _ = tokio::time::timeout(JOIN_TIMEOUT, self.store.joined()).await;
     }
 
     fn acquire(&self) -> Result<OwnedSemaphorePermit, SessionError> {

@@ -3,6 +3,7 @@
 
 mod file;
 mod hosts;
+mod metrics;
 mod pool;
 mod server;
 mod server_url;
@@ -10,6 +11,7 @@ mod timeline;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -27,6 +29,8 @@ use pool::{Pool, PooledConnection};
 use server::DatabaseServer;
 
 pub(crate) use file::{FILE_NAME, create_private_dir, create_private_file};
+pub(crate) use metrics::StatementTimes;
+pub use metrics::{DatabaseMetrics, PoolMetrics};
 pub use server_url::{DatabaseUrl, InvalidDatabaseUrl};
 pub(crate) use timeline::History;
 
@@ -82,6 +86,8 @@ pub(crate) struct Database {
     clock: Clock,
     readers: Pool,
     faults: Faults,
+    /// Number of statements that gave up waiting for a lock or a connection.
+    busy: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -102,6 +108,7 @@ impl Database {
             clock: Clock::of_file(dir),
             readers: Pool::new(file::MAX_READERS),
             faults: Faults::default(),
+            busy: AtomicU64::new(0),
         })
     }
 
@@ -131,6 +138,7 @@ impl Database {
             engine: Engine::Server(server, Pool::with_idle(server::MAX_WRITERS, writer)),
             readers: Pool::new(server::MAX_READERS),
             faults: Faults::default(),
+            busy: AtomicU64::new(0),
         })
     }
 
@@ -304,6 +312,9 @@ impl Database {
     pub(crate) fn error(&self, error: sql::Error) -> StoreError {
         let error = StoreError::from_sql(&self.location, error);
         self.faults.record(&error);
+        if matches!(error, StoreError::Busy { .. }) {
+            self.busy.fetch_add(1, Ordering::Relaxed);
+        }
         error
     }
 

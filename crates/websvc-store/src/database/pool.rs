@@ -4,8 +4,10 @@ use std::ops::Deref;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
+use websvc_stage::Histogram;
 
-use super::BUSY_TIMEOUT;
+use super::metrics::waits;
+use super::{BUSY_TIMEOUT, PoolMetrics};
 use crate::sql::{self, Connection};
 
 /// Connections, opened when they are needed.
@@ -14,6 +16,8 @@ pub(super) struct Pool {
     max: usize,
     connections: Mutex<Connections>,
     returned: Condvar,
+    /// Time for which threads waited for a connection.
+    waits: Histogram,
 }
 
 #[derive(Debug, Default)]
@@ -25,7 +29,7 @@ struct Connections {
 impl Pool {
     /// Creates a pool of at most `max` connections.
     pub(super) fn new(max: usize) -> Self {
-        Self { max, connections: Mutex::default(), returned: Condvar::new() }
+        Self { max, connections: Mutex::default(), returned: Condvar::new(), waits: waits() }
     }
 
     /// Creates a pool of at most `max` connections, one of which is idle.
@@ -56,9 +60,31 @@ impl Pool {
         Some(PooledConnection { connection: Some(connection), pool: self })
     }
 
+    /// Returns the numbers of connections, and the waits for one.
+    pub(super) fn metrics(&self) -> PoolMetrics {
+        let (open, idle) = {
+            let connections = self.connections.lock();
+            (connections.open as u64, connections.idle.len() as u64)
+        };
+        PoolMetrics { used: open.saturating_sub(idle), idle, waits: self.waits.distribution() }
+    }
+
     /// Returns an idle connection, or `None` if the caller may open one.
     fn reserve(&self) -> sql::Result<Option<Connection>> {
-        let deadline = Instant::now() + BUSY_TIMEOUT;
+        let begun = Instant::now();
+        let mut has_waited = false;
+        let reserved = self.wait_for_connection(begun + BUSY_TIMEOUT, &mut has_waited);
+        if has_waited {
+            self.waits.count(begun.elapsed());
+        }
+        reserved
+    }
+
+    fn wait_for_connection(
+        &self,
+        deadline: Instant,
+        has_waited: &mut bool,
+    ) -> sql::Result<Option<Connection>> {
         let mut connections = self.connections.lock();
         loop {
             while let Some(connection) = connections.idle.pop() {
@@ -75,6 +101,7 @@ impl Pool {
             if Instant::now() >= deadline {
                 return Err(sql::Error::PoolTimeout);
             }
+            *has_waited = true;
             self.returned.wait_until(&mut connections, deadline);
         }
     }

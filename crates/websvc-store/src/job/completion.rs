@@ -251,7 +251,7 @@ fn record_outcome(
         UrlOutcome::OutOfScope => ("dropped", None, None),
     };
     transaction.enqueue(
-        "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
+        "UPDATE job_urls SET state = ?3, leased_by = NULL, ended_at = ?4, code = ?5, error = ?6 \
              WHERE job = ?1 AND place = ?2",
         params![lease.job, lease.position, state, now_ms, code, error],
     )

@@ -1,6 +1,6 @@
 //! Creating, extending, cancelling and failing jobs.
 
-use super::owner::is_owned;
+use super::owner::may_work;
 use super::row::{add_list, by_number, end_job, find, stored_bytes};
 use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobRecord, JobState, JobUrl, NewJob};
 use crate::clock::add_ms;
@@ -96,7 +96,7 @@ impl Store {
         })
     }
 
-    /// Fails a running job, unless another replica owns it. Its status shows `error`.
+    /// Fails a running job that this replica [may work](Self::start_job) on. Its status shows `error`.
     ///
     /// # Errors
     /// Failures of the database.
@@ -104,7 +104,7 @@ impl Store {
         let replica = self.membership().id();
         let expires_at_ms = add_ms(now_ms, limits.retention);
         self.database().write_locked(Locked::Job(job), Durability::Process, |transaction| {
-            if is_owned(transaction, job, replica)? {
+            if may_work(transaction, job, replica)? {
                 end_job(transaction, job, (JobState::Failed, Some(error)), now_ms, expires_at_ms)?;
             }
             Ok(())

@@ -20,9 +20,10 @@ use std::time::Duration;
 
 pub use completion::CompressedCompletion;
 pub(crate) use credentials::run_without_secrets;
+pub use lease::NewHosts;
 pub use overview::JobOverview;
-pub use owner::OwnedJobs;
-pub(crate) use owner::{even_share, return_leases_of};
+pub(crate) use owner::return_leases_of;
+pub use owner::{OwnedJobs, TeamShare};
 
 use crate::api_version::ApiVersion;
 use crate::key::KeyId;

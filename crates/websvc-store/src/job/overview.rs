@@ -74,7 +74,7 @@ impl Store {
 }
 
 fn failed(connection: &Connection, job: i64) -> sql::Result<u64> {
-    // The redundant condition makes SQLite use the partial index `job_urls_amiss`.
+    // The redundant condition makes SQLite use the partial index `job_urls_failed`.
     let sql = "SELECT count(*) FROM job_urls \
                WHERE job = ?1 AND state IN ('failed', 'blocked') AND state = 'failed'";
     connection.query_row(sql, params![job], |row| row.get(0))

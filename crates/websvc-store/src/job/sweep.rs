@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
+use crate::webhook::{WebhookOwner, has_no_events};
 
 /// Maximum of rows that one transaction deletes, so that other writers do not wait for long.
 const MAX_ROWS: u64 = 500;
@@ -49,13 +50,11 @@ fn delete_expired(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<boo
         return Ok(true);
     }
     // Pending events and dead letters refer to documents of their job.
-    let expired: Option<i64> = transaction.query_optional(
-        "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 \
-             AND NOT EXISTS (SELECT 1 FROM webhooks JOIN webhook_events ON webhook_events.webhook = webhooks.number \
-             WHERE webhooks.job = jobs.number) LIMIT 1",
-        params![now_ms],
-        |row| row.get(0),
-    )?;
+    let has_no_events = has_no_events(WebhookOwner::JOB);
+    let sql = format!(
+        "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 AND {has_no_events} LIMIT 1"
+    );
+    let expired: Option<i64> = transaction.query_optional(&sql, params![now_ms], |row| row.get(0))?;
     let Some(job) = expired else { return Ok(false) };
     for (table, row) in [("job_documents", "position"), ("job_urls", "place")] {
         let deleted = transaction.execute(

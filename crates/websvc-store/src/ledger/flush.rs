@@ -58,6 +58,14 @@ impl Store {
 }
 
 impl Ledger {
+    /// Returns how many rows of the usage log wait to be written to the database.
+    pub(crate) fn unwritten_rows(&self) -> u64 {
+        // A batch that is being written right now is not counted.
+        let retried =
+            self.flush_state.try_lock().and_then(|state| Some(state.batch.as_ref()?.pending.log_rows.len()));
+        (self.unwritten.lock().pending.log_rows.len() + retried.unwrap_or_default()) as u64
+    }
+
     /// Writes all usage that is in memory.
     pub(super) fn flush(&self, database: &Database) -> Result<(), StoreError> {
         let mut state = self.flush_state.lock();

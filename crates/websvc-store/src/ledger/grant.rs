@@ -98,6 +98,11 @@ pub(super) fn borrow(
     transaction: &Transaction<'_>,
     request: BorrowRequest<'_>,
 ) -> sql::Result<BorrowResponse> {
+    // Before the grant: a flush, which this waits for, locks the spender first too.
+    transaction.execute(
+        "INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING",
+        params![request.journal],
+    )?;
     let newest = newest(transaction)?;
     // Returned leases and late charges change the balance without the lock of the team.
     let sql =
@@ -114,10 +119,6 @@ pub(super) fn borrow(
     }
     let credits = missing.max((balance / 16).clamp(request.min_loan, MAX_LOAN)).min(balance);
     transaction.execute("UPDATE grants SET balance = balance - ?2 WHERE id = ?1", params![grant, credits])?;
-    transaction.execute(
-        "INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING",
-        params![request.journal],
-    )?;
     let lease = match lease {
         Some(CurrentLease { id, .. }) if add_to_lease(transaction, id, credits)? => id,
         // A new row: a lease that is being returned must not return the new credits too.
@@ -153,7 +154,7 @@ pub(super) fn spend(transaction: &Transaction<'_>, lease: i64, credits: u64) -> 
 /// Returns the rests of the leases of a lost process to their grants. The rows stay, for late charges.
 pub(super) fn return_lost_leases(transaction: &Transaction<'_>, journal: &str) -> sql::Result<()> {
     let leases: Vec<i64> = transaction.query(
-        "SELECT id FROM leases WHERE journal = ?1 AND is_lost = 0",
+        "SELECT id FROM leases WHERE journal = ?1 AND is_lost = 0 ORDER BY grant_id, id",
         params![journal],
         |row| row.get(0),
     )?;
@@ -198,7 +199,8 @@ pub(super) fn settle_orphan(
     let Some(applied) = applied else { return Ok(Vec::new()) };
     let mut recovered = Vec::new();
     let leases = transaction.query(
-        "SELECT leases.id, grants.team FROM leases JOIN grants ON grants.id = grant_id WHERE journal = ?1",
+        "SELECT leases.id, grants.team FROM leases JOIN grants ON grants.id = grant_id WHERE journal = ?1 \
+         ORDER BY grant_id, leases.id",
         params![journal],
         |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
     )?;

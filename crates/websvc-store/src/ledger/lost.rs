@@ -16,19 +16,24 @@ pub(crate) const SPENDER_LOST_AFTER: Duration = MAX_OUTAGE.saturating_add(Durati
 const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 impl Ledger {
-    /// Increments the beat of this process, if it has borrowed. If it counted as lost, it gives up its leases, which
-    /// the others have returned, and borrows again.
-    pub(crate) fn beat(&self, database: &Database, session: &Connection) -> Result<(), StoreError> {
-        let journal = self.unwritten.lock().journal.as_ref().map(|journal| journal.name().to_owned());
-        let Some(journal) = journal else { return Ok(()) };
+    /// Returns the name under which this process has borrowed credits; `None` if it has not.
+    pub(crate) fn used_journal(&self) -> Option<String> {
+        self.unwritten.lock().journal.as_ref().map(|journal| journal.name().to_owned())
+    }
+
+    /// Gives up the leases of this process if it counts as lost, because the others have returned them, and lets it
+    /// borrow again.
+    pub(crate) fn revive(&self, database: &Database, session: &Connection) -> Result<(), StoreError> {
+        let Some(journal) = self.used_journal() else { return Ok(()) };
         let error = |error| database.error(error);
         let sql = "SELECT 1 FROM spenders WHERE journal = ?1 AND lost_at IS NOT NULL";
-        if session.exists(sql, params![journal]).map_err(error)? {
-            // First the late charges, while the balance has the returned credits.
-            self.flush(database)?;
-            for account in self.all_accounts() {
-                self.retire(account.take_lease());
-            }
+        if !session.exists(sql, params![journal]).map_err(error)? {
+            return Ok(());
+        }
+        // First the late charges, while the balance has the returned credits.
+        self.flush(database)?;
+        for account in self.all_accounts() {
+            self.retire(account.take_lease());
         }
         let sql = "UPDATE spenders SET beat = beat + 1, lost_at = NULL WHERE journal = ?1";
         session.execute(sql, params![journal]).map(drop).map_err(error)
@@ -122,9 +127,11 @@ mod tests {
         store.ledger().settle_lost(database, &journal, beat).unwrap();
     }
 
+    /// Does what the heartbeat does for a spender.
     fn beat(store: &Store) {
         let session = store.database().open_writer_for_tests();
-        store.ledger().beat(store.database(), &session).unwrap();
+        session.execute("UPDATE spenders SET beat = beat + 1 WHERE lost_at IS NULL", params![]).unwrap();
+        store.ledger().revive(store.database(), &session).unwrap();
     }
 
     fn count(store: &Store, sql: &str) -> u64 {

@@ -8,6 +8,7 @@
 mod copy;
 mod digest;
 mod error;
+mod moved;
 mod source;
 mod table;
 mod target;
@@ -25,6 +26,7 @@ use source::Source;
 use table::{COPIED, Table};
 
 pub use error::{MigrateError, TableDifference};
+pub(crate) use moved::refuse_moved;
 pub(crate) use unfinished::source_of_unfinished;
 
 /// A migration from a SQLite file to a PostgreSQL server.
@@ -91,7 +93,8 @@ pub struct TableReport {
     pub texts_with_nul: u64,
 }
 
-/// Copies the state in a SQLite file to a PostgreSQL server, and verifies that all rows are the same. The file remains.
+/// Copies the state in a SQLite file to a PostgreSQL server, and verifies that all rows are the same. The file remains,
+/// and `Store::open` refuses it from then on.
 /// Its credit leases and the leases of its job pages are ended first, and it cannot be written meanwhile.
 ///
 /// Running it again after an interruption continues. `progress` is called after each transaction.
@@ -108,13 +111,15 @@ pub fn migrate(
     let target = Database::connect_unfinished(migration.to, migration.client.clone(), None)?;
     let _lock = target::lock(&target)?;
     // One write transaction for all reads: nothing changes in between, and a process that tries it gets an error.
-    store.database().write(Durability::Process, |transaction| {
+    let report = store.database().write(Durability::Process, |transaction| {
         let source = Source::new(transaction, store.database());
         Ok(source.ensure_unused().and_then(|()| {
             target::begin(&target, &identity, migration.mode)?;
             run(&source, &target, &mut progress)
         }))
-    })?
+    })??;
+    moved::mark(migration.from, target.location())?;
+    Ok(report)
 }
 
 fn run(

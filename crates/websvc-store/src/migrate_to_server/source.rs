@@ -30,7 +30,7 @@ pub(super) fn open(dir: &Path) -> Result<Store, MigrateError> {
     if !path.is_file() {
         return Err(MigrateError::NoSource { path });
     }
-    let store = Store::open(dir)?;
+    let store = Store::open_moved(dir)?;
     store.recover_credit_leases()?;
     store.end_replicas()?;
     Ok(store)

@@ -1,33 +1,35 @@
 //! Migrations of the schema on a PostgreSQL server.
 //!
-//! The first step creates the schema that the SQLite file has after its step 15. Later changes add one step to each
-//! list, except those of tables that only a server has: several processes share state there that a single process has
-//! in memory. The version is in the table `schema_version`. A lock lets one process migrate while the others wait.
+//! The first step creates the tables of a SQLite file in the types of PostgreSQL: `BIGINT` for integers and
+//! Boolean values (0 and 1), `BYTEA` for bytes, and texts in the order of their bytes where it matters. An
+//! `ALTER TABLE` follows for bytes that are compressed already, because `CREATE TABLE` can set the storage of
+//! a column only from PostgreSQL 16 on. Later changes add one step to each list, except those of tables that
+//! only a server has: several processes share state there that a single process has in memory. The version is
+//! in the table `schema_version`. A lock lets one process migrate while the others wait.
 
 use super::MigrationOutcome;
 use crate::sql::postgres::Session;
 use crate::sql::{self, params};
 
+/// The whole schema, by topic. No file refers to a table of a later one, except in the body of a function.
+const SCHEMA: &str = concat!(
+    include_str!("postgres/001_schema/keys.sql"),
+    include_str!("postgres/001_schema/replicas.sql"),
+    include_str!("postgres/001_schema/totals.sql"),
+    include_str!("postgres/001_schema/pages.sql"),
+    include_str!("postgres/001_schema/artifacts.sql"),
+    include_str!("postgres/001_schema/sessions.sql"),
+    include_str!("postgres/001_schema/credits.sql"),
+    include_str!("postgres/001_schema/jobs.sql"),
+    include_str!("postgres/001_schema/monitors.sql"),
+    include_str!("postgres/001_schema/runs.sql"),
+    include_str!("postgres/001_schema/webhooks.sql"),
+    include_str!("postgres/001_schema/shared_state.sql"),
+    include_str!("postgres/001_schema/deleted_teams.sql"),
+);
+
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-const STEPS: &[&str] = &[
-    include_str!("postgres/001_schema.sql"),
-    include_str!("postgres/002_replicas.sql"),
-    include_str!("postgres/003_sessions.sql"),
-    include_str!("postgres/004_slots.sql"),
-    include_str!("postgres/005_page_snapshots.sql"),
-    include_str!("postgres/006_monitors.sql"),
-    include_str!("postgres/007_monitor_messages.sql"),
-    include_str!("postgres/008_browser_sessions.sql"),
-    include_str!("postgres/009_replica_addresses.sql"),
-    include_str!("postgres/010_feedback.sql"),
-    include_str!("postgres/011_api_version.sql"),
-    include_str!("postgres/012_agent_runs.sql"),
-    include_str!("postgres/013_agent_messages.sql"),
-    include_str!("postgres/014_job_interruptions.sql"),
-    include_str!("postgres/015_robots_agent.sql"),
-    include_str!("postgres/016_index_outbox.sql"),
-    include_str!("postgres/017_concurrent_totals.sql"),
-];
+const STEPS: &[&str] = &[SCHEMA];
 
 /// Begins the transaction of a migration. The lock ends with the transaction. It is awaited for as long as a migration of
 /// another process may take; the locks of tables only briefly, because statements of other processes queue behind it.

@@ -4,7 +4,7 @@ use super::message::enqueue_confirmation;
 use super::message_types::{LinkAction, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus};
 use super::row::monitor_by_number;
 use super::types::MonitorRecord;
-use crate::database::{Durability, Locked};
+use crate::database::Durability;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
@@ -39,30 +39,6 @@ impl Store {
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn link_secret(&self) -> Result<[u8; 32], StoreError> {
         self.named_secret(LINK_SECRET)
-    }
-
-    /// Adds the recipients that a monitor does not have yet, with their confirmations.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn add_recipients(
-        &self,
-        monitor: i64,
-        recipients: &[NewRecipient],
-        now_ms: u64,
-    ) -> Result<(), StoreError> {
-        self.database().write_locked(Locked::Monitor(monitor), Durability::Process, |transaction| {
-            if monitor_by_number(transaction, monitor)?.is_none() {
-                return Ok(());
-            }
-            let stored = recipients_of(transaction, monitor)?;
-            let is_stored = |address: &str| stored.iter().any(|found| found.address == address);
-            for recipient in recipients.iter().filter(|recipient| !is_stored(&recipient.address)) {
-                let number = insert(transaction, monitor, recipient, now_ms)?;
-                enqueue_confirmation(transaction, monitor, number, now_ms)?;
-            }
-            Ok(())
-        })
     }
 
     /// Returns all stored recipients of a monitor, in the order in which they were added.

@@ -7,13 +7,10 @@ use crate::error::StoreError;
 use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
+use crate::webhook::{WebhookOwner, delete_delivered, has_no_events};
 
 /// Maximum of rows that one transaction deletes, so that other writers do not wait for long.
 const MAX_ROWS: u64 = 500;
-
-/// True for a check without pending events and dead letters, which contain nothing of the check but belong to it.
-const HAS_NO_EVENTS: &str = "NOT EXISTS (SELECT 1 FROM webhooks JOIN webhook_events AS events \
-     ON events.webhook = webhooks.number WHERE webhooks.monitor_check = checks.number)";
 
 impl Store {
     /// Deletes a part of what is no longer needed at `now_ms` (milliseconds since the Unix epoch): checks that expired or
@@ -25,7 +22,7 @@ impl Store {
     pub fn sweep_monitors(&self, limits: &MonitorLimits, now_ms: u64) -> Result<bool, StoreError> {
         let _class = StatementClass::Background.enter();
         self.database().write_shared(Durability::Process, |transaction| {
-            delete_webhooks(transaction)?;
+            delete_delivered(transaction, WebhookOwner::CHECK)?;
             delete_old_confirmations(transaction, now_ms)?;
             if let Some(monitor) = deleted_monitor(transaction)? {
                 return delete_monitor_part(transaction, monitor).map(|()| true);
@@ -40,17 +37,6 @@ impl Store {
             }
         })
     }
-}
-
-/// Deletes webhooks of finished checks whose events are all delivered: they contain headers of the team, which need not
-/// be stored as long as the check.
-fn delete_webhooks(transaction: &Transaction<'_>) -> sql::Result<u64> {
-    let sql = "DELETE FROM webhooks WHERE number IN (SELECT webhooks.number FROM webhooks \
-               JOIN monitor_checks AS checks ON checks.number = webhooks.monitor_check \
-               WHERE webhooks.monitor_check IS NOT NULL AND checks.finished_at IS NOT NULL \
-               AND NOT EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.webhook = webhooks.number) \
-               LIMIT ?1)";
-    transaction.execute(sql, params![MAX_ROWS])
 }
 
 /// Deletes the records of emails that no limit counts any more.
@@ -80,9 +66,10 @@ fn delete_monitor_part(transaction: &Transaction<'_>, monitor: i64) -> sql::Resu
 }
 
 fn expired_check(transaction: &Transaction<'_>, now_ms: u64) -> sql::Result<Option<i64>> {
+    let has_no_events = has_no_events(WebhookOwner::CHECK);
     let sql = format!(
-        "SELECT number FROM monitor_checks AS checks WHERE expires_at IS NOT NULL AND expires_at <= ?1 \
-         AND {HAS_NO_EVENTS} ORDER BY expires_at LIMIT 1"
+        "SELECT number FROM monitor_checks WHERE expires_at IS NOT NULL AND expires_at <= ?1 \
+         AND {has_no_events} ORDER BY expires_at LIMIT 1"
     );
     transaction.query_optional(&sql, params![now_ms], |row| row.get(0))
 }
@@ -97,8 +84,9 @@ fn oldest_beyond_limit(transaction: &Transaction<'_>, limits: &MonitorLimits) ->
     if stored <= limits.max_check_bytes {
         return Ok(None);
     }
+    let has_no_events = has_no_events(WebhookOwner::CHECK);
     let sql = format!(
-        "SELECT number FROM monitor_checks AS checks WHERE finished_at IS NOT NULL AND {HAS_NO_EVENTS} \
+        "SELECT number FROM monitor_checks WHERE finished_at IS NOT NULL AND {has_no_events} \
          ORDER BY number LIMIT 1"
     );
     transaction.query_optional(&sql, params![], |row| row.get(0))

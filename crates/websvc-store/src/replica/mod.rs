@@ -1,8 +1,8 @@
 //! Replicas: the processes that share a database and work on its jobs.
 //!
-//! Each replica has a row in the table `replicas`, and owns jobs and webhooks: rows that refer to it. Only the owner of
-//! a job leases its URLs. On a server, a replica increments its `beat` every second. When another replica has seen no
-//! new beat for [`LOST_AFTER`], it deletes the row, and thereby frees everything that the lost replica owned. No clocks
+//! Each replica has a row in the table `replicas`, and owns jobs and webhooks: rows that refer to it. The owner of a job
+//! and those that help with it lease its URLs. On a server, a replica increments its `beat` every second. When another
+//! replica has seen no new beat for [`LOST_AFTER`], it deletes the row, and thereby frees everything that the lost replica owned. No clocks
 //! are compared, and an outage of the server is not mistaken for the end of a replica: while a replica cannot read the
 //! beats, it observes nothing.
 //!
@@ -18,7 +18,7 @@ mod address;
 mod heartbeat;
 mod observer;
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -26,6 +26,7 @@ use parking_lot::Mutex;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::return_leases_of;
+use crate::owned_work::WorkTable;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
@@ -34,6 +35,9 @@ pub(crate) use heartbeat::Heartbeat;
 
 /// How long a replica must be silent until the others take over what it owns.
 const LOST_AFTER: Duration = Duration::from_secs(8);
+
+/// Interval at which a process asks whether it has joined.
+const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The part that a replica plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,8 @@ pub(crate) struct Membership {
     is_leaving: AtomicBool,
     /// Number of workers, as of the last beat.
     workers: AtomicU32,
+    /// Number of lost replicas that this process deleted.
+    takeovers: AtomicU64,
     /// The address in the row of this process; `None` if it announces none.
     address: Mutex<Option<ReplicaAddress>>,
     /// Held while this process joins, so that its heartbeat does not take the row that is replaced for one that the
@@ -102,6 +108,11 @@ impl Membership {
 
     fn set_workers(&self, count: usize) {
         self.workers.store(u32::try_from(count).unwrap_or(u32::MAX), Ordering::Release);
+    }
+
+    /// Returns how many lost replicas this process deleted.
+    pub(crate) fn takeovers(&self) -> u64 {
+        self.takeovers.load(Ordering::Relaxed)
     }
 
     fn workers(&self) -> u32 {
@@ -159,13 +170,18 @@ impl Store {
         self.database().write(Durability::Process, |transaction| {
             transaction.execute("UPDATE replicas SET is_worker = 0 WHERE id = ?1", params![replica])?;
             return_leases_of(transaction, replica)?;
-            for work in [
-                "jobs SET replica = NULL WHERE state = 'running'",
-                "monitor_checks SET replica = NULL WHERE finished_at IS NULL",
-                "agent_runs SET replica = NULL WHERE status = 'queued'",
-                "monitor_messages SET replica = NULL WHERE is_sending = 0",
+            transaction.execute("DELETE FROM host_leases WHERE replica = ?1", params![replica])?;
+            let WorkTable { name: jobs, is_unfinished: is_running } = WorkTable::JOBS;
+            let WorkTable { name: checks, is_unfinished: is_open } = WorkTable::CHECKS;
+            for (table, condition) in [
+                (jobs, is_running),
+                (checks, is_open),
+                // The others could not continue a run.
+                (WorkTable::RUNS.name, "status = 'queued'"),
+                ("monitor_messages", "is_sending = 0"),
             ] {
-                transaction.execute(&format!("UPDATE {work} AND replica = ?1"), params![replica])?;
+                let sql = format!("UPDATE {table} SET replica = NULL WHERE {condition} AND replica = ?1");
+                transaction.execute(&sql, params![replica])?;
             }
             Ok(())
         })
@@ -175,7 +191,7 @@ impl Store {
     pub(crate) fn end_replicas(&self) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction.execute("DELETE FROM replicas", params![])?;
-            let release = "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+            let release = "UPDATE job_urls SET state = 'waiting', leased_by = NULL \
                            WHERE state IN ('waiting', 'leased') AND state = 'leased'";
             transaction.execute(release, params![]).map(drop)
         })
@@ -185,6 +201,13 @@ impl Store {
     #[must_use]
     pub fn has_joined(&self) -> bool {
         self.membership().id().is_some()
+    }
+
+    /// Waits until this process has [joined](Self::join_replicas) the replicas.
+    pub async fn joined(&self) {
+        while !self.has_joined() {
+            tokio::time::sleep(JOIN_POLL_INTERVAL).await;
+        }
     }
 
     /// Returns the number of replicas that work on all jobs, as of at most a second ago; at least 1.

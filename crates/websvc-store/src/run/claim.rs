@@ -4,7 +4,7 @@ use super::row::{is_workable, run_by_number};
 use super::types::{OpenRun, RunRecord};
 use crate::database::{Durability, Locked};
 use crate::error::StoreError;
-use crate::job::even_share;
+use crate::owned_work::{ClaimAmount, WorkTable};
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 
@@ -24,22 +24,7 @@ impl Store {
             let condition = "finished_at IS NULL ORDER BY number";
             return self.database().read(|connection| open_runs(connection, condition, params![]));
         };
-        let count = "SELECT count(*), count(*) FILTER (WHERE replica IS NULL), \
-                     count(*) FILTER (WHERE replica = ?1) FROM agent_runs WHERE finished_at IS NULL";
-        let (all, without_owner, owned): (u64, u64, u64) = self.database().read(|connection| {
-            connection.query_row(count, params![replica], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        })?;
-        let max = even_share(all, self.workers()).saturating_sub(owned);
-        if without_owner > 0 && max > 0 && !self.membership().is_leaving() {
-            self.database().write_shared(Durability::Process, |transaction| {
-                let claim = format!(
-                    "UPDATE agent_runs SET replica = ?1 WHERE number IN (SELECT number FROM agent_runs \
-                     WHERE finished_at IS NULL AND replica IS NULL ORDER BY number LIMIT ?2{})",
-                    transaction.skip_locked()
-                );
-                transaction.execute(&claim, params![replica, max])
-            })?;
-        }
+        self.claim_work(WorkTable::RUNS, replica, ClaimAmount::Share(u64::MAX))?;
         let condition = "replica = ?1 AND finished_at IS NULL ORDER BY number";
         self.database().read(|connection| open_runs(connection, condition, params![replica]))
     }

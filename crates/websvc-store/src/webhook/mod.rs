@@ -24,6 +24,7 @@ pub(crate) use enqueue::{
 };
 pub use queue::{DueWebhook, WebhookQueue};
 pub use sweep::WebhookSweepReport;
+pub(crate) use sweep::{WebhookOwner, delete_delivered, has_no_events};
 
 /// The kind of an event of a job, of a check of a monitor or of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

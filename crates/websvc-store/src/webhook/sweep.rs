@@ -29,6 +29,19 @@ impl WebhookSweepReport {
     }
 }
 
+/// A table whose rows own webhooks, and the column of `webhooks` that refers to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WebhookOwner {
+    column: &'static str,
+    table: &'static str,
+}
+
+impl WebhookOwner {
+    pub(crate) const JOB: Self = Self { column: "job", table: "jobs" };
+    pub(crate) const CHECK: Self = Self { column: "monitor_check", table: "monitor_checks" };
+    pub(crate) const RUN: Self = Self { column: "agent_run", table: "agent_runs" };
+}
+
 impl Store {
     /// Drops the abandoned events of cancelled jobs, and makes dead letters of events that are pending for longer than
     /// `retention` at `now_ms` (milliseconds since the Unix epoch). Dead letters are stored for the same time again.
@@ -45,6 +58,28 @@ impl Store {
             })
         })
     }
+}
+
+/// Returns the condition for a row of `owner` without pending events and dead letters of its webhook, which refer to it.
+pub(crate) fn has_no_events(owner: WebhookOwner) -> String {
+    let WebhookOwner { column, table } = owner;
+    format!(
+        "NOT EXISTS (SELECT 1 FROM webhooks JOIN webhook_events AS events ON events.webhook = webhooks.number \
+         WHERE webhooks.{column} = {table}.number)"
+    )
+}
+
+/// Deletes webhooks of finished rows of `owner` whose events are all delivered: they contain headers of the team, which
+/// need not be stored as long as the row.
+pub(crate) fn delete_delivered(transaction: &Transaction<'_>, owner: WebhookOwner) -> sql::Result<u64> {
+    let WebhookOwner { column, table } = owner;
+    let sql = format!(
+        "DELETE FROM webhooks WHERE number IN (SELECT webhooks.number FROM webhooks \
+         JOIN {table} ON {table}.number = webhooks.{column} \
+         WHERE webhooks.{column} IS NOT NULL AND {table}.finished_at IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.webhook = webhooks.number) LIMIT ?1)"
+    );
+    transaction.execute(&sql, params![MAX_ROWS])
 }
 
 fn drop_abandoned(transaction: &Transaction<'_>) -> sql::Result<u64> {

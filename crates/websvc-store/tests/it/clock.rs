@@ -9,7 +9,7 @@ use websvc_store::{
 };
 
 use crate::fresh_file;
-use crate::jobs::{complete_url, document, job};
+use crate::jobs::{complete_url, document, job, lease_urls};
 use crate::server::{on_server, open_elsewhere};
 
 /// How far a wrong clock is ahead or behind: more than a job is stored.
@@ -34,10 +34,10 @@ impl Stored {
             assert!(matches!(created, CreateJobOutcome::Created { .. }));
             let number = store.job("tea", JobKind::Batch, id, now_ms).unwrap().unwrap().number;
             store.claim_jobs(None).unwrap();
-            assert!(store.start_job(number).unwrap());
+            assert!(store.start_job(number, false).unwrap());
             number
         });
-        let lease = store.lease_job_urls(ended, 1, now_ms, DAY).unwrap().remove(0);
+        let lease = lease_urls(store, ended, 1).remove(0);
         let completion = UrlCompletion::new(lease, document("text"));
         let outcome = complete_url(store, completion, &limits, now_ms);
         assert!(matches!(outcome, CompletionOutcome::Recorded { state: JobState::Completed, .. }));

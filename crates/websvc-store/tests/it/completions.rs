@@ -1,22 +1,18 @@
 //! Tests of completions: batches, page limits, aliases, retries.
 
-use std::time::Duration;
-
 use websvc_store::{CompletionOutcome, JobLease, JobLimits, JobState, NewJob, UrlCompletion, UrlOutcome};
 
 use crate::credits::{audit, give, hold_credits, remaining, usage};
 use crate::engine::{Rows, is_server};
 use crate::fresh;
-use crate::jobs::{complete, complete_with, create, document, job, names, url};
-
-const TTL: Duration = Duration::from_secs(60);
+use crate::jobs::{complete, complete_with, create, document, job, lease_urls, names, url};
 
 #[test]
 fn batch_of_completions_has_the_outcomes_of_single_ones() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "lost", "bad", "b"]));
-    let leases = store.lease_job_urls(number, 4, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 4);
     assert!(store.release_job_url(&leases[1]).unwrap());
     let trigger = if is_server() {
         "ALTER TABLE job_documents ADD CHECK (bytes <> 3)"
@@ -39,7 +35,8 @@ fn batch_of_completions_has_the_outcomes_of_single_ones() {
         [Ok(a), Ok(CompletionOutcome::LeaseLost), Err(_), Ok(b)] if *a == recorded && *b == recorded
     ));
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [&b"1"[..], b"4444"]);
-    let open = store.lease_job_urls(number, 9, TTL.as_millis() as u64, TTL).unwrap();
+    assert!(store.start_job(number, false).unwrap());
+    let open = lease_urls(&store, number, 9);
     assert_eq!(names(&open), ["lost", "bad", "found on a", "found on b"]);
     assert_eq!(remaining(&store, "tea"), 6);
     drop(store);
@@ -54,7 +51,7 @@ fn high_page_limit_is_not_exceeded_by_leases() {
     let number = create(&store, &NewJob { page_limit: Some(1_060), ..job("j", &names) });
     let mut leased = 0;
     loop {
-        let leases = store.lease_job_urls(number, 16, 0, TTL).unwrap();
+        let leases = lease_urls(&store, number, 16);
         if leases.is_empty() {
             break;
         }
@@ -71,7 +68,7 @@ fn high_page_limit_is_not_exceeded_by_leases() {
 fn of_pages_that_redirect_to_each_other_one_remains() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a", "b", "c", "d"]));
-    let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 9);
     complete_with(&store, &leases[0], document("a"), Some("b"), &[]);
     complete_with(&store, &leases[1], document("b"), Some("a"), &[]);
     let failed = UrlOutcome::Failed { code: "SCRAPE_TIMEOUT".to_owned(), error: "late".to_owned() };
@@ -84,7 +81,7 @@ fn of_pages_that_redirect_to_each_other_one_remains() {
 fn queued_urls_of_a_complete_job_are_not_counted() {
     let (_dir, store) = fresh();
     let number = create(&store, &NewJob { page_limit: Some(1), ..job("j", &["a", "b", "c"]) });
-    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     complete_with(&store, &lease, document("a"), None, &["d"]);
     let job = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((job.state, job.documents, job.urls), (JobState::Completed, 1, 1));
@@ -94,9 +91,9 @@ fn queued_urls_of_a_complete_job_are_not_counted() {
 fn retries_are_counted_separately_from_leases() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a"]));
-    let lease = || store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = || lease_urls(&store, number, 1).remove(0);
     lease();
-    store.start_job(number).unwrap();
+    store.start_job(number, false).unwrap();
     assert!(store.release_job_url(&lease()).unwrap());
     let third = lease();
     assert_eq!(third.retries(), 0);

@@ -5,7 +5,7 @@ use websvc_store::{
 };
 
 use crate::fresh;
-use crate::jobs::{complete, complete_url, create, job};
+use crate::jobs::{complete, complete_url, create, job, lease_urls};
 
 #[test]
 fn ended_job_contains_no_credentials_and_headers() {
@@ -15,7 +15,7 @@ fn ended_job_contains_no_credentials_and_headers() {
     new.request = r#"{"options":{"headers":{"authorization":"hunter2"}}}"#.to_owned();
     new.urls = vec![JobUrl { url: address.to_owned(), key: address.to_owned(), depth: 0, entry: None }];
     let number = create(&store, &new);
-    let lease = store.lease_job_urls(number, 1, 0, std::time::Duration::from_secs(60)).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     assert_eq!(lease.url.url, address, "the fetch needs the credentials");
     complete(&store, &lease, UrlOutcome::Failed { code: "X".to_owned(), error: "no".to_owned() });
     let record = store.job("tea", new.kind, "one", 0).unwrap().unwrap();
@@ -39,7 +39,7 @@ fn ended(kind: JobKind, urls: &[&str], end: impl Fn(&Store, i64)) -> (JobState, 
 }
 
 fn next(store: &Store, job: i64) -> JobLease {
-    store.lease_job_urls(job, 1, 0, std::time::Duration::from_secs(60)).unwrap().remove(0)
+    lease_urls(store, job, 1).remove(0)
 }
 
 #[test]

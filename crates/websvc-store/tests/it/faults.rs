@@ -9,7 +9,7 @@ use websvc_store::{
 };
 
 use crate::engine::fresh;
-use crate::jobs::{create, job};
+use crate::jobs::{create, job, lease_urls};
 use crate::webhooks::{next_due, record_attempt};
 use crate::{fresh_file, noise, page};
 
@@ -46,7 +46,7 @@ fn full_disk_is_a_fault_until_there_is_space() {
 fn work_on_pages_does_not_begin_while_the_disk_is_full() {
     let (_dir, store) = fresh_file();
     let number = create(&store, &job("j", &["a"]));
-    let lease = store.lease_job_urls(number, 1, 0, 60 * SECOND).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     store.limit_file_size(1024 * 1024).unwrap();
     fill(&store);
     let error = store.begin_job_url(&lease).unwrap_err();

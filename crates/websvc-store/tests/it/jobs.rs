@@ -2,21 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 use websvc_store::{
     ApiVersion, CancelJobOutcome, CompletionOutcome, CreateJobOutcome, HoldOutcome, JobKind, JobLease,
-    JobLimits, JobState, JobUrl, NewJob, Store, Team, UrlCompletion, UrlOutcome,
+    JobLimits, JobState, JobUrl, NewHosts, NewJob, Store, Team, UrlCompletion, UrlOutcome,
 };
 
 use crate::credits::{audit, give, hold_credits, remaining, usage};
 use crate::engine::Rows;
 use crate::fresh;
 
-const TTL: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
+
+/// Leases URLs of a job.
+pub(crate) fn lease_urls(store: &Store, job: i64, max: usize) -> Vec<JobLease> {
+    store.lease_job_urls(job, max, NewHosts::Wanted).unwrap()
+}
 
 pub(crate) fn url(name: &str) -> JobUrl {
     JobUrl { url: format!("http://a.test/{name}"), key: name.to_owned(), depth: 0, entry: None }
@@ -91,9 +94,9 @@ pub(crate) fn names(leases: &[JobLease]) -> Vec<&str> {
 fn urls_are_added_once_and_leased_in_order() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a", "b", "a", "c"]));
-    let first = store.lease_job_urls(number, 2, 0, TTL).unwrap();
+    let first = lease_urls(&store, number, 2);
     assert_eq!(names(&first), ["a", "b"]);
-    let rest = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+    let rest = lease_urls(&store, number, 9);
     assert_eq!(names(&rest), ["c"]);
     assert_eq!(complete(&store, &first[1], document("2")), free(JobState::Running));
     assert_eq!(complete(&store, &rest[0], document("3")), free(JobState::Running));
@@ -108,13 +111,13 @@ fn urls_are_added_once_and_leased_in_order() {
 }
 
 #[test]
-fn expired_lease_is_granted_again_and_the_old_one_is_invalid() {
+fn lease_that_a_new_start_released_is_invalid() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a"]));
-    let old = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
-    let end_ms = TTL.as_millis() as u64;
-    assert_eq!(store.lease_job_urls(number, 1, end_ms - 1, TTL).unwrap(), []);
-    let new = store.lease_job_urls(number, 1, end_ms, TTL).unwrap().remove(0);
+    let old = lease_urls(&store, number, 1).remove(0);
+    assert_eq!(lease_urls(&store, number, 1), []);
+    assert!(store.start_job(number, false).unwrap());
+    let new = lease_urls(&store, number, 1).remove(0);
     assert_eq!(new.interruptions(), 0, "the work had not begun");
     assert_eq!(complete(&store, &old, document("old")), CompletionOutcome::LeaseLost);
     assert!(!store.release_job_url(&old).unwrap());
@@ -127,16 +130,12 @@ fn expired_lease_is_granted_again_and_the_old_one_is_invalid() {
 fn page_limit_bounds_the_leases() {
     let (_dir, store) = fresh();
     let number = create(&store, &NewJob { page_limit: Some(2), ..job("j", &["a", "b", "c", "d"]) });
-    let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 9);
     assert_eq!(names(&leases), ["a", "b"]);
     assert_eq!(complete(&store, &leases[0], UrlOutcome::Blocked), free(JobState::Running));
-    assert_eq!(
-        names(&store.lease_job_urls(number, 9, 0, TTL).unwrap()),
-        ["c"],
-        "the blocked page does not count"
-    );
+    assert_eq!(names(&lease_urls(&store, number, 9)), ["c"], "the blocked page does not count");
     complete(&store, &leases[1], document("b"));
-    assert_eq!(store.lease_job_urls(number, 9, 0, TTL).unwrap(), []);
+    assert_eq!(lease_urls(&store, number, 9), []);
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn page_with_a_taken_alias_is_dropped_and_not_charged() {
     let (dir, store) = fresh();
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b"]));
-    let leases = store.lease_job_urls(number, 2, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 2);
     complete_with(&store, &leases[0], document("a"), Some("c"), &["c", "d"]);
     let charge = Some((hold_credits(&store, &team, 5), usage(3)));
     let duplicate = UrlCompletion {
@@ -154,7 +153,7 @@ fn page_with_a_taken_alias_is_dropped_and_not_charged() {
         ..UrlCompletion::new(leases[1].clone(), document("b"))
     };
     complete_url(&store, duplicate, &JobLimits::default(), 0);
-    assert_eq!(names(&store.lease_job_urls(number, 9, 0, TTL).unwrap()), ["d", "e"], "c is an alias of a");
+    assert_eq!(names(&lease_urls(&store, number, 9)), ["d", "e"], "c is an alias of a");
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
     assert_eq!(remaining(&store, "tea"), 10);
     drop(store);
@@ -170,7 +169,7 @@ fn document_pages_have_a_next_position_if_there_are_more() {
         (page.documents.len(), page.next)
     };
     assert_eq!(read(0, 9, 100), (0, None));
-    for lease in store.lease_job_urls(number, 3, 0, TTL).unwrap() {
+    for lease in lease_urls(&store, number, 3) {
         complete(&store, &lease, document("12345"));
     }
     assert_eq!(read(0, 9, 100), (3, None), "a running job has no next page without more documents");
@@ -186,7 +185,7 @@ fn cancelled_job_accepts_no_urls_and_charges_nothing() {
     let (_dir, store) = fresh();
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b"]));
-    let leases = store.lease_job_urls(number, 2, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 2);
     complete(&store, &leases[0], document("a"));
     let cancel = |team: &str, kind| store.cancel_job(team, kind, "j", &JobLimits::default(), 5).unwrap();
     assert_eq!(cancel("cup", JobKind::Batch), CancelJobOutcome::NotFound);
@@ -215,7 +214,7 @@ fn job_limits_are_enforced() {
     assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &limits, 0).unwrap(), Some(0));
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
     assert_eq!(store.job_by_number(number).unwrap().unwrap().skipped, 1);
-    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     let large = UrlCompletion::new(lease, document("1234"));
     assert_eq!(complete_url(&store, large, &limits, 0), free(JobState::Failed));
     assert_eq!(start("k", &["a"]), CreateJobOutcome::Created { urls: 1 });
@@ -234,7 +233,7 @@ fn documents_of_all_jobs_share_a_storage_limit() {
     };
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "b", "c"]));
-    let leases = store.lease_job_urls(number, 3, 0, TTL).unwrap();
+    let leases = lease_urls(&store, number, 3);
     complete(&store, &leases[0], document("12345"));
     let one = stored();
     assert!(one > 0);
@@ -285,7 +284,7 @@ fn overdue_jobs_fail_and_expired_jobs_are_deleted() {
     let many: Vec<String> = (0..1_200).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let number = create(&store, &job("j", &many));
-    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     complete(&store, &lease, document("1"));
     let limits = JobLimits::default();
     assert!(!store.sweep_jobs(&limits, DAY_MS - 1).unwrap());
@@ -307,7 +306,7 @@ fn new_team_with_an_old_name_sees_no_old_jobs() {
     store.delete_team("tea").unwrap();
     give(&store, "tea", None);
     assert_eq!(store.job("tea", JobKind::Batch, "j", 0).unwrap(), None);
-    assert_eq!(store.lease_job_urls(number, 1, 0, TTL).unwrap(), []);
+    assert_eq!(lease_urls(&store, number, 1), []);
     while store.sweep_jobs(&JobLimits::default(), 1).unwrap() {}
     assert_eq!(store.job_by_number(number).unwrap(), None);
 }
@@ -374,7 +373,7 @@ impl Model {
     fn run(&mut self, step: &Step) {
         match step {
             Step::Lease(max) => {
-                let leases = self.store.lease_job_urls(self.number, *max, 0, TTL).unwrap();
+                let leases = lease_urls(&self.store, self.number, *max);
                 for lease in &leases {
                     assert!(!self.completed.contains_key(&lease.url.key), "{} again", lease.url.key);
                     assert!(self.leases.iter().all(|other| other.url.key != lease.url.key), "leased twice");
@@ -427,7 +426,7 @@ impl Model {
         self.store = crate::open(dir.path());
         self.dir = dir;
         self.leases.clear();
-        self.store.start_job(self.number).unwrap();
+        self.store.start_job(self.number, false).unwrap();
     }
 
     /// Completes all remaining URLs.

@@ -18,6 +18,7 @@ mod faults;
 mod feedback;
 mod file;
 mod hammer;
+mod host_leases;
 mod index_outbox;
 mod inspect;
 mod job_overview;
@@ -54,7 +55,7 @@ use engine::{fresh, fresh_file, open, static_key};
 use rusqlite::Connection;
 use websvc_store::{CachedPage, PageKey, Store};
 
-/// Returns the newest version of the schema, which is the number of migration files.
+/// Returns the newest version of the schema: the number of migrations, each a file or a directory.
 fn schema() -> u32 {
     let migrations =
         std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migration/sqlite")).unwrap();

@@ -7,7 +7,7 @@ use websvc_store::{
     Store, TeamChange, UrlCompletion, UrlOutcome,
 };
 
-use crate::jobs::{complete_url, create, document, job};
+use crate::jobs::{complete_url, create, document, job, lease_urls};
 use crate::{fresh, noise};
 
 fn key(team: &str, url: &str, tag: Option<&str>) -> SnapshotKey {
@@ -151,7 +151,7 @@ fn complete_with_snapshot(store: &Store, lease: &JobLease, outcome: UrlOutcome, 
 fn snapshot_of_a_job_is_stored_with_the_document_of_its_page() {
     let (_dir, store) = fresh();
     let number = create(&store, &job("j", &["a", "out", "lost"]));
-    let leases = store.lease_job_urls(number, 3, 0, Duration::from_secs(60)).unwrap();
+    let leases = lease_urls(&store, number, 3);
     let keys = ["a", "out", "lost"].map(|name| of_default(&format!("http://a.test/{name}")));
     assert!(store.release_job_url(&leases[2]).unwrap());
     store.prepare_page_snapshot(&keys[0], &snapshot("read", 5), &SnapshotLimits::default()).unwrap();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use websvc_store::{
-    CompletionOutcome, HoldOutcome, JobEvent, JobLease, JobLimits, JobState, NewJob, NewWebhook, ReplicaRole,
-    SharedBucketSize, Store, UrlCompletion,
+    CompletionOutcome, HoldOutcome, JobEvent, JobLease, JobLimits, JobState, NewHosts, NewJob, NewWebhook,
+    ReplicaRole, SharedBucketSize, Store, UrlCompletion,
 };
 
 use crate::credits::{audit, give, usage};
@@ -17,8 +17,6 @@ use crate::hammer::Rng;
 use crate::jobs::{complete, create, document, job, names};
 use crate::processes::start_child;
 use crate::server::{elsewhere, eventually, on_server, open_elsewhere, open_forwarded};
-
-const TTL: Duration = Duration::from_secs(60);
 
 fn join(store: &Store) {
     store.join_replicas(ReplicaRole::Worker).unwrap();
@@ -36,17 +34,16 @@ fn process_that_joins_a_file_owns_all_jobs() {
     join(&store);
     let after = create(&store, &job("after", &["b"]));
     assert_eq!(owned(&store), [before, after]);
-    assert!(store.start_job(before).unwrap());
-    assert_eq!(names(&store.lease_job_urls(before, 9, 0, TTL).unwrap()), ["a"]);
+    assert!(store.start_job(before, false).unwrap());
+    assert_eq!(names(&store.lease_job_urls(before, 9, NewHosts::Wanted).unwrap()), ["a"]);
     // After a restart everything is free again, and the leases end when the job starts.
     let first = store.claim_jobs(None).unwrap().replica;
     join(&store);
     let again = store.claim_jobs(None).unwrap();
     assert!(again.replica > first, "numbers are not used again");
     assert_eq!(again.jobs.len(), 2);
-    assert_eq!(store.lease_job_urls(before, 9, 0, TTL).unwrap(), []);
-    assert!(store.start_job(before).unwrap());
-    assert_eq!(names(&store.lease_job_urls(before, 9, 0, TTL).unwrap()), ["a"]);
+    assert!(store.start_job(before, false).unwrap());
+    assert_eq!(names(&store.lease_job_urls(before, 9, NewHosts::Wanted).unwrap()), ["a"]);
     assert_eq!(store.workers(), 1);
 }
 
@@ -85,22 +82,26 @@ fn kill_and_failure_to_store_interrupt_only_pages_whose_work_has_begun() {
         // A process that is killed returns nothing.
         join(&store);
         assert_eq!(owned(&store), [number]);
-        assert!(store.start_job(number).unwrap());
+        assert!(store.start_job(number, false).unwrap());
         assert!(!store.begin_job_url(&leases[1]).unwrap(), "the lease has ended");
     }
 }
 
 #[test]
-fn expired_lease_of_a_page_whose_work_has_begun_is_an_interruption() {
+fn lease_ends_with_its_replica_and_work_that_has_begun_was_interrupted() {
     let (_dir, store) = crate::engine::fresh();
+    join(&store);
     let number = create(&store, &job("j", &["a", "b"]));
     assert!(store.begin_job_url(&lease_all(&store, number)[1]).unwrap());
-    let later = store.lease_job_urls(number, 9, TTL.as_millis() as u64, TTL).unwrap();
+    assert_eq!(lease_all(&store, number), []);
+    join(&store);
+    assert_eq!(owned(&store), [number]);
+    let later = lease_all(&store, number);
     assert_eq!(interruptions(&later), [0, 1]);
 }
 
 fn lease_all(store: &Store, job: i64) -> Vec<JobLease> {
-    store.lease_job_urls(job, 9, 0, TTL).unwrap()
+    store.lease_job_urls(job, 9, NewHosts::Wanted).unwrap()
 }
 
 fn interruptions(leases: &[JobLease]) -> Vec<u32> {
@@ -114,7 +115,7 @@ fn stopping_replica_returns_only_leases_of_its_own_jobs() {
     join(&store);
     join(&other);
     let number = create(&store, &job("j", &["a"]));
-    let leases = store.lease_job_urls(number, 9, 0, TTL).unwrap();
+    let leases = store.lease_job_urls(number, 9, NewHosts::Wanted).unwrap();
     other.return_leases().unwrap();
     assert!(matches!(complete(&store, &leases[0], document("text")), CompletionOutcome::Recorded { .. }));
 }
@@ -127,17 +128,18 @@ fn job_has_one_owner_until_it_ends_or_is_handed_over() {
     join(&other);
     let number = create(&store, &job("j", &["a", "b"]));
     assert_eq!((owned(&other), owned(&store)), (vec![], vec![number]));
-    assert!(!other.start_job(number).unwrap());
-    assert_eq!(other.lease_job_urls(number, 9, 0, TTL).unwrap(), []);
+    assert!(!other.start_job(number, false).unwrap());
+    assert_eq!(other.lease_job_urls(number, 9, NewHosts::Wanted).unwrap(), []);
     other.fail_job(number, "not mine", &JobLimits::default(), 0).unwrap();
-    let leases = store.lease_job_urls(number, 1, 0, TTL).unwrap();
+    let leases = store.lease_job_urls(number, 1, NewHosts::Wanted).unwrap();
     assert_eq!(names(&leases), ["a"]);
 
     store.hand_over_job(number).unwrap();
+    store.release_hosts(&["a.test".to_owned()]).unwrap();
     assert_eq!((owned(&other), owned(&store)), (vec![number], vec![]));
-    assert!(other.start_job(number).unwrap());
+    assert!(other.start_job(number, false).unwrap());
     assert_eq!(complete(&store, &leases[0], document("late")), CompletionOutcome::LeaseLost);
-    for lease in other.lease_job_urls(number, 9, 0, TTL).unwrap() {
+    for lease in other.lease_job_urls(number, 9, NewHosts::Wanted).unwrap() {
         complete(&other, &lease, document("text"));
     }
     let record = store.job_by_number(number).unwrap().unwrap();
@@ -199,7 +201,7 @@ fn leaving_replica_hands_its_jobs_over_and_records_nothing_more() {
     assert_eq!(lease_all(&store, number), []);
     assert_eq!(complete(&store, &leases[0], document("late")), CompletionOutcome::LeaseLost);
     assert_eq!(owned(&other), [number]);
-    assert!(other.start_job(number).unwrap());
+    assert!(other.start_job(number, false).unwrap());
     let taken = lease_all(&other, number);
     assert_eq!((names(&taken), interruptions(&taken)), (vec!["a", "b"], vec![0, 0]));
     assert_eq!(complete(&store, &leases[1], document("late")), CompletionOutcome::LeaseLost);
@@ -237,13 +239,13 @@ fn disconnected_replica_is_replaced_and_joins_again() {
     join(&other);
     let number = create(&store, &job("j", &["a", "b"]));
     let before = store.claim_jobs(None).unwrap().replica;
-    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = store.lease_job_urls(number, 1, NewHosts::Wanted).unwrap().remove(0);
     forwarder.set_cut(true);
     let cut = Instant::now();
     eventually(|| (owned(&other) == [number]).then_some(()));
     assert!(cut.elapsed() > Duration::from_secs(5), "a short interruption is no reason to take over");
-    assert!(other.start_job(number).unwrap());
-    let taken = other.lease_job_urls(number, 9, 0, TTL).unwrap();
+    assert!(other.start_job(number, false).unwrap());
+    let taken = other.lease_job_urls(number, 9, NewHosts::Wanted).unwrap();
     assert_eq!(names(&taken), ["a", "b"]);
 
     forwarder.set_cut(false);
@@ -309,10 +311,14 @@ pub(crate) fn work_until_killed(store: &Store, seed: u64) {
         let owned = store.claim_jobs(None).unwrap();
         for (number, _) in owned.jobs {
             let is_started = started.insert(number, owned.replica) == Some(owned.replica);
-            if !is_started && !store.start_job(number).unwrap() {
+            if !is_started && !store.start_job(number, false).unwrap() {
                 continue;
             }
-            for lease in store.lease_job_urls(number, 1 + rng.below(4) as usize, 0, TTL).unwrap() {
+            let leases = store.lease_job_urls(number, 1 + rng.below(4) as usize, NewHosts::Wanted).unwrap();
+            if leases.is_empty() {
+                store.move_job_to_host(number).unwrap();
+            }
+            for lease in leases {
                 let HoldOutcome::Granted(hold) = store.hold(&team, 10).unwrap() else { continue };
                 let price = 1 + rng.below(5);
                 let text = format!("{seed} {price}").into_bytes();

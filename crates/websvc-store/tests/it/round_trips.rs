@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_store::{CompletionOutcome, HoldOutcome, JobLimits, UrlCompletion};
+use websvc_store::{CompletionOutcome, HoldOutcome, JobLimits, NewHosts, UrlCompletion};
 
 use crate::credits::{give, hold_credits, usage};
 use crate::jobs::{create, document, job};
 use crate::server::{on_server, open_delayed};
 
-const TTL: Duration = Duration::from_secs(60);
 const PAGES: usize = 128;
 
 #[test]
@@ -28,7 +27,7 @@ fn page_of_a_batch_takes_at_most_three_round_trips() {
     };
     let run = |pages: usize| {
         for _ in 0..pages / 16 {
-            for lease in store.lease_job_urls(number, 16, 0, TTL).unwrap() {
+            for lease in store.lease_job_urls(number, 16, NewHosts::Wanted).unwrap() {
                 assert!(store.begin_job_url(&lease).unwrap());
                 let charge = Some((hold(), usage(1)));
                 let completion = UrlCompletion { charge, ..UrlCompletion::new(lease, document("text")) };

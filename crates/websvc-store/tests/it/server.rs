@@ -37,7 +37,7 @@ pub(crate) fn eventually<T>(mut step: impl FnMut() -> Option<T>) -> T {
 
 /// Ends all sessions of the store in `dir`, as a restart of the server does.
 fn end_sessions(dir: &TempDir) {
-    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity, current_schema() AS schema \
+    let sql = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity, current_schema() AS schema \
                WHERE application_name = schema";
     Rows::of(dir.path()).query(sql);
 }
@@ -254,4 +254,27 @@ fn cached_state_outlives_an_outage_and_everything_recovers() {
     assert!(eventually(|| store.authenticate("wsk-of-nobody").ok()).is_none());
     let budget = eventually(|| store.budget("tea").ok()).unwrap();
     assert_eq!((budget.spent, budget.remaining), (20, 80), "no charge is lost or written twice");
+}
+
+/// A flush writes the spender first, and then the grants: a request that borrows in the meantime must not have locked
+/// a grant while it waits for the spender.
+#[test]
+fn borrowing_during_a_flush_is_no_deadlock() {
+    let Some((dir, store)) = on_server() else { return };
+    let team = give(&store, "tea", Some(100_000));
+    let _ = hold_credits(&store, &team, 1).settle(usage(1));
+    let (flush, watch) = (Rows::of(dir.path()), Rows::of(dir.path()));
+    flush.execute("BEGIN; UPDATE spenders SET batch = batch");
+    let waiting = "SELECT count(*) FROM pg_stat_activity \
+                   WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO spenders%' \
+                   AND pg_backend_pid() = ANY (pg_blocking_pids(pid))";
+    let waiting = waiting.replace("pg_backend_pid()", &flush.text("SELECT pg_backend_pid()"));
+    thread::scope(|scope| {
+        let borrowing = scope.spawn(|| drop(hold_credits(&store, &team, 50_000)));
+        eventually(|| {
+            assert!(!borrowing.is_finished(), "no credits had to be borrowed");
+            (watch.number(&waiting) > 0).then_some(())
+        });
+        flush.execute("SET LOCAL lock_timeout = 1; UPDATE grants SET spent = spent; COMMIT");
+    });
 }

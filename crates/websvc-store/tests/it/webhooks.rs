@@ -11,10 +11,9 @@ use websvc_store::{
 
 use crate::engine::Rows;
 use crate::fresh;
-use crate::jobs::complete_url;
+use crate::jobs::{complete_url, lease_urls};
 
 const ALL: [JobEvent; 4] = [JobEvent::Started, JobEvent::Page, JobEvent::Completed, JobEvent::Failed];
-const TTL: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
 
 fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
@@ -52,7 +51,7 @@ fn create(store: &Store, job: &NewJob) -> i64 {
 
 /// Completes the next page of a job, with or without a document.
 fn complete_page(store: &Store, job: i64, document: Option<&str>) {
-    let lease = store.lease_job_urls(job, 1, 0, TTL).unwrap().remove(0);
+    let lease = lease_urls(store, job, 1).remove(0);
     let failed = UrlOutcome::Failed { code: "X".to_owned(), error: "why".to_owned() };
     let outcome = document.map_or(failed, |text| UrlOutcome::Document(text.as_bytes().to_vec()));
     complete_url(store, UrlCompletion::new(lease, outcome), &JobLimits::default(), 0);
@@ -334,7 +333,7 @@ fn open_page_count_follows_added_and_completed_urls() {
     let number = create(&store, &job("j", 3, &ALL));
     let open = |team| store.open_job_pages(team).unwrap();
     assert_eq!((open(Some("tea")), open(Some("cup")), open(None)), (3, 0, 3));
-    let lease = store.lease_job_urls(number, 1, 0, TTL).unwrap().remove(0);
+    let lease = lease_urls(&store, number, 1).remove(0);
     assert_eq!(open(Some("tea")), 3, "a leased URL is open");
     let found =
         vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1, entry: None }];

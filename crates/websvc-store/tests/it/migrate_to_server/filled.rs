@@ -14,7 +14,7 @@ use websvc_store::{
 use super::URLS;
 use crate::credits::{give, hold_credits, usage};
 use crate::feedback::feedback;
-use crate::jobs::{complete, create, document, job};
+use crate::jobs::{complete, create, document, job, lease_urls};
 use crate::monitor_events::webhook;
 use crate::monitors::{finish, manual, monitor, page as checked_page, record, scheduled, start};
 use crate::webhooks::{next_due, record_attempt};
@@ -148,7 +148,7 @@ fn fill_jobs(store: &Store, dir: &TempDir) {
     let mut new = job("first", &names);
     (new.webhook, new.idempotency_key) = (Some(webhook), Some("once".to_owned()));
     let number = create(store, &new);
-    for lease in store.lease_job_urls(number, 6, 0, TTL).unwrap().iter().take(4) {
+    for lease in lease_urls(store, number, 6).iter().take(4) {
         complete(store, lease, document(&format!("{{\"page\":\"{}\"}}", lease.url.url)));
     }
     let event = next_due(store, number, 1, &[]).unwrap();
