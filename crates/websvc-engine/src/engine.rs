@@ -226,12 +226,12 @@ impl Engine {
     /// Returns the server that has the pages of all teams, if they are not added to the embedded index. Of several
     /// servers it is one that is searched.
     pub fn index_server(&self) -> Option<&Arc<Mirror>> {
-        let is_searched =
-            |mirror: &&Arc<Mirror>| self.sources().iter().any(|source| source.name() == mirror.name());
-        match self.config.index_mode {
-            IndexMode::Write => None,
-            IndexMode::MirrorOnly => self.mirrors().iter().find(is_searched).or(self.mirrors().first()),
-        }
+        self.config.index_server()
+    }
+
+    /// Returns the server that has the indexes of single teams; `None` if they are embedded.
+    pub fn team_server(&self) -> Option<&Arc<Mirror>> {
+        self.config.team_server()
     }
 
     /// Returns the embedded index if new pages are added to it.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
 use websvc_scrape::{Page, date, remove_credentials};
 use websvc_stage::in_current_span;
+use websvc_store::PageOwner;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Pages could not be added to the index.
@@ -27,13 +28,15 @@ pub struct IndexCopy {
     /// The time at which it was fetched, in milliseconds since the Unix epoch. An index on a server has the page that was
     /// fetched last.
     pub fetched_at_ms: u64,
+    /// The team that owns the page; `None` for a page of all teams.
+    pub owner: Option<PageOwner>,
 }
 
 impl IndexCopy {
     /// Takes the document for the index from a page.
     pub(crate) fn take(page: &mut Page) -> Option<Self> {
         let document = *page.index_copy.take()?;
-        Some(Self { document, fetched_at_ms: page.fetched_at_ms })
+        Some(Self { document, fetched_at_ms: page.fetched_at_ms, owner: None })
     }
 }
 

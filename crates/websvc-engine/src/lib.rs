@@ -40,7 +40,7 @@ pub use ingest::{IndexCopy, IngestError, ingest, ingest_durably};
 pub use interactive::SessionUse;
 pub use map::{MapOutcome, SiteUrls};
 pub use media::MediaTools;
-pub use mirror::{Mirror, MirrorMetrics, OutboxState, OutboxStatus};
+pub use mirror::{Mirror, MirrorMetrics, OutboxError, OutboxState, OutboxStatus};
 pub use monitor_estimate::MonitorEstimate;
 pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;

@@ -4,6 +4,8 @@
 //! killed process nor a server that is away loses pages, and no response waits for another server. A caller with many
 //! pages waits until they are written, and only those that the server does not take enter the outbox.
 
+mod administration;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,15 +13,15 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use websvc_stage::in_current_span;
-use websvc_store::{Durability, OutboxPage, OutboxSize, Store, StoreError};
+use websvc_store::{Durability, OutboxPage, OutboxSize, PageOwner, Store, StoreError, WorkKind};
 use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
 use crate::error::SourceError;
 use crate::ingest::{IndexCopy, to_index_document};
 use crate::source::{
-    BulkReport, Delivery, ElasticsearchWriter, IndexServerError, ListedPage, MAX_BATCH_BYTES,
-    MAX_BATCH_DOCUMENTS, OutboxLimits, RETRIES, SearchSource, ServerIndexStats, now_ms, to_outbox_page,
+    BulkReport, Delivery, ElasticsearchWriter, MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, OutboxLimits, RETRIES,
+    SearchSource, now_ms, to_outbox_page,
 };
 
 /// The interval of looking for pages that other processes have added. It costs a query of the database.
@@ -100,13 +102,16 @@ struct Outbox {
     has_added: bool,
 }
 
-/// The reason why pages could not be added to the outbox.
+/// The reason why the outbox could not be read or changed.
 #[derive(Debug, thiserror::Error)]
-enum OutboxError {
+pub enum OutboxError {
+    /// It accepts no more pages.
     #[error("its outbox is full")]
     Full,
+    /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
+    /// The service is stopping.
     #[error("the service is stopping")]
     Stopping,
 }
@@ -131,11 +136,16 @@ impl Mirror {
         self.writer.name()
     }
 
-    /// Writes pages and waits for the result, at most for `patience`. Pages that the server does not take wait in the
-    /// outbox, even after a power failure.
-    pub async fn write(&self, documents: Vec<IndexDocument>, patience: Duration) -> BulkReport {
+    /// Writes pages of a team, or of all teams, and waits for the result, at most for `patience`. Pages that the server
+    /// does not take wait in the outbox, even after a power failure.
+    pub async fn write(
+        &self,
+        documents: Vec<IndexDocument>,
+        owner: Option<PageOwner>,
+        patience: Duration,
+    ) -> BulkReport {
         let fetched_at_ms = now_ms();
-        let copies = documents.into_iter().map(|document| IndexCopy { document, fetched_at_ms });
+        let copies = documents.into_iter().map(|document| IndexCopy { document, fetched_at_ms, owner });
         let (mut report, pages) = to_pages(copies.collect()).await;
         let failure = self.outbox.lock().failure.clone();
         let (unsent, reason) = match failure {
@@ -232,7 +242,10 @@ impl Mirror {
             match self.write_next().await {
                 Progress::Written => {}
                 // Pages that other processes have added, or that are sent again, are found by polling.
-                Progress::Idle => drop(tokio::time::timeout(POLL_INTERVAL, self.added.notified()).await),
+                Progress::Idle => tokio::select! {
+                    () = self.added.notified() => {}
+                    () = self.store.poll_for_work(WorkKind::IndexOutbox, POLL_INTERVAL) => {}
+                },
                 Progress::Failed(delay) => tokio::time::sleep(delay).await,
             }
         }
@@ -351,22 +364,6 @@ impl Mirror {
         self.totals.lock().add(report);
     }
 
-    /// Returns the size of the index on the server.
-    ///
-    /// # Errors
-    /// [`IndexServerError`]
-    pub async fn stats(&self) -> Result<ServerIndexStats, IndexServerError> {
-        self.writer.stats().await
-    }
-
-    /// Returns pages of a host and its subdomains, at most `max` of them.
-    ///
-    /// # Errors
-    /// [`IndexServerError`]
-    pub async fn pages_of_site(&self, host: &str, max: usize) -> Result<Vec<ListedPage>, IndexServerError> {
-        self.writer.pages_of_site(host, max).await
-    }
-
     /// Writes the pages of the outbox if this process has added some, at most for `timeout` and until an attempt fails,
     /// and returns the metrics. The other pages are written by the next process that [runs](Self::run) the mirror.
     pub async fn close(&self, timeout: Duration) -> MirrorMetrics {
@@ -437,9 +434,9 @@ async fn to_pages(copies: Vec<IndexCopy>) -> (BulkReport, Vec<OutboxPage>) {
         let mut report = BulkReport::default();
         let now = jiff::Timestamp::now();
         let mut pages = Vec::with_capacity(copies.len());
-        for IndexCopy { document, fetched_at_ms } in copies {
+        for IndexCopy { document, fetched_at_ms, owner } in copies {
             let url = document.url.clone();
-            match to_outbox_page(to_index_document(document, now), fetched_at_ms) {
+            match to_outbox_page(to_index_document(document, now), fetched_at_ms, owner) {
                 Ok(page) => pages.push(page),
                 Err(reason) => report.reject(&url, &reason),
             }

@@ -2,30 +2,34 @@
 //!
 //! The setting of a team is looked up once per request, and once per page of a job.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use websvc_index::{Index, IndexError};
 use websvc_scrape::ScrapeError;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
 
-use crate::engine::{Engine, EngineConfig};
+use crate::engine::{Engine, EngineConfig, IndexMode};
 use crate::error::EngineError;
 use crate::ingest::{IndexCopy, IngestError, ingest};
-use crate::mirror;
-use crate::source::{IndexSource, SearchSource};
+use crate::mirror::{self, Mirror, OutboxError};
+use crate::source::{IndexServerError, IndexSource, SearchSource, TEAM_SOURCE};
 use crate::team_indexes::TeamIndexes;
 
 /// The interval of looking for pages of deleted teams. It costs one read of a directory and one query of the database.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
+/// That interval with a database on a server, where each replica looks for them.
+const SHARED_SWEEP_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The interval of looking for indexes of deleted teams on a server. It costs a request to the server.
+const SERVER_SWEEP_INTERVAL: Duration = Duration::from_secs(600);
+
 /// The time after its last use at which the index of a team is closed.
 const CLOSE_AFTER: Duration = Duration::from_secs(600);
-
-/// The name of a team's own index as a search source.
-const TEAM_SOURCE: &str = "team-index";
 
 impl Engine {
     /// Returns the page scope of a team, as it is set now.
@@ -72,17 +76,27 @@ impl Engine {
     /// Removes the pages of deleted teams from cache and index periodically, because another process may delete teams.
     /// Never returns.
     pub async fn sweep_deleted_teams(&self) -> Infallible {
-        let mut interval = tokio::time::interval(SWEEP_INTERVAL);
+        let is_shared = self.scraper().store().is_shared();
+        let mut interval =
+            tokio::time::interval(if is_shared { SHARED_SWEEP_INTERVAL } else { SWEEP_INTERVAL });
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut server_sweep = ServerSweep::default();
         loop {
             interval.tick().await;
-            if let Err(error) = self.sweep_teams().await {
+            let mut swept = self.sweep_teams().await;
+            if swept.is_ok()
+                && let Some(server) = self.config().team_server()
+            {
+                swept = server_sweep.run(server, self.scraper().store()).await;
+            }
+            if let Err(error) = swept {
                 let error = &error as &dyn std::error::Error;
                 tracing::error!(error, "the pages of deleted teams could not be removed");
             }
         }
     }
 
+    /// Removes the pages of deleted teams from the cache and this machine.
     async fn sweep_teams(&self) -> Result<(), SweepError> {
         let Some(indexes) = self.team_indexes().map(Arc::clone) else { return Ok(()) };
         let store = self.scraper().store().clone();
@@ -99,6 +113,31 @@ impl Engine {
     }
 }
 
+/// Removes the indexes of deleted teams from a server: at first, when a team was deleted, and now and then, because
+/// another process may have written to one.
+#[derive(Default)]
+struct ServerSweep {
+    last: Option<Instant>,
+    /// The owners that existed at the last look.
+    owners: BTreeSet<PageOwner>,
+}
+
+impl ServerSweep {
+    async fn run(&mut self, server: &Mirror, store: &Store) -> Result<(), SweepError> {
+        let store = store.clone();
+        let reading = tokio::task::spawn_blocking(move || store.page_owners());
+        let Ok(owners) = reading.await else { return Ok(()) };
+        let owners = owners?;
+        let is_deleted = self.owners.difference(&owners).next().is_some();
+        self.owners = owners;
+        if is_deleted || self.last.is_none_or(|at| at.elapsed() >= SERVER_SWEEP_INTERVAL) {
+            self.last = Some(Instant::now());
+            server.remove_ownerless().await?;
+        }
+        Ok(())
+    }
+}
+
 /// An error while removing the pages of deleted teams.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
@@ -108,6 +147,12 @@ pub enum SweepError {
     /// The files of an index could not be listed or removed.
     #[error("the index of a deleted team could not be removed")]
     Index(#[from] IndexError),
+    /// The server with the indexes failed.
+    #[error("the index of a deleted team could not be removed from its server")]
+    Server(#[from] IndexServerError),
+    /// The outbox of the server failed.
+    #[error("the waiting pages of a deleted team could not be removed")]
+    Outbox(#[from] OutboxError),
 }
 
 /// Removes the indexes of deleted teams, and returns their number.
@@ -129,6 +174,22 @@ pub fn remove_ownerless(indexes: &TeamIndexes, store: &Store) -> Result<usize, S
 }
 
 impl EngineConfig {
+    /// Returns the server that has the pages of all teams, if they are not added to the embedded index. Of several
+    /// servers it is one that is searched.
+    pub(crate) fn index_server(&self) -> Option<&Arc<Mirror>> {
+        let is_searched =
+            |mirror: &&Arc<Mirror>| self.sources.iter().any(|source| source.name() == mirror.name());
+        match self.index_mode {
+            IndexMode::Write => None,
+            IndexMode::MirrorOnly => self.mirrors.iter().find(is_searched).or(self.mirrors.first()),
+        }
+    }
+
+    /// Returns the server that has the indexes of single teams, which are embedded otherwise.
+    pub(crate) fn team_server(&self) -> Option<&Arc<Mirror>> {
+        self.index_server().filter(|server| server.has_team_indexes())
+    }
+
     async fn team_index(&self, owner: PageOwner) -> Result<Option<Arc<Index>>, IngestError> {
         let Some(indexes) = self.team_indexes.as_ref().filter(|_| self.index.is_some()) else {
             return Ok(None);
@@ -138,7 +199,10 @@ impl EngineConfig {
     }
 
     async fn existing_team_index(&self, scope: PageScope) -> Result<Option<Arc<Index>>, IngestError> {
-        let (Some(indexes), Some(owner)) = (&self.team_indexes, scope.owner()) else { return Ok(None) };
+        let (Some(indexes), Some(owner), None) = (&self.team_indexes, scope.owner(), self.team_server())
+        else {
+            return Ok(None);
+        };
         let indexes = Arc::clone(indexes);
         open_blocking(move || indexes.find(owner)).await
     }
@@ -153,8 +217,10 @@ impl EngineConfig {
         scope: PageScope,
     ) -> Result<Vec<Arc<dyn SearchSource>>, EngineError> {
         let own_index = self.existing_team_index(scope).await.map_err(|error| open_error(&error))?;
-        let own_index =
-            own_index.map(|index| Arc::new(IndexSource::named(TEAM_SOURCE, index)) as Arc<dyn SearchSource>);
+        let own_index = match (self.team_server(), scope.owner()) {
+            (Some(server), Some(owner)) => Some(server.team_source(owner)),
+            _ => own_index.map(|index| Arc::new(IndexSource::named(TEAM_SOURCE, index)) as Arc<_>),
+        };
         Ok(own_index.into_iter().chain(self.sources.iter().cloned()).collect())
     }
 
@@ -164,7 +230,7 @@ impl EngineConfig {
     pub(crate) async fn index_pages(
         &self,
         scope: PageScope,
-        copies: Vec<IndexCopy>,
+        mut copies: Vec<IndexCopy>,
         stages: &StageTimes,
         failure_warning: &str,
     ) -> Vec<String> {
@@ -181,8 +247,13 @@ impl EngineConfig {
                 }
                 Ok(self.writable_index().cloned())
             }
-            // All teams search the mirrors.
-            PageScope::Team(owner) => self.team_index(owner).await,
+            PageScope::Team(owner) => match self.team_server() {
+                Some(server) => {
+                    copies.iter_mut().for_each(|copy| copy.owner = Some(owner));
+                    return stages.run(Stage::Ingest, server.enqueue(copies)).await;
+                }
+                None => self.team_index(owner).await,
+            },
         };
         let documents = copies.into_iter().map(|copy| copy.document).collect();
         let ingested = match index {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use websvc_query::Site;
 
 use crate::address::{Address, extension_of_type, path_term, port_term, site_term};
-use crate::analysis::head;
+use crate::analysis::{detect, head};
 use crate::country::country_of;
 use crate::document::Document;
 use crate::encode::{link_terms, linked_hosts};
@@ -50,6 +50,8 @@ pub struct DocumentTerms {
     pub linked_hosts: Vec<String>,
     /// [`Self::linked_hosts`] and their parent domains.
     pub links: Vec<String>,
+    /// The two-letter code of the language of the text, which may differ from the declared one; empty if unknown.
+    pub language: String,
 }
 
 impl DocumentTerms {
@@ -74,7 +76,8 @@ impl DocumentTerms {
         let date = document.published.or(document.modified).or(document.seen);
         let linked_hosts = linked_hosts(document, &sites);
         let links = link_terms(&linked_hosts);
-        Some(Self { sites, url_words: folded_words(&text), extensions, labels, date, linked_hosts, links })
+        let (url_words, language) = (folded_words(&text), language_of(document, &document.body));
+        Some(Self { sites, url_words, extensions, labels, date, linked_hosts, links, language })
     }
 }
 
@@ -85,6 +88,17 @@ pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     entries.extend(site.port.map(port_term));
     entries.extend(site.path.as_deref().map(path_term));
     Some(entries)
+}
+
+/// Returns the two-letter code of the language of a document with this searchable body; empty if unknown.
+pub(crate) fn language_of(document: &Document, body: &str) -> String {
+    /// A shorter body says too little, so the title counts as well.
+    const MIN_BYTES: usize = 100;
+    let declared = document.language.as_deref();
+    if body.len() < MIN_BYTES {
+        return detect(declared, &format!("{} {body}", document.title));
+    }
+    detect(declared, body)
 }
 
 /// Terms of the URL of an image.
@@ -147,6 +161,10 @@ mod tests {
         assert_eq!(terms.extensions, ["html"]);
         assert_eq!(terms.labels, ["news", "explicit", "country:DE"]);
         assert_eq!(terms.date, Timestamp::from_second(5).ok());
+        let spanish =
+            Document { body: "Las hojas del té verde se secan al sol.".to_owned(), ..document.clone() };
+        let declared = Document { language: Some("es-MX".to_owned()), ..spanish };
+        assert_eq!(DocumentTerms::of(&declared).unwrap().language, "es");
         assert_eq!(DocumentTerms::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
     }
 

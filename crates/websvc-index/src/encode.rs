@@ -7,11 +7,12 @@ use tantivy::TantivyDocument;
 use url::Url;
 
 use crate::address::{Address, extension_of_type, host_terms};
-use crate::analysis::{FormCache, Language, detect, head};
+use crate::analysis::{FormCache, Language, head};
 use crate::anchors::{Anchor, Anchors, counted_links, target_key};
 use crate::country::country_of;
 use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Link, News};
+use crate::document_terms::language_of;
 use crate::document_tokens::{DocumentTokenizer, list, url_words};
 use crate::explicit::is_explicit;
 use crate::schema::{BODY_START, EXPLICIT, Fields, NEWS, country_label};
@@ -85,8 +86,7 @@ pub(crate) fn encode(
     let Address { sites, text: url_text, topic, extension } = Address::parse(&document.url)?;
     let body = head(&document.body, MAX_BODY_BYTES);
     let description = document.description.as_deref().unwrap_or_default();
-    let sample = if body.len() < 100 { format!("{} {body}", document.title) } else { String::new() };
-    let language = detect(document.language.as_deref(), if sample.is_empty() { body } else { &sample });
+    let language = language_of(document, body);
     let published = document.published.map(Timestamp::as_second);
     let first_seen = first_seen.or_else(|| document.seen.map(Timestamp::as_second));
     let date = published.or_else(|| document.modified.map(Timestamp::as_second)).or(first_seen);

@@ -28,6 +28,7 @@ mod anchor_update;
 mod anchors;
 mod backlog;
 mod bytes;
+mod copies;
 mod country;
 mod creation;
 mod display_doc;
@@ -68,6 +69,7 @@ mod writer_handle;
 mod writer_thread;
 
 pub use analysis::is_stop_word;
+pub use copies::{MIN_COPY_WORDS, MIN_RESEMBLANCE, SHINGLE_WORDS, can_be_copies};
 pub use document::{Document, Image, Link, News};
 pub use document_terms::{
     DocumentTerms, EXPLICIT_LABEL, ImageUrlTerms, NEWS_LABEL, folded_words, label_of_country, one_extension,

@@ -13,6 +13,7 @@ use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
+use crate::copies::{MIN_RESEMBLANCE, SHINGLE_WORDS, can_be_copies};
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::document::fingerprint_of_bytes;
 use crate::rank::Candidate;
@@ -24,20 +25,8 @@ const DIVERSE_HITS: usize = 10;
 /// Maximum of the diverse hits from one host, if other hosts have close candidates.
 const MAX_PER_HOST: usize = 2;
 
-/// Minimum words of texts that can be copies. Shorter texts are often equal by chance.
-const MIN_WORDS: u32 = 16;
-
-/// Copies differ in length by at most one word in this many.
-const LENGTH_TOLERANCE: u32 = 20;
-
 /// Maximum blocks of a text that are compared.
 const COMPARED_BLOCKS: u32 = 6;
-
-/// Number of words in a shingle, the unit in which texts are compared.
-const SHINGLE: usize = 4;
-
-/// Minimum share of common shingles of copies.
-const MIN_RESEMBLANCE: f64 = 0.85;
 
 /// Rules for the selection of the hits of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,10 +231,8 @@ impl PageFingerprint {
         if self.identity == other.identity {
             return true;
         }
-        let shorter = self.words.min(other.words);
         rules.collapse_texts
-            && shorter >= MIN_WORDS
-            && self.words.abs_diff(other.words) <= shorter / LENGTH_TOLERANCE
+            && can_be_copies(self.words, other.words)
             && self.has_same_title(other)
             && resemblance(self.shingles(), other.shingles()) >= MIN_RESEMBLANCE
     }
@@ -279,7 +266,7 @@ fn add_shingles(block: &DecodedBlock, shingles: &mut Vec<u64>) {
         each_word(passage, |word| words.push(fingerprint_of_bytes(word.lower.as_bytes())));
     }
     let combine = |words: &[u64]| words.iter().fold(0, |sum: u64, hash| sum.rotate_left(17) ^ hash);
-    shingles.extend(words.windows(SHINGLE.min(words.len().max(1))).map(combine));
+    shingles.extend(words.windows(SHINGLE_WORDS.min(words.len().max(1))).map(combine));
 }
 
 /// Returns the Jaccard similarity of two sorted lists without duplicates.

@@ -34,8 +34,8 @@ pub use feature::Feature;
 pub use limited::LimitedModel;
 pub use metrics::{EndpointMetrics, FeatureMetrics, ModelMetrics};
 pub use model::{
-    Completion, CompletionContent, CompletionRequest, Model, ModelFuture, RankedText, Ranking,
-    ResponseFormat, Usage,
+    Completion, CompletionContent, CompletionRequest, MAX_DATA_TOKENS, Model, ModelFuture, RankedText,
+    Ranking, ResponseFormat, Usage,
 };
 pub use openai::{AcceptedForm, OpenAi, OpenAiConfig, OpenAiError};
 pub use text::{cut, one_line};

@@ -71,6 +71,12 @@ pub struct CompletionRequest<'a> {
     pub deadline: Instant,
 }
 
+/// The maximum length of data that is extracted from a content, in tokens.
+pub const MAX_DATA_TOKENS: u32 = 4_096;
+
+/// The length that the data of the shortest content may have, in tokens.
+const MIN_DATA_TOKENS: u32 = 256;
+
 /// The format of a response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ResponseFormat<'a> {
@@ -83,6 +89,21 @@ pub enum ResponseFormat<'a> {
     /// As [`Schema`](Self::Schema), but an answer without an object that has the required fields of the schema is
     /// returned as text.
     SchemaOrText(&'a Value),
+}
+
+impl ResponseFormat<'_> {
+    /// Returns the maximum length of data of a content, in tokens: what the content states, the words of the schema, and
+    /// some more. A model that repeats itself ends there, and not after minutes.
+    #[must_use]
+    pub fn max_data_tokens(self, content: &str) -> u32 {
+        let schema_bytes = match self {
+            Self::Schema(schema) | Self::SchemaOrText(schema) => schema.to_string().len(),
+            Self::Text | Self::Json => 0,
+        };
+        // A token has a character or more, but lists repeat the names of the schema.
+        let length = content.chars().count().saturating_add(schema_bytes);
+        u32::try_from(length).unwrap_or(MAX_DATA_TOKENS).saturating_add(MIN_DATA_TOKENS).min(MAX_DATA_TOKENS)
+    }
 }
 
 /// The response of a model.

@@ -24,7 +24,7 @@ const STORED_HEADERS: [HeaderName; 4] =
     [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER)];
 
 /// The name of the stored header that stands for [`RawPage::is_rendered`].
-const RENDERED_MARK: &str = "x-websvc-drawn";
+const RENDERED_MARK: &str = "x-websvc-rendered";
 
 /// The name of the stored header that stands for [`RawPage::depends_on_cookies`].
 const COOKIES_MARK: &str = "x-websvc-set-cookies";
@@ -212,9 +212,9 @@ mod tests {
     fn marks_of_a_page_survive_the_cache_as_headers_of_the_entry() {
         for (is_rendered, depends_on_cookies, expected) in [
             (false, false, vec![]),
-            (true, false, vec!["x-websvc-drawn"]),
+            (true, false, vec!["x-websvc-rendered"]),
             (false, true, vec!["x-websvc-set-cookies"]),
-            (true, true, vec!["x-websvc-drawn", "x-websvc-set-cookies"]),
+            (true, true, vec!["x-websvc-rendered", "x-websvc-set-cookies"]),
         ] {
             let page = RawPage { is_rendered, depends_on_cookies, ..RawPage::empty(URL, StatusCode::OK) };
             let entry = store(&page);
@@ -229,7 +229,7 @@ mod tests {
     #[tokio::test]
     async fn host_cannot_set_the_marks_of_a_page() {
         let shell = "<div id=root></div><script src=/app.js></script>";
-        let served = Page::html(shell).header("x-websvc-drawn", "1").header("x-websvc-set-cookies", "1");
+        let served = Page::html(shell).header("x-websvc-rendered", "1").header("x-websvc-set-cookies", "1");
         let world = TestWeb::builder().page(URL, served).start().await;
         let directory = tempfile::tempdir().unwrap();
         let client = world.client();
@@ -239,7 +239,7 @@ mod tests {
         let url: Url = URL.parse().unwrap();
         let page =
             scraper.fetch_uncached(&url, None, &plan, RenderMode::IfShell, deadline).await.unwrap().page;
-        assert!(page.headers.contains_key("x-websvc-drawn"), "the host sent it");
+        assert!(page.headers.contains_key("x-websvc-rendered"), "the host sent it");
         for page in [to_raw_page(&url, store(&page)).unwrap(), page] {
             assert!(!page.is_rendered && page.is_public());
         }

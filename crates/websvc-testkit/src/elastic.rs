@@ -2,49 +2,34 @@
 //!
 //! It validates requests as these servers do, and fails as they do if a test requests it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use http::Method;
 use parking_lot::{Mutex, MutexGuard};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::elastic_query::{FieldTypes, QueryError, query_words, score, tokens};
+use crate::elastic_analysis::{FieldTypes, types_of};
+use crate::elastic_forms;
+use crate::elastic_query::{QueryError, passage, score};
 use crate::elastic_suggest::{similar_terms, suggest};
+use crate::elastic_teams::missing_index;
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
-
-/// The keys that Quickwit accepts in the body of a search; it rejects others.
-const QUICKWIT_BODY: [&str; 12] = [
-    "from",
-    "size",
-    "query",
-    "sort",
-    "aggs",
-    "track_total_hits",
-    "stored_fields",
-    "search_after",
-    "_source",
-    "docvalue_fields",
-    "highlight",
-    "version",
-];
-
-/// The keys that this fake of Elasticsearch accepts in the body of a search.
-const ELASTIC_BODY: [&str; 9] =
-    ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout", "suggest"];
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The types of the fields; `None` if the index does not exist.
     pub(crate) types: Option<FieldTypes>,
+    /// The fields as in the request that created the index, except on Quickwit.
+    pub(crate) properties: Map<String, Value>,
     /// The documents by identifier.
     pub(crate) documents: BTreeMap<String, Value>,
     /// The versions of the documents that were written with one.
-    versions: BTreeMap<String, u64>,
+    pub(crate) versions: BTreeMap<String, u64>,
     /// The settings that the index was created with.
-    settings: Value,
+    pub(crate) settings: Value,
     /// The value of `Authorization` without which requests get 401.
     authorization: Option<String>,
     is_quickwit: bool,
@@ -61,6 +46,10 @@ pub(crate) struct State {
     /// The maximum size of the body of a bulk request.
     max_body_bytes: Option<usize>,
     bulk_requests: usize,
+    /// The operations that were requested in a form that the server accepts.
+    operations: BTreeSet<&'static str>,
+    /// The reasons why other requests were rejected.
+    violations: Vec<String>,
     pub(crate) refreshes: usize,
     pub(crate) delete_requests: usize,
     /// The number of deletions that still find only documents that change at the same time.
@@ -69,18 +58,20 @@ pub(crate) struct State {
     pub(crate) delete_tasks: Vec<String>,
 }
 
-/// A fake server with one index. Cheap to clone; clones share their state.
+/// A fake server with an index, and an index for each team. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
 pub struct FakeElasticsearch {
-    index: &'static str,
+    pub(crate) index: String,
     state: Arc<Mutex<State>>,
+    /// The indexes of teams that were requested, by name.
+    pub(crate) teams: Arc<Mutex<BTreeMap<String, FakeElasticsearch>>>,
 }
 
 impl FakeElasticsearch {
     /// Creates a server, on which the index of this name does not exist yet.
     #[must_use]
-    pub fn new(index: &'static str) -> Self {
-        Self { index, state: Arc::default() }
+    pub fn new(index: &str) -> Self {
+        Self { index: index.to_owned(), state: Arc::default(), teams: Arc::default() }
     }
 
     /// Behaves as Quickwit: without highlights and document identifiers, with stricter validation of bodies.
@@ -100,7 +91,7 @@ impl FakeElasticsearch {
     /// Serves the server at a URL such as `http://es.test`.
     #[must_use]
     pub fn serve(&self, mut web: TestWebBuilder, base: &str) -> TestWebBuilder {
-        let index = self.index;
+        let index = &self.index;
         let index_url = format!("{base}/{index}");
         let quickwit_base = base.trim_end_matches("/_elastic");
         for url in [
@@ -119,7 +110,7 @@ impl FakeElasticsearch {
             let server = self.clone();
             web = web.page_with(&url, move |request| server.respond(request));
         }
-        web
+        self.serve_teams(web, base)
     }
 
     /// Reports this number of failed shards in every search from now on.
@@ -167,11 +158,20 @@ impl FakeElasticsearch {
         self.state().delete_conflicts = count;
     }
 
-    /// Removes fields from the mapping, as in an index of an earlier version of websvc.
+    /// Removes fields from the mapping, as in an index of an earlier version of websvc. The name of a subfield has a point.
     pub fn remove_fields(&self, names: &[&str]) {
-        if let Some(types) = &mut self.state().types {
-            types.retain(|name, _| !names.contains(&name.as_str()));
+        let mut state = self.state();
+        for name in names {
+            let (parents, last) = name.rsplit_once('.').unwrap_or(("", name));
+            let parents = parents.split('.').filter(|parent| !parent.is_empty());
+            let mut properties = &mut state.properties;
+            for parent in parents {
+                let field = properties.get_mut(parent).and_then(|field| field.get_mut("properties"));
+                properties = field.and_then(Value::as_object_mut).expect("the parent of the field is mapped");
+            }
+            properties.shift_remove(last);
         }
+        state.types = Some(types_of(&state.properties));
     }
 
     /// Returns the names of the fields of the index.
@@ -180,10 +180,30 @@ impl FakeElasticsearch {
         self.state().types.iter().flat_map(BTreeMap::keys).cloned().collect()
     }
 
+    /// Returns the mapping of the fields of the index.
+    #[must_use]
+    pub fn properties(&self) -> Value {
+        Value::Object(self.state().properties.clone())
+    }
+
     /// Returns the settings that the index was created with.
     #[must_use]
     pub fn settings(&self) -> Value {
         self.state().settings.clone()
+    }
+
+    /// Returns the reasons why requests were rejected that not all versions of the server accept.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+
+    /// Returns the operations of the server that were not requested.
+    #[must_use]
+    pub fn unused_operations(&self) -> Vec<&'static str> {
+        let state = self.state();
+        let all = elastic_forms::operations(state.is_quickwit).into_iter();
+        all.filter(|operation| !state.operations.contains(operation)).collect()
     }
 
     /// Returns the queries of the delete tasks, which only Quickwit has.
@@ -210,11 +230,11 @@ impl FakeElasticsearch {
         self.state().bulk_requests
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
-    fn respond(&self, request: &ReceivedRequest) -> Page {
+    pub(crate) fn respond(&self, request: &ReceivedRequest) -> Page {
         let mut state = self.state();
         if state.is_away {
             return Page::text("no server").status(503);
@@ -226,39 +246,45 @@ impl FakeElasticsearch {
             return error(401, "security_exception", reason).header("www-authenticate", "Basic");
         }
         let url = Url::parse(&request.url).expect("requests have valid URLs");
+        match elastic_forms::check(request, state.is_quickwit) {
+            Ok(operation) => _ = state.operations.insert(operation),
+            Err(reason) => {
+                state.violations.push(reason.clone());
+                return error(400, "illegal_argument_exception", &reason);
+            }
+        }
         let operation = url.path_segments().and_then(|mut path| path.next_back()).unwrap_or_default();
         if let Some(at) = state.faults.iter().position(|(name, _)| *name == operation) {
             return state.faults.remove(at).1;
         }
-        if let Some(page) = state.administer(request, &url, self.index, operation) {
+        if let Some(page) = self.respond_for_teams(&mut state, request, &url) {
+            return page;
+        }
+        if let Some(page) = state.administer(request, &url, &self.index, operation) {
             return page;
         }
         match (&request.method, operation) {
-            (&Method::POST, "_search") => self.search(&state, request, &url),
-            (&Method::POST, "_bulk") => state.bulk(request, self.index),
+            (&Method::POST, "_search") => self.search(&state, request),
+            (&Method::POST, "_bulk") => state.bulk(request, &self.index),
             (&Method::GET, "_mapping") => match &state.types {
-                Some(types) => {
-                    let properties: BTreeMap<_, _> =
-                        types.iter().map(|(name, kind)| (name, json!({ "type": kind }))).collect();
-                    ok(&json!({self.index: {"mappings": {"properties": properties}}}))
-                }
-                None => index_not_found(self.index),
+                Some(_) => ok(&json!({&self.index: {"mappings": {"properties": state.properties}}})),
+                None => index_not_found(&self.index),
             },
             (&Method::GET, _) => match state.types {
                 Some(_) => ok(&json!({"index_config": {"index_id": self.index}})),
-                None => index_not_found(self.index),
+                None => index_not_found(&self.index),
             },
             (&Method::PUT | &Method::POST, _) => state.create_index(request),
             _ => error(405, "method_not_allowed", "Incorrect HTTP method for uri"),
         }
     }
 
-    fn search(&self, state: &State, request: &ReceivedRequest, url: &Url) -> Page {
-        let Some(types) = &state.types else { return index_not_found(self.index) };
+    fn search(&self, state: &State, request: &ReceivedRequest) -> Page {
+        let Some(types) = &state.types else { return missing_index(&self.index, request) };
         if !is_json(request) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
-        match state.search(request, url, types) {
+        match state.search(request, types) {
             Ok(response) => ok(&response),
             Err((kind, reason)) => error(400, kind, &reason),
         }
@@ -266,19 +292,10 @@ impl FakeElasticsearch {
 }
 
 impl State {
-    fn search(&self, request: &ReceivedRequest, url: &Url, types: &FieldTypes) -> Result<Value, QueryError> {
+    fn search(&self, request: &ReceivedRequest, types: &FieldTypes) -> Result<Value, QueryError> {
         let invalid = |reason: String| ("illegal_argument_exception", reason);
-        for (name, value) in url.query_pairs() {
-            let is_known = name == "timeout" && value.ends_with("ms");
-            is_known.then_some(()).ok_or_else(|| invalid(format!("unrecognized parameter: [{name}]")))?;
-        }
         let body: Value = serde_json::from_slice(&request.body)
             .map_err(|error| ("x_content_parse_exception", error.to_string()))?;
-        let allowed: &[&str] = if self.is_quickwit { &QUICKWIT_BODY } else { &ELASTIC_BODY };
-        let keys = body.as_object().into_iter().flat_map(|body| body.keys());
-        if let Some(key) = keys.into_iter().find(|key| !allowed.contains(&key.as_str())) {
-            return Err(("parsing_exception", format!("unknown key [{key}]")));
-        }
         let number = |name: &str, default| body.get(name).and_then(Value::as_u64).unwrap_or(default) as usize;
         let (from, size) = (number("from", 0), number("size", 10));
         if from + size > 10_000 {
@@ -300,7 +317,7 @@ impl State {
             let dates = if by_date { date(b.2).cmp(&date(a.2)) } else { std::cmp::Ordering::Equal };
             dates.then(b.0.total_cmp(&a.0))
         });
-        let page = hits.iter().skip(from).take(size).map(|hit| self.to_hit(hit, &body, &query));
+        let page = hits.iter().skip(from).take(size).map(|hit| self.to_hit(hit, &body, &query, types));
         let page: Vec<Value> = page.collect();
         let mut response = json!({
             "took": 1,
@@ -323,9 +340,6 @@ impl State {
         match query {
             Value::Object(object) => {
                 if let Some(Value::Object(body)) = object.get("more_like_this") {
-                    if self.is_quickwit {
-                        return Err(("parsing_exception", "unknown query [more_like_this]".to_owned()));
-                    }
                     *query = similar_terms(body, self.documents.values(), types)?;
                     return Ok(());
                 }
@@ -336,27 +350,33 @@ impl State {
         }
     }
 
-    fn to_hit(&self, (score, id, document): &(f64, &String, &Value), body: &Value, query: &Value) -> Value {
+    fn to_hit(
+        &self,
+        (score, id, document): &(f64, &String, &Value),
+        body: &Value,
+        query: &Value,
+        types: &FieldTypes,
+    ) -> Value {
         let mut source = (*document).clone();
         let fields = body.get("_source").and_then(Value::as_array).filter(|_| !self.is_quickwit);
         if let (Some(fields), Some(source)) = (fields, source.as_object_mut()) {
             source.retain(|name, _| fields.iter().any(|field| field == name));
         }
         let mut hit = json!({"_index": "pages", "_id": id, "_score": score, "_source": source});
-        if !self.is_quickwit && body.get("highlight").is_some() {
-            let words = query_words(query, "body");
-            let text = document["body"].as_str().unwrap_or_default();
-            let sentence = text
-                .split_inclusive(['.', '\n'])
-                .find(|sentence| tokens(sentence).iter().any(|token| words.contains(token)));
-            if let Some(sentence) = sentence {
-                hit["highlight"] = json!({"body": [sentence.trim()]});
-            }
+        let fields = body.pointer("/highlight/fields").and_then(Value::as_object);
+        let passages: Map<String, Value> = fields
+            .filter(|_| !self.is_quickwit)
+            .into_iter()
+            .flatten()
+            .filter_map(|(field, _)| Some((field.clone(), json!([passage(document, field, query, types)?]))))
+            .collect();
+        if !passages.is_empty() {
+            hit["highlight"] = passages.into();
         }
         hit
     }
 
-    fn bulk(&mut self, request: &ReceivedRequest, index: &str) -> Page {
+    pub(crate) fn bulk(&mut self, request: &ReceivedRequest, index: &str) -> Page {
         self.bulk_requests += 1;
         if request.header("content-type") != Some("application/x-ndjson") {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
@@ -429,39 +449,6 @@ impl State {
         }
         let status = if self.documents.insert(id.clone(), document).is_some() { 200 } else { 201 };
         Some(json!({"index": {"_id": id, "status": status}}))
-    }
-
-    fn create_index(&mut self, request: &ReceivedRequest) -> Page {
-        if !is_json(request) {
-            return error(406, "media_type_header_exception", "Content-Type is not supported");
-        }
-        if self.types.is_some() {
-            return error(400, "resource_already_exists_exception", "index already exists");
-        }
-        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-            return error(400, "x_content_parse_exception", "not JSON");
-        };
-        self.settings = body["settings"].clone();
-        let mut types = FieldTypes::new();
-        for (name, field) in
-            body.pointer("/mappings/properties").and_then(Value::as_object).into_iter().flatten()
-        {
-            types.insert(name.clone(), field["type"].as_str().unwrap_or_default().to_owned());
-        }
-        for field in
-            body.pointer("/doc_mapping/field_mappings").and_then(Value::as_array).into_iter().flatten()
-        {
-            let is_raw = field["tokenizer"] == "raw" || field["indexed"] == false;
-            let kind = match field["type"].as_str().unwrap_or_default() {
-                "text" | "array<text>" if is_raw => "keyword",
-                "text" | "array<text>" => "text",
-                "datetime" => "date",
-                other => other,
-            };
-            types.insert(field["name"].as_str().unwrap_or_default().to_owned(), kind.to_owned());
-        }
-        self.types = Some(types);
-        ok(&json!({"acknowledged": true}))
     }
 }
 

@@ -1,10 +1,13 @@
 //! The administration of the fake Elasticsearch: its size, added fields, and the deletion of documents.
 
+use std::collections::BTreeMap;
+
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::elastic::{State, error, index_not_found, is_json, ok};
+use crate::elastic_analysis::{merge_properties, types_of};
 use crate::elastic_query::score;
 use crate::page::Page;
 use crate::test_web::ReceivedRequest;
@@ -31,6 +34,11 @@ impl State {
             (&Method::POST, "_delete_by_query") => self.delete_by_query(request, url),
             (&Method::POST, "delete-tasks") => self.create_delete_task(request),
             (&Method::PUT, "_mapping") => self.add_fields(request),
+            (&Method::DELETE, _) if !has_index => index_not_found(index),
+            (&Method::DELETE, _) => {
+                (self.types, self.documents) = (None, BTreeMap::new());
+                ok(&json!({"acknowledged": true}))
+            }
             (&Method::GET, "docs,store,segments") => {
                 let count = self.documents.len();
                 let part = json!({"docs": {"count": count, "deleted": 0}, "store": {"size_in_bytes": 100 * count},
@@ -48,7 +56,7 @@ impl State {
         })
     }
 
-    fn delete_by_query(&mut self, request: &ReceivedRequest, url: &Url) -> Page {
+    pub(crate) fn delete_by_query(&mut self, request: &ReceivedRequest, url: &Url) -> Page {
         if !is_json(request) {
             return error(406, "media_type_header_exception", "Content-Type is not supported");
         }
@@ -56,7 +64,7 @@ impl State {
         for (name, value) in url.query_pairs() {
             match &*name {
                 "max_docs" => max = value.parse().expect("max_docs is a number"),
-                "conflicts" | "refresh" => {}
+                "conflicts" | "refresh" | "ignore_unavailable" => {}
                 _ => {
                     let reason = format!("unrecognized parameter: [{name}]");
                     return error(400, "illegal_argument_exception", &reason);
@@ -106,11 +114,42 @@ impl State {
     }
 
     fn add_fields(&mut self, request: &ReceivedRequest) -> Page {
-        let Some(types) = &mut self.types else { return index_not_found("pages") };
-        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-        for (name, field) in body["properties"].as_object().into_iter().flatten() {
-            types.insert(name.clone(), field["type"].as_str().unwrap_or_default().to_owned());
+        if self.types.is_none() {
+            return index_not_found("pages");
         }
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        merge_properties(&mut self.properties, body["properties"].as_object().unwrap_or(&Map::new()));
+        self.types = Some(types_of(&self.properties));
+        ok(&json!({"acknowledged": true}))
+    }
+
+    pub(crate) fn create_index(&mut self, request: &ReceivedRequest) -> Page {
+        if !is_json(request) {
+            return error(406, "media_type_header_exception", "Content-Type is not supported");
+        }
+        if self.types.is_some() {
+            return error(400, "resource_already_exists_exception", "index already exists");
+        }
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+            return error(400, "x_content_parse_exception", "not JSON");
+        };
+        self.settings = body["settings"].clone();
+        let properties = body.pointer("/mappings/properties").and_then(Value::as_object);
+        self.properties = properties.cloned().unwrap_or_default();
+        let mut types = types_of(&self.properties);
+        for field in
+            body.pointer("/doc_mapping/field_mappings").and_then(Value::as_array).into_iter().flatten()
+        {
+            let is_raw = field["tokenizer"] == "raw" || field["indexed"] == false;
+            let kind = match field["type"].as_str().unwrap_or_default() {
+                "text" | "array<text>" if is_raw => "keyword",
+                "text" | "array<text>" => "text",
+                "datetime" => "date",
+                other => other,
+            };
+            types.insert(field["name"].as_str().unwrap_or_default().to_owned(), kind.to_owned());
+        }
+        self.types = Some(types);
         ok(&json!({"acknowledged": true}))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
+
+use crate::elastic_analysis::{FieldTypes, analyze};
 
 /// The type and the reason of an error, as in the response of the server.
 pub(crate) type QueryError = (&'static str, String);
-
-/// The types of the fields by name: `text`, `keyword`, `date`.
-pub(crate) type FieldTypes = BTreeMap<String, String>;
 
 /// Returns the error of an invalid query.
 pub(crate) fn reject<T>(reason: String) -> Result<T, QueryError> {
@@ -30,8 +30,8 @@ pub(crate) fn score(query: &Value, document: &Value, types: &FieldTypes) -> Resu
         "bool" => boolean(body, document, types),
         "match" => {
             let (field, options) = only_field(name, body, &["query", "operator", "zero_terms_query"])?;
-            let words = tokens(text_of(name, &options, "query")?);
-            let tokens = field_tokens(document, types, field)?;
+            let words = analyze(types.get(field), text_of(name, &options, "query")?);
+            let tokens = field_tokens(document, types, field);
             let count = |word: &String| tokens.iter().filter(|token| *token == word).count();
             let counts: Vec<usize> = words.iter().map(count).filter(|count| *count > 0).collect();
             let min_words = match options.get("operator").and_then(Value::as_str) {
@@ -46,9 +46,16 @@ pub(crate) fn score(query: &Value, document: &Value, types: &FieldTypes) -> Resu
         "match_phrase" => {
             let (field, options) =
                 only_field(name, body, &["query", "slop", "zero_terms_query", "analyzer"])?;
-            let words = tokens(text_of(name, &options, "query")?);
-            let tokens = field_tokens(document, types, field)?;
-            let matches = !words.is_empty() && tokens.windows(words.len()).any(|window| window == words);
+            let words = analyze(types.get(field), text_of(name, &options, "query")?);
+            let tokens = field_tokens(document, types, field);
+            let slop = options.get("slop").and_then(Value::as_u64).unwrap_or_default() as usize;
+            let is_near = |window: &[String]| words.iter().all(|word| window.contains(word));
+            let length = (words.len() + slop).min(tokens.len());
+            let matches = match slop {
+                _ if words.is_empty() || length < words.len() => false,
+                0 => tokens.windows(length).any(|window| window == words),
+                _ => tokens.windows(length).any(is_near),
+            };
             Ok(matches.then_some(1.0))
         }
         "term" => {
@@ -71,6 +78,10 @@ pub(crate) fn score(query: &Value, document: &Value, types: &FieldTypes) -> Resu
             Ok(matches.then_some(1.0))
         }
         "range" => range(body, document),
+        "distance_feature" => {
+            check_keys(name, body, &["field", "origin", "pivot", "boost"])?;
+            distance_feature(body, document)
+        }
         "exists" => {
             check_keys(name, body, &["field", "boost"])?;
             let field = text_of(name, body, "field")?;
@@ -127,8 +138,23 @@ fn range(body: &Map<String, Value>, document: &Value) -> Result<Option<f64>, Que
     Ok(values(document, field).any(is_in_range).then_some(1.0))
 }
 
+/// Returns the score of a date: the boost if it equals the origin, and half of it at the distance of the pivot.
+fn distance_feature(body: &Map<String, Value>, document: &Value) -> Result<Option<f64>, QueryError> {
+    let text = |name: &str| text_of("distance_feature", body, name);
+    let seconds = |text: &str| text.parse::<Timestamp>().map(Timestamp::as_second);
+    let (Ok(origin), Some(Ok(days))) =
+        (seconds(text("origin")?), text("pivot")?.strip_suffix('d').map(str::parse::<f64>))
+    else {
+        return reject("[distance_feature] requires a date in [origin] and days in [pivot]".to_owned());
+    };
+    let pivot = days * 86_400.0;
+    let dates = values(document, text("field")?).filter_map(|date| seconds(date).ok());
+    let score = |date: i64| number(body, "boost", 1.0) * pivot / (pivot + (origin - date).abs() as f64);
+    Ok(dates.map(score).reduce(f64::max))
+}
+
 /// Returns the words that `match` and `match_phrase` of a query search in a field, for highlighting.
-pub(crate) fn query_words(query: &Value, field: &str) -> Vec<String> {
+fn query_words(query: &Value, field: &str, types: &FieldTypes) -> Vec<String> {
     let mut words = Vec::new();
     match query {
         Value::Object(object) => {
@@ -137,40 +163,43 @@ pub(crate) fn query_words(query: &Value, field: &str) -> Vec<String> {
                     continue;
                 }
                 if matches!(name.as_str(), "match" | "match_phrase") {
-                    let text = inner.pointer(&format!("/{field}/query")).and_then(Value::as_str);
-                    words.extend(text.map(tokens).unwrap_or_default());
+                    let text = inner.get(field).and_then(|inner| inner["query"].as_str());
+                    words.extend(text.map(|text| analyze(types.get(field), text)).unwrap_or_default());
                 } else {
-                    words.extend(query_words(inner, field));
+                    words.extend(query_words(inner, field, types));
                 }
             }
         }
-        Value::Array(list) => words.extend(list.iter().flat_map(|inner| query_words(inner, field))),
+        Value::Array(list) => words.extend(list.iter().flat_map(|inner| query_words(inner, field, types))),
         _ => {}
     }
     words
 }
 
-/// Returns the tokens of a text, as those of a simple analyzer.
-pub(crate) fn tokens(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+/// Returns the first sentence of a field with a word of the query.
+pub(crate) fn passage(document: &Value, field: &str, query: &Value, types: &FieldTypes) -> Option<String> {
+    let words = query_words(query, field, types);
+    let mut sentences = values(document, field).flat_map(|text| text.split_inclusive(['.', '\n']));
+    let has_word =
+        |sentence: &&str| analyze(types.get(field), sentence).iter().any(|token| words.contains(token));
+    sentences.find(has_word).map(|sentence| sentence.trim().to_owned())
 }
 
-pub(crate) fn field_tokens(
-    document: &Value,
-    types: &FieldTypes,
-    field: &str,
-) -> Result<Vec<String>, QueryError> {
-    match types.get(field).map(String::as_str) {
-        // An unmapped field matches nothing, as on the real servers.
-        None => Ok(Vec::new()),
-        Some("text") => Ok(values(document, field).flat_map(tokens).collect()),
-        Some(_) => Ok(values(document, field).map(str::to_owned).collect()),
+/// Returns the tokens of a field. An unmapped field has none, as on the real servers.
+pub(crate) fn field_tokens(document: &Value, types: &FieldTypes, field: &str) -> Vec<String> {
+    let kind = types.get(field);
+    match kind {
+        None => Vec::new(),
+        Some(name) if name.starts_with("text") => {
+            values(document, field).flat_map(|text| analyze(kind, text)).collect()
+        }
+        Some(_) => values(document, field).map(str::to_owned).collect(),
     }
 }
 
+/// Returns the texts of a field. The name of a subfield has a point.
 fn values<'a>(document: &'a Value, field: &str) -> impl Iterator<Item = &'a str> + use<'a> {
-    let list = match document.get(field) {
+    let list = match document.pointer(&format!("/{}", field.replace('.', "/"))) {
         Some(Value::Array(list)) => list.iter().collect(),
         Some(value) => vec![value],
         None => Vec::new(),

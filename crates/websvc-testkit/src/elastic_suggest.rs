@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::elastic_query::{FieldTypes, QueryError, check_keys, field_tokens, reject, text_of, tokens};
+use crate::elastic_analysis::{FieldTypes, tokens};
+use crate::elastic_query::{QueryError, check_keys, field_tokens, reject, text_of};
 
 /// Returns the suggestions for a request: for each word of the text that no document has, the most similar words.
 ///
@@ -26,7 +27,7 @@ pub(crate) fn suggest(
         let field = text_of("term", term, "field")?;
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for document in documents.values() {
-            for token in field_tokens(document, types, field)? {
+            for token in field_tokens(document, types, field) {
                 *counts.entry(token).or_default() += 1;
             }
         }
@@ -95,7 +96,7 @@ pub(crate) fn similar_terms<'a>(
     let mut total = 0;
     for document in documents {
         total += 1;
-        let found = field_tokens(document, types, field)?;
+        let found = field_tokens(document, types, field);
         for word in frequencies.keys().filter(|word| found.contains(word)) {
             *containing.entry(word.clone()).or_default() += 1;
         }

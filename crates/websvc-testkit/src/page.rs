@@ -52,6 +52,11 @@ enum Delivery {
 }
 
 impl Page {
+    /// Returns the body as JSON; null if it is none.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
     /// Creates a page of a media type.
     ///
     /// # Panics

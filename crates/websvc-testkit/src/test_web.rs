@@ -59,6 +59,8 @@ type Handler = Arc<dyn Fn(&ReceivedRequest) -> Page + Send + Sync>;
 pub struct TestWebBuilder {
     /// The handlers by URL without scheme.
     pages: HashMap<String, Handler>,
+    /// The beginnings of URLs without scheme, with the handlers of all paths below.
+    below: Vec<(String, Handler)>,
     directories: HashMap<String, PathBuf>,
     hosts: HashSet<String>,
 }
@@ -185,6 +187,24 @@ impl TestWebBuilder {
         self
     }
 
+    /// Serves the pages that a function returns for all paths of a host that begin as that of `url` does. Other pages
+    /// take precedence.
+    ///
+    /// # Panics
+    /// If the URL is not absolute.
+    #[must_use]
+    pub fn pages_below(
+        mut self,
+        url: &str,
+        handler: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static,
+    ) -> Self {
+        let url = Url::parse(url).expect("the URL is absolute");
+        let host = url.host_str().expect("the URL has a host").to_owned();
+        self.below.push((key(&host, url.path(), None), Arc::new(handler)));
+        self.hosts.insert(host);
+        self
+    }
+
     /// Serves the files below a directory as a host; pages of the host take precedence.
     #[must_use]
     pub fn directory(mut self, host: &str, root: impl AsRef<Path>) -> Self {
@@ -210,6 +230,7 @@ impl TestWebBuilder {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let site = Arc::new(Site {
             pages: self.pages,
+            below: self.below,
             directories: self.directories,
             requests: Arc::clone(&requests),
             in_flight: InFlightCounts::default(),
@@ -243,6 +264,7 @@ async fn listen(
 /// The state that both listeners share.
 struct Site {
     pages: HashMap<String, Handler>,
+    below: Vec<(String, Handler)>,
     directories: HashMap<String, PathBuf>,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     in_flight: InFlightCounts,
@@ -307,6 +329,10 @@ impl Site {
     ) -> Page {
         let exact = self.pages.get(&key(host, path, query));
         if let Some(handler) = exact.or_else(|| self.pages.get(&key(host, path, None))) {
+            return handler(request);
+        }
+        let key = key(host, path, None);
+        if let Some((_, handler)) = self.below.iter().find(|(prefix, _)| key.starts_with(prefix)) {
             return handler(request);
         }
         match self.directories.get(host) {

@@ -2,7 +2,7 @@
 //! prompts. The schema of the answer has one field per format. A format without a usable field gets a request of its own.
 
 use serde_json::{Map, Value, json};
-use websvc_model::{CompletionRequest, Feature, ResponseFormat};
+use websvc_model::{CompletionRequest, Feature, MAX_DATA_TOKENS, ResponseFormat};
 use websvc_stage::Stage;
 use websvc_types::Format;
 use websvc_types::format::Json;
@@ -107,7 +107,7 @@ impl<'a> Task<'a> {
                 instructions: json::INSTRUCTIONS,
                 prompt: json::prompt_of(options),
                 schema: data_schema(options)?,
-                max_tokens: json::MAX_TOKENS,
+                max_tokens: MAX_DATA_TOKENS,
             }),
             Format::Markdown(_)
             | Format::Html(_)

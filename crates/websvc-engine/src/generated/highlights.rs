@@ -1,7 +1,8 @@
 //! The format `highlights`: the passages of a page that are about a query, verbatim.
 //!
 //! A small model may name nearly everything, or passages at random. An answer that the words of the query contradict is not
-//! used: they choose, as without a model.
+//! used: they choose, as without a model. To other answers the passage is added that the words match best, if it has more of
+//! them than the named ones.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -155,11 +156,14 @@ async fn usable(
     chosen: Option<Vec<usize>>,
 ) -> Option<Vec<usize>> {
     let chosen = chosen?;
-    let (query, passages) = (query.to_owned(), Arc::clone(passages));
-    let checking = run_blocking(session.deadline, move || (objection(&query, &passages, &chosen), chosen));
-    match checking.await {
-        Ok((None, chosen)) => Some(chosen),
-        Ok((Some(objection), _)) => {
+    let (query, passages, deadline) = (query.to_owned(), Arc::clone(passages), session.deadline);
+    let checking = run_blocking(deadline, move || match objection(&query, &passages, &chosen) {
+        Some(objection) => Ok(Err(objection)),
+        None => with_best(&query, &passages, chosen, deadline),
+    });
+    match checking.await.flatten() {
+        Ok(Ok(chosen)) => Some(chosen),
+        Ok(Err(objection)) => {
             session.warn(FORMAT, &format!("the language model {objection}"));
             None
         }
@@ -176,11 +180,7 @@ fn objection(query: &str, passages: &Passages, chosen: &[usize]) -> Option<Strin
     if chosen.len() > MAX_PASSAGES {
         return Some(format!("named {} passages, more than {MAX_PASSAGES}", chosen.len()));
     }
-    let is_long = passages.len() > FEW_PASSAGES && chosen.len() > FEW_PASSAGES / 2;
-    let chars = |indexes: &mut dyn Iterator<Item = usize>| -> usize {
-        indexes.map(|index| visible_chars(passages.text(index))).sum()
-    };
-    if is_long && 2 * chars(&mut chosen.iter().copied()) > chars(&mut (0..passages.len())) {
+    if passages.len() > FEW_PASSAGES && chosen.len() > FEW_PASSAGES / 2 && is_most(passages, chosen) {
         return Some("named more than half of the page".to_owned());
     }
     // A schema with a maximum ends a model that counts up.
@@ -192,8 +192,12 @@ fn objection(query: &str, passages: &Passages, chosen: &[usize]) -> Option<Strin
     }
     let words = ContentWords::of(query);
     let count = |index: usize| words.count_in(passages.text(index));
-    let texts = (0..passages.len()).filter(|index| !is_heading(passages.text(*index)));
-    let best = texts.map(count).max().unwrap_or_default();
+    let texts: Vec<usize> = (0..passages.len()).filter(|index| !is_heading(passages.text(*index))).collect();
+    let counts: Vec<usize> = texts.iter().map(|index| count(*index)).collect();
+    let best = counts.iter().copied().max().unwrap_or_default();
+    if counts.iter().any(|count| *count < best) && texts.iter().all(|index| chosen.contains(index)) {
+        return Some("named the whole page".to_owned());
+    }
     let of_chosen = chosen.iter().copied().map(count).max().unwrap_or_default();
     let is_contradicted = 2 * best > words.len() && 2 * of_chosen < best;
     is_contradicted.then(|| {
@@ -201,6 +205,45 @@ fn objection(query: &str, passages: &Passages, chosen: &[usize]) -> Option<Strin
             "named passages with {of_chosen} words of the query, where another passage has {best} of {}",
             words.len()
         )
+    })
+}
+
+/// Returns whether passages are more than half of a page.
+fn is_most(passages: &Passages, chosen: &[usize]) -> bool {
+    let chars = |indexes: &mut dyn Iterator<Item = usize>| -> usize {
+        indexes.map(|index| visible_chars(passages.text(index))).sum()
+    };
+    2 * chars(&mut chosen.iter().copied()) > chars(&mut (0..passages.len()))
+}
+
+/// Adds the passage that the words of a query match best to those that a model chose, if it has more of the words than each
+/// of them; if there is no space for it, returns that as an objection. A model that found nothing is right if the words do
+/// not contradict it.
+fn with_best(
+    query: &str,
+    passages: &Passages,
+    chosen: Vec<usize>,
+    deadline: Instant,
+) -> Result<Result<Vec<usize>, String>, ComputeError> {
+    if chosen.is_empty() {
+        return Ok(Ok(chosen));
+    }
+    let words = ContentWords::of(query);
+    let count = |index: &usize| words.count_in(passages.text(*index));
+    let named = chosen.iter().map(count).max().unwrap_or_default();
+    let ranked = rank(query, passages, deadline)?.0;
+    let better = ranked.first().map(|(index, _)| *index).filter(|index| count(index) > named);
+    let Some(better) = better else { return Ok(Ok(chosen)) };
+    let mut extended: Vec<usize> = chosen.into_iter().chain([better]).collect();
+    extended.sort_unstable();
+    let is_too_much =
+        extended.len() > MAX_PASSAGES || (passages.len() > FEW_PASSAGES && is_most(passages, &extended));
+    Ok(match is_too_much {
+        true => Err(format!(
+            "named passages with {named} words of the query, where another passage has {}",
+            count(&better)
+        )),
+        false => Ok(extended),
     })
 }
 
@@ -246,15 +289,27 @@ struct WordChoice {
 /// Returns the indexes of the passages that match the words of a query, in their order. Headings alone are not
 /// passages.
 fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<WordChoice, ComputeError> {
+    let (ranked, is_query_cut) = rank(query, passages, deadline)?;
+    let best = ranked.first().map_or(0.0, |(_, score)| *score);
+    let is_good = |score: f64| score > 0.0 && score >= best * MIN_SCORE_RATIO;
+    let good = ranked.into_iter().filter(|(_, score)| is_good(*score)).take(MAX_PASSAGES);
+    let mut indexes: Vec<usize> = good.map(|(index, _)| index).collect();
+    indexes.sort_unstable();
+    Ok(WordChoice { indexes, is_query_cut })
+}
+
+/// Returns the indexes of the passages that are not headings with their scores for a query, the best first, and whether the
+/// query has too many words.
+fn rank(
+    query: &str,
+    passages: &Passages,
+    deadline: Instant,
+) -> Result<(Vec<(usize, f64)>, bool), ComputeError> {
     let texts: Vec<usize> = (0..passages.len()).filter(|index| !is_heading(passages.text(*index))).collect();
     let words: Vec<&str> = texts.iter().map(|index| passages.text(*index)).collect();
     let ranking = rerank(query, &words, deadline)?;
-    let best = ranking.ranked.first().map_or(0.0, |ranked| ranked.score);
-    let is_good = |score: f64| score > 0.0 && score >= best * MIN_SCORE_RATIO;
-    let chosen_ranks = ranking.ranked.iter().filter(|ranked| is_good(ranked.score)).take(MAX_PASSAGES);
-    let mut indexes: Vec<usize> = chosen_ranks.map(|ranked| texts[ranked.index]).collect();
-    indexes.sort_unstable();
-    Ok(WordChoice { indexes, is_query_cut: ranking.is_query_cut })
+    let ranked = ranking.ranked.iter().map(|ranked| (texts[ranked.index], ranked.score)).collect();
+    Ok((ranked, ranking.is_query_cut))
 }
 
 #[cfg(test)]
@@ -299,6 +354,9 @@ mod tests {
             assert!(warnings[1].contains("chosen by the words of the query"), "{warnings:?}");
         }
         // More than half of a page with more than a few passages.
+        let (generated, warnings) = with_model("sencha tin", "A tin of sencha.\n\nGardens.", &[1, 2]).await;
+        assert_eq!(generated.content.as_deref(), Some("A tin of sencha."));
+        assert!(warnings[0].contains("named the whole page"), "{warnings:?}");
         let short = markdown.split("\n\n").take(6).collect::<Vec<_>>().join("\n\n");
         let (generated, warnings) = with_model("What does sencha cost?", &short, &[2, 3, 4, 5]).await;
         assert!(
@@ -316,6 +374,8 @@ mod tests {
             ("prices", &[2][..], "A tin costs 12 euros."),
             // Another passage has as many words.
             ("green or red tea", &[4][..], "Rooibos is red."),
+            // Another passage has more.
+            ("green or red sencha", &[4][..], "Sencha is green.\n\nRooibos is red."),
             // A page of few passages may match as a whole.
             ("tea", &[1, 2][..], "# Tea\n\nA tin costs 12 euros."),
         ] {

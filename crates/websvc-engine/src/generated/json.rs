@@ -4,13 +4,11 @@ use serde_json::Value;
 use websvc_model::{Feature, ResponseFormat};
 use websvc_types::format::Json;
 
+use super::empty_answer::{demanding_entries, is_stated};
 use super::schema_check::schema_violation;
 use super::schema_words::schema_words;
 use super::session::{ContentRequest, Generated, ModelSession, PageText};
 use crate::blocking::run_blocking;
-
-/// The maximum length of a response.
-pub(super) const MAX_TOKENS: u32 = 4_096;
 
 pub(super) const INSTRUCTIONS: &str = "You extract data from the content of a web page. Take every value from the content alone: what it \
     does not state is null, or left out where the schema allows that. Invent nothing.";
@@ -65,7 +63,10 @@ pub(super) async fn extract_valid(
     let value = request_data(session, feature, prompt, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
     let violation = match validate(session, feature, schema, value).await? {
-        CheckedValue { value, violation: None } => return Some(value),
+        CheckedValue { value, violation: None } => {
+            let entries = entries(session, feature, options, content, &value).await;
+            return Some(entries.unwrap_or(value));
+        }
         CheckedValue { value: _, violation: Some(violation) } => violation,
     };
     let prompt = format!("{prompt}\n\nYour last answer broke the schema, correct it: {violation}");
@@ -76,6 +77,23 @@ pub(super) async fn extract_valid(
         return None;
     }
     Some(value)
+}
+
+/// Requests the entries of lists once more, if an answer has only empty ones. Returns an answer whose values the content
+/// states.
+async fn entries(
+    session: &mut ModelSession<'_>,
+    feature: Feature,
+    options: &Json,
+    content: &str,
+    empty: &Value,
+) -> Option<Value> {
+    let schema = options.schema.clone().map(Value::Object)?;
+    let demanding = demanding_entries(&schema, empty)?;
+    let shape = ResponseFormat::Schema(&demanding);
+    let value = request_data(session, feature, prompt_of(options), content, shape).await?;
+    let CheckedValue { value, violation } = validate(session, feature, &schema, value).await?;
+    (violation.is_none() && is_stated(&value, content)).then_some(value)
 }
 
 /// Returns the prompt of a request for data.
@@ -97,7 +115,8 @@ fn request<'a>(
     content: &'a str,
     shape: ResponseFormat<'a>,
 ) -> ContentRequest<'a> {
-    ContentRequest { feature, instructions: INSTRUCTIONS, prompt, content, shape, max_tokens: MAX_TOKENS }
+    let max_tokens = shape.max_data_tokens(content);
+    ContentRequest { feature, instructions: INSTRUCTIONS, prompt, content, shape, max_tokens }
 }
 
 async fn request_data(
@@ -183,5 +202,29 @@ mod tests {
         assert_eq!((content, by_model), (Some(json!({ "pass": 99 })), true));
         let warnings = &session.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("llm.max_input_chars"), "{warnings:?}");
+    }
+
+    #[tokio::test]
+    async fn model_with_empty_lists_is_asked_again_and_believed_if_the_page_states_the_entries() {
+        let schema = json!({ "type": "object", "properties": {
+            "people": { "type": "array", "items": { "type": "string" } },
+        } });
+        let Value::Object(schema) = schema else { unreachable!() };
+        let options = Json { schema: Some(schema), prompt: None };
+        for (entry, expected) in [("Bo", json!(["Bo"])), ("Al", json!([]))] {
+            let model = FakeModel::new(move |request| {
+                let ResponseFormat::Schema(schema) = request.format else { unreachable!() };
+                let is_again = schema["properties"]["people"]["minItems"] == 1;
+                let people = if is_again { json!([entry]) } else { json!([]) };
+                Ok(CompletionContent::Json(json!({ "people": people })))
+            });
+            let stages = StageTimes::default();
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let mut session =
+                ModelSession { model: Some(&model), stages: &stages, deadline, warnings: Vec::new() };
+            let page = PageText { text: "The guide is bo.".to_owned(), markdown_start: 0 };
+            let Generated { content, .. } = extract(&mut session, &options, &page, None).await;
+            assert_eq!(content, Some(json!({ "people": expected })));
+        }
     }
 }

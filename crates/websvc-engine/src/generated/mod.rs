@@ -9,6 +9,7 @@ mod changes;
 mod clean;
 mod combined;
 mod content_words;
+mod empty_answer;
 mod highlights;
 mod json;
 mod personal_data;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use url::Url;
 use websvc_index::Index;
+use websvc_store::PageOwner;
 use websvc_types::limits::MAP_LIMIT_MAX;
 
 use super::run::{MapRun, spawn_blocking};
@@ -39,12 +40,12 @@ impl MapRun<'_> {
         Ok(())
     }
 
-    /// Adds the pages of the site that are in the index of a server.
-    pub(super) async fn read_server(&mut self, server: &Mirror) {
+    /// Adds the pages of the site that are in the index of a team, or of all teams, on a server.
+    pub(super) async fn read_server(&mut self, server: &Mirror, owner: Option<PageOwner>) {
         if self.found.is_full() {
             return;
         }
-        let listing = server.pages_of_site(self.site_host(), MAP_LIMIT_MAX as usize);
+        let listing = server.pages_of_site(self.site_host(), owner, MAP_LIMIT_MAX as usize);
         let pages = match tokio::time::timeout_at(self.deadline.into(), listing).await {
             Ok(Ok(pages)) => pages,
             Ok(Err(error)) => {

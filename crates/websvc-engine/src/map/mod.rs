@@ -16,7 +16,6 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use websvc_transport::BoxFuture;
@@ -78,9 +77,10 @@ impl Engine {
             let scraper = checkers.scraper(self.scraper()).for_team(team, scope);
             let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout());
             let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
-            let server = self.index_server().filter(|_| plan.index());
+            let owner = scope.owner().filter(|_| self.team_server().is_some());
+            let server = self.index_server().filter(|_| plan.index()).map(|server| (&**server, owner));
             let mut result = match indexes {
-                Ok(indexes) => Box::pin(map_run.run(indexes, server.map(Arc::as_ref))).await,
+                Ok(indexes) => Box::pin(map_run.run(indexes, server)).await,
                 Err(error) => Err(error),
             };
             let mut scan_warnings = Vec::new();

@@ -8,6 +8,7 @@ use futures_util::stream::FuturesOrdered;
 use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
+use websvc_store::PageOwner;
 use websvc_threat::UrlChecker;
 use websvc_transport::{BoxFuture, ShutdownError, run_blocking};
 use websvc_types::limits::MAP_LIMIT_MAX;
@@ -81,7 +82,7 @@ impl<'a> MapRun<'a> {
     pub(super) async fn run(
         mut self,
         indexes: Vec<Arc<Index>>,
-        server: Option<&Mirror>,
+        server: Option<(&Mirror, Option<PageOwner>)>,
     ) -> Result<SiteUrls, EngineError> {
         let plan = self.plan;
         if let Some(checker) = &self.checker {
@@ -101,8 +102,11 @@ impl<'a> MapRun<'a> {
         for index in indexes {
             self.read_index(index).await?;
         }
-        if let Some(server) = server {
-            self.read_server(server).await;
+        if let Some((server, owner)) = server {
+            if owner.is_some() {
+                self.read_server(server, owner).await;
+            }
+            self.read_server(server, None).await;
         }
         self.finish().await
     }

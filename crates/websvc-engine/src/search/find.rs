@@ -71,7 +71,8 @@ pub(crate) async fn query_sources(
     let sources_empty = !sources.is_empty() && sources.iter().all(|source| source.is_empty());
     let search = Search { sources, plan, deadline, now, stages };
     let mut found = search.run(plan.query(), |_| true).await?;
-    if sources_empty {
+    // A page can be added while the sources are queried.
+    if sources_empty && found.total() == 0 {
         found.warn(NO_PAGES.to_owned());
     } else {
         search.relax_phrases(&mut found).await;

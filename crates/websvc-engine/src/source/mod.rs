@@ -28,7 +28,7 @@ pub use elasticsearch::{
     ElasticsearchWriter, IndexServerError, ListedPage, OutboxLimits, PageSelection, ServerIndexStats,
 };
 pub(crate) use elasticsearch::{
-    Delivery, MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, RETRIES, now_ms, to_outbox_page,
+    Delivery, MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, RETRIES, now_ms, owner_of, to_outbox_page,
 };
 pub use endpoint::EndpointConfig;
 pub use failure::FailureKind;
@@ -39,6 +39,9 @@ pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
 pub use websvc_index::HitImage;
 pub use websvc_transport::BreakerHealth as SourceHealth;
+
+/// The name of a team's own index as a search source, embedded or on a server.
+pub(crate) const TEAM_SOURCE: &str = "team-index";
 
 /// A search request to a source.
 #[derive(Debug, Clone)]

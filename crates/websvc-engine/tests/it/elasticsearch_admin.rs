@@ -155,9 +155,12 @@ async fn fields_of_later_versions_are_added_to_an_existing_index() {
     let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
     writer(&world, ELASTIC).write(pages()).await;
     let complete = server.fields();
-    server.remove_fields(&["links", "linked_hosts", "image_url_words"]);
+    server.remove_fields(&["links", "linked_hosts", "image_url_words", "published", "sketch", "stems"]);
     assert_eq!(writer(&world, ELASTIC).write(pages()).await.written, 4);
     assert_eq!(server.fields(), complete);
+    server.remove_fields(&["stems.fr", "stems.de"]);
+    assert_eq!(writer(&world, ELASTIC).write(pages()).await.written, 4);
+    assert_eq!(server.fields(), complete, "a language may be configured later");
     server.remove_fields(&["sites"]);
     let written = writer(&world, ELASTIC).write(pages()).await;
     assert_eq!(
@@ -165,6 +168,31 @@ async fn fields_of_later_versions_are_added_to_an_existing_index() {
         (0, 4),
         "an index without a field of the first version is foreign"
     );
+}
+
+#[tokio::test]
+async fn every_index_of_an_alias_gets_the_fields() {
+    let server = FakeElasticsearch::new("pages");
+    let world = server.serve(TestWeb::builder(), ELASTIC).start().await;
+    writer(&world, ELASTIC).write(pages()).await;
+    world.clear_requests();
+    let properties = server.properties();
+    let mut old = properties.clone();
+    old.as_object_mut().unwrap().shift_remove("published");
+    let index = |properties| json!({"mappings": {"properties": properties}});
+    let alias = json!({"pages-000001": index(old.clone()), "pages-000002": index(properties)}).to_string();
+    server.fail_next("_mapping", Page::new("application/json", alias));
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    let urls: Vec<String> = world.requests().iter().map(|request| request.url.clone()).collect();
+    assert!(urls.contains(&"http://es.test/pages-000001/_mapping".to_owned()), "{urls:?}");
+    assert!(!urls.iter().any(|url| url.contains("pages-000002")), "it has all fields: {urls:?}");
+    assert_eq!(written.lost, 4, "the fake has no such index");
+
+    old.as_object_mut().unwrap().shift_remove("body");
+    let alias = json!({"pages-000001": index(old), "pages-000002": index(json!({}))}).to_string();
+    server.fail_next("_mapping", Page::new("application/json", alias));
+    let reason = writer(&world, ELASTIC).write(pages()).await.first_failure.unwrap();
+    assert!(reason.contains("\"pages-000001\"") && reason.contains("\"body\""), "{reason}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod contract;
 mod elasticsearch;
 mod elasticsearch_admin;
+mod elasticsearch_forms;
 #[path = "../../../websvc-redact/tests/it/generators.rs"]
 mod generators;
 mod operators;

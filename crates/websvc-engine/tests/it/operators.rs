@@ -18,7 +18,7 @@ use crate::tables::{self, Domains, Table};
 pub(crate) struct Filled {
     pub(crate) name: &'static str,
     pub(crate) source: Arc<dyn SearchSource>,
-    /// It has no stemming, and no query for similar texts.
+    /// It has no stemming, no query for similar texts, and no ranking by date.
     is_quickwit: bool,
     _world: Option<TestWeb>,
     _directory: Option<tempfile::TempDir>,
@@ -89,7 +89,7 @@ async fn operators_find_the_same_pages_in_every_engine() {
         for table in [tables::OPERATORS, tables::PHRASES, tables::COMBINATIONS] {
             check_table(&engine, table).await;
         }
-        if engine.name == "index" {
+        if !engine.is_quickwit {
             check_table(&engine, tables::STEMS).await;
         }
     }
@@ -229,5 +229,110 @@ async fn first_results_are_of_several_hosts_in_every_engine() {
         assert_eq!((found.len(), of_crowd(&found[..10])), (72, 2), "{}", engine.name);
         let found = addresses(&engine, &TestRequest::new(SourceKind::Web, "soil site:crowd.test")).await;
         assert_eq!((found.len(), of_crowd(&found)), (10, 10), "{}", engine.name);
+    }
+}
+
+/// Returns a page with a body.
+fn page(address: &str, title: &str, body: &str) -> Document {
+    Document {
+        url: format!("https://{address}"),
+        title: title.to_owned(),
+        body: body.to_owned(),
+        ..Document::default()
+    }
+}
+
+#[tokio::test]
+async fn other_forms_of_a_word_are_found_in_the_language_of_the_page() {
+    let documents = [
+        page(
+            "en.test/",
+            "Tea leaves",
+            "The harvesters of the gardens are gathering the leaves of the tea plants.",
+        ),
+        page(
+            "de.test/",
+            "Teegärten",
+            "Die Bauern sind in den Gärten und sie pflücken dort die Blätter von den Pflanzen.",
+        ),
+        page(
+            "fr.test/",
+            "Les jardins",
+            "Les paysans sont dans les jardins et ils cueillent les feuilles avec les mains.",
+        ),
+        page(
+            "es.test/",
+            "Los jardines",
+            "Los campesinos están en los campos y recogen las hojas de las plantas con las manos.",
+        ),
+        page(
+            "it.test/",
+            "I giardini",
+            "I contadini sono nei giardini e raccolgono le foglie delle piante con le mani.",
+        ),
+    ];
+    let cases: &[(&str, &[&str])] = &[
+        ("garden", &["en.test/"]),
+        ("harvester -gardens", &[]),
+        ("Bauer", &["de.test/"]),
+        ("paysan", &["fr.test/"]),
+        ("campesino", &["es.test/"]),
+        ("contadini", &["it.test/"]),
+        ("intitle:leave", &["en.test/"]),
+        ("intitle:jardin", &["es.test/", "fr.test/"]),
+        ("\"garden\"", &[]),
+        ("paysan OR campesino", &["es.test/", "fr.test/"]),
+    ];
+    for engine in engines(&documents).await.into_iter().filter(|engine| !engine.is_quickwit) {
+        check_table(&engine, cases).await;
+        let (hits, _) = TestRequest::new(SourceKind::Web, "harvester").hits(&*engine.source).await;
+        assert!(hits[0].description.contains("harvesters"), "{}: {}", engine.name, hits[0].description);
+    }
+}
+
+#[tokio::test]
+async fn copies_of_a_page_are_one_result_in_every_engine() {
+    let text = |last: &str| (0..60).map(|at| format!("tea{at} ")).collect::<String>() + last;
+    let documents = [
+        page("a.test/tea?session=5", "Green tea", &text("leaves")),
+        page("a.test/tea", "Green tea", &text("leaves")),
+        page("mirror.test/copy", "Green Tea", &text("leaf")),
+        page("b.test/", "Black tea", &text("leaves")),
+        page(
+            "c.test/",
+            "Green tea",
+            "Green tea has tea7, but this is another text about it, and it is long enough.",
+        ),
+    ];
+    for engine in engines(&documents).await {
+        let mut found = addresses(&engine, &TestRequest::new(SourceKind::Web, "tea7")).await;
+        found.sort_unstable();
+        let (others, copies): (Vec<&str>, Vec<&str>) =
+            found.iter().map(String::as_str).partition(|url| ["b.test/", "c.test/"].contains(url));
+        assert_eq!((others.len(), copies.len()), (2, 1), "{}: {found:?}", engine.name);
+        let request = TestRequest::new(SourceKind::Web, "tea7 site:a.test");
+        assert_eq!(addresses(&engine, &request).await, ["a.test/tea"], "{}", engine.name);
+        let request = TestRequest::new(SourceKind::Web, "site:a.test");
+        assert_eq!(addresses(&engine, &request).await.len(), 2, "{}: it lists URLs", engine.name);
+    }
+}
+
+#[tokio::test]
+async fn newer_one_of_equally_relevant_pages_comes_first() {
+    let dated = |address: &str, date: &str| Document {
+        published: date.parse().ok(),
+        ..page(address, "Tea prices", &format!("The price of tea. {}", address.len()))
+    };
+    let documents = [
+        dated("ha.test/", "2004-01-01T00:00:00Z"),
+        dated("hb.test/", "2024-05-01T00:00:00Z"),
+        dated("hc.test/", "2094-05-01T00:00:00Z"),
+        Document { published: None, seen: "2024-05-09T00:00:00Z".parse().ok(), ..dated("hd.test/", "") },
+        dated("he.test/", "2020-01-01T00:00:00Z"),
+    ];
+    for engine in engines(&documents).await.into_iter().filter(|engine| !engine.is_quickwit) {
+        let found = addresses(&engine, &TestRequest::new(SourceKind::Web, "tea price")).await;
+        assert_eq!(found[..3], ["hb.test/", "he.test/", "ha.test/"], "{}: {found:?}", engine.name);
+        assert_eq!(found.len(), 5);
     }
 }

@@ -10,8 +10,8 @@ use websvc_engine::{
     ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, IndexCopy, Mirror,
     MirrorMetrics, OutboxState, PageSelection,
 };
-use websvc_store::Store;
-use websvc_testkit::{FakeElasticsearch, TestWeb, until};
+use websvc_store::{IndexPolicy, PageOwner, Store, TeamChange};
+use websvc_testkit::{FakeElasticsearch, Page, TestWeb, until};
 use websvc_types::index::IndexDocument;
 
 use crate::request::client;
@@ -65,7 +65,7 @@ fn document(url: &str, title: &str) -> IndexDocument {
 }
 
 fn copy(url: &str, title: &str, fetched_at_ms: u64) -> IndexCopy {
-    IndexCopy { document: document(url, title), fetched_at_ms }
+    IndexCopy { document: document(url, title), fetched_at_ms, owner: None }
 }
 
 fn copies(count: usize) -> Vec<IndexCopy> {
@@ -115,7 +115,7 @@ async fn pages_wait_while_the_server_is_away() {
         "{warnings:?}"
     );
     // Uploads do not wait for a server that is known to be away.
-    let report = mirror.write(vec![document("http://c.test/", "Tea")], PATIENCE).await;
+    let report = mirror.write(vec![document("http://c.test/", "Tea")], None, PATIENCE).await;
     assert_eq!((report.written, report.waiting, report.lost), (0, 1, 0));
     test.server.set_away(false);
     until("all pages are written", || test.server.documents().len() == 602).await;
@@ -169,7 +169,7 @@ async fn full_outbox_refuses_pages_until_some_are_written() {
         let report = {
             test.server.set_away(true);
             let other = test.open();
-            other.write(vec![document("http://b.test/", "Tea")], PATIENCE).await
+            other.write(vec![document("http://b.test/", "Tea")], None, PATIENCE).await
         };
         assert_eq!((report.waiting, report.lost), (0, 1), "{report:?}");
         assert_eq!(report.first_failure.as_deref(), Some("its outbox is full: responded with status 503"));
@@ -212,7 +212,8 @@ async fn requests_are_limited_in_bytes() {
     let mirror = test.open();
     let large = |at: usize| {
         let mut copy = copy(&format!("http://a.test/{at}"), "Large", 7);
-        copy.document.body = "x".repeat(1_900_000);
+        // The text is sent twice, once for its stems.
+        copy.document.body = "x".repeat(900_000);
         copy
     };
     mirror.enqueue((0..5).map(large).collect()).await;
@@ -234,7 +235,7 @@ async fn index_that_cannot_be_written_to_delays_pages_and_loses_none() {
         {"index": {"status": 400, "error": {"type": "index_closed_exception", "reason": "closed"}}},
         {"index": {"status": 403, "error": {"type": "cluster_block_exception", "reason": "read-only"}}},
     ]});
-    test.server.fail_next("_bulk", websvc_testkit::Page::new("application/json", closed.to_string()));
+    test.server.fail_next("_bulk", Page::new("application/json", closed.to_string()));
     let metrics = mirror.close(PATIENCE).await;
     assert_eq!((metrics.written, metrics.refused, metrics.waiting), (0, 0, 2));
 }
@@ -253,4 +254,55 @@ async fn deleted_pages_do_not_wait_any_more() {
     assert_eq!(test.writer().remove_waiting(&store, &pages).unwrap(), 2);
     mirror.close(PATIENCE).await;
     assert_eq!(test.titles(), ["C"]);
+}
+
+/// Returns the URLs of the pages of a team on the host `tea.test`.
+async fn pages_of(mirror: &Mirror, owner: Option<PageOwner>) -> Vec<String> {
+    let pages = mirror.pages_of_site("tea.test", owner, 10).await.unwrap();
+    pages.into_iter().map(|page| page.url).collect()
+}
+
+#[tokio::test]
+async fn teams_of_services_with_other_databases_have_other_indexes_on_the_same_server() {
+    let (test, other_dir) = (Test::new(json!({})).await, tempfile::tempdir().unwrap());
+    let store = Store::open(test.dir.path()).unwrap();
+    let team = TeamChange { index: Some(IndexPolicy::Team), ..TeamChange::default() };
+    store.set_team("red", &team).unwrap();
+    let owner = store.page_scope("red").unwrap().owner();
+    let open = |store: Store| {
+        let writer = test.writer().with_team_indexes(&store.installation_id().unwrap());
+        Mirror::new(writer, store)
+    };
+    let (mirror, other) = (open(store), open(Store::open(other_dir.path()).unwrap()));
+    let page = vec![document("http://tea.test/own", "Tea")];
+    assert_eq!(mirror.write(page, owner, PATIENCE).await.written, 1);
+    assert_eq!(pages_of(&mirror, owner).await, ["http://tea.test/own"]);
+    assert_eq!(pages_of(&other, owner).await, Vec::<String>::new(), "its team has the same number");
+    // It does not know the team.
+    assert_eq!(other.remove_ownerless().await.unwrap(), 0);
+    let all = PageSelection { hosts: vec!["tea.test".to_owned()], urls: Vec::new() };
+    let other_id = Store::open(other_dir.path()).unwrap().installation_id().unwrap();
+    test.writer().with_team_indexes(&other_id).delete(&all).await.unwrap();
+    assert_eq!(mirror.remove_ownerless().await.unwrap(), 0);
+    assert_eq!(pages_of(&mirror, owner).await, ["http://tea.test/own"]);
+}
+
+#[tokio::test]
+async fn team_whose_index_is_refused_does_not_delay_the_others() {
+    let test = Test::new(json!({})).await;
+    let store = Store::open(test.dir.path()).unwrap();
+    let mirror = Mirror::new(test.writer().with_team_indexes("a"), store);
+    assert_eq!(mirror.write(vec![document("http://tea.test/", "Tea")], None, PATIENCE).await.written, 1);
+    test.server.fail_next("_mapping", Page::text("no").status(403));
+    let owner = PageOwner::new(1);
+    let of_team = IndexCopy { owner, ..copy("http://tea.test/own", "Own", 7) };
+    mirror.enqueue(vec![of_team, copy("http://tea.test/shared", "Shared", 7)]).await;
+    let metrics = mirror.close(PATIENCE).await;
+    assert_eq!(
+        (metrics.written, metrics.refused, metrics.lost, metrics.waiting),
+        (2, 0, 0, 1),
+        "{metrics:?}"
+    );
+    assert_eq!(pages_of(&mirror, None).await, ["http://tea.test/", "http://tea.test/shared"]);
+    assert_eq!(pages_of(&mirror, owner).await, Vec::<String>::new());
 }

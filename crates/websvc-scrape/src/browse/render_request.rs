@@ -49,7 +49,7 @@ pub(crate) fn render_request(
 
 /// Returns the part of the cache key that has the options of the plan that change the rendered page.
 pub(crate) fn cache_variant(plan: &ScrapePlan) -> String {
-    let mut variant = "drawn;".to_owned();
+    let mut variant = "rendered;".to_owned();
     if !plan.wait_for().is_zero() {
         variant.push_str(&format!("wait={};", plan.wait_for().as_millis()));
     }
@@ -209,6 +209,6 @@ mod tests {
             variant(json!({"location": {"country": "DE"}})),
             variant(json!({"blockAds": false})),
         ];
-        assert_eq!(variants, ["drawn;", "drawn;wait=5;", "drawn;in=DE;", "drawn;ads;"]);
+        assert_eq!(variants, ["rendered;", "rendered;wait=5;", "rendered;in=DE;", "rendered;ads;"]);
     }
 }

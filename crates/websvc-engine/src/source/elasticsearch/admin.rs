@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use url::{Host, Url};
+use websvc_store::PageOwner;
 
-use super::bulk::document_id;
+use super::bulk::{document_id, read_id};
 use super::mapping::field;
 use super::server::Dialect;
 use super::writer::{ElasticsearchWriter, RETRIES};
@@ -50,6 +51,7 @@ impl PageSelector {
         let is_in = |site: &String| {
             host.strip_suffix(site.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
+        let (_owner, id) = read_id(id);
         self.ids.iter().any(|selected| selected == id) || self.sites.iter().any(is_in)
     }
 }
@@ -94,7 +96,7 @@ pub struct IndexServerError {
 }
 
 impl ElasticsearchWriter {
-    /// Deletes pages, and returns when the server has deleted them, or has accepted the deletion if it performs
+    /// Deletes pages, also those of single teams, and returns when the server has deleted them, or has accepted the deletion if it performs
     /// deletions later. Fails while pages of the selection are being written.
     ///
     /// # Errors
@@ -112,13 +114,13 @@ impl ElasticsearchWriter {
     }
 
     async fn delete_by_query(&self, pages: &PageSelection) -> Result<u64, SourceError> {
-        let query = selection_query(pages);
+        let (query, server) = (selection_query(pages), self.server.of_all_indexes());
         // A deletion finds only what searches find, and pages may have been written within the last second.
-        self.exchange_patiently(|| self.server.refresh(), RETRIES).await?;
+        self.exchange_patiently(|| server.refresh(), RETRIES).await?;
         let (mut deleted, mut conflicts) = (0, 0);
         loop {
             let response =
-                self.exchange_patiently(|| self.server.delete_by_query(&query, MAX_DELETED_AT_ONCE), RETRIES);
+                self.exchange_patiently(|| server.delete_by_query(&query, MAX_DELETED_AT_ONCE), RETRIES);
             let response = response.await?;
             let count = |name: &str| response.get(name).and_then(Value::as_u64).unwrap_or_default();
             if let Some(failure) = response.pointer("/failures/0") {
@@ -205,6 +207,31 @@ impl ElasticsearchWriter {
         Ok(pages)
     }
 
+    /// Returns the owners that have an index on the server.
+    ///
+    /// # Errors
+    /// [`IndexServerError`]
+    pub(crate) async fn owners(&self) -> Result<Vec<PageOwner>, IndexServerError> {
+        let Some(request) = self.server.list_team_indexes() else { return Ok(Vec::new()) };
+        let indexes = match self.exchange(request).await {
+            Err(SourceError::Status { status: 404, .. }) => return Ok(Vec::new()),
+            indexes => indexes.map_err(|error| self.server_error(error))?,
+        };
+        let names = indexes.as_object().into_iter().flat_map(|indexes| indexes.keys());
+        Ok(names.filter_map(|name| self.server.owner_of(name)).collect())
+    }
+
+    /// Deletes the index of a team.
+    ///
+    /// # Errors
+    /// [`IndexServerError`]
+    pub(crate) async fn delete_team_index(&self, owner: PageOwner) -> Result<(), IndexServerError> {
+        match self.exchange(self.server.of_team(owner).delete_index()).await {
+            Ok(_) | Err(SourceError::Status { status: 404, .. }) => Ok(()),
+            Err(error) => Err(self.server_error(error)),
+        }
+    }
+
     fn server_error(&self, error: SourceError) -> IndexServerError {
         IndexServerError { name: self.name().to_owned(), source: self.server.with_operator_message(error) }
     }
@@ -249,7 +276,6 @@ fn exact_query(pages: &PageSelection) -> Value {
     let urls: Vec<&str> = pages.urls.iter().map(Url::as_str).collect();
     json!({"bool": {
         "should": [{"terms": {field::SITES: sites(pages)}}, {"terms": {"url": urls}}],
-        "minimum_should_match": 1,
     }})
 }
 

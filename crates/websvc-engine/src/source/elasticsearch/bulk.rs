@@ -1,13 +1,15 @@
 //! Builds `_bulk` requests in bounded batches, and parses the outcome of each document.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use websvc_index::Document;
-use websvc_store::OutboxPage;
+use websvc_store::{OutboxPage, PageOwner};
 
 use super::mapping::Record;
-use super::server::Dialect;
+use super::stems::{MAX_STEMMED_BYTES, Stems};
 use crate::error::SourceError;
 use crate::search::canonical;
 use crate::source::plain_text::truncate;
@@ -34,30 +36,57 @@ pub(super) enum BulkItemOutcome {
     Rejected(String),
 }
 
-/// Converts a document, fetched at `version` (milliseconds since the Unix epoch), to a page as the server stores it.
+/// Converts a document, fetched at `version` (milliseconds since the Unix epoch), to a page as the server stores it, in
+/// the index of its owner or of all teams.
 ///
 /// # Errors
 /// The reason why it cannot be written.
-pub(crate) fn to_outbox_page(document: Document, version: u64) -> Result<OutboxPage, String> {
+pub(crate) fn to_outbox_page(
+    document: Document,
+    version: u64,
+    owner: Option<PageOwner>,
+) -> Result<OutboxPage, String> {
     let url = document.url.clone();
     let record = Record::of(document).ok_or("its URL has no host")?;
     let record = serde_json::to_string(&record).map_err(|error| error.to_string())?;
     if record.len() > MAX_DOCUMENT_BYTES {
         return Err(format!("it is too large: {} bytes, maximum {MAX_DOCUMENT_BYTES}", record.len()));
     }
-    Ok(OutboxPage { id: document_id(&url), url, version, record })
+    let mut id = document_id(&url);
+    if let Some(owner) = owner {
+        id = format!("{}{OF_OWNER}{id}", owner.number());
+    }
+    Ok(OutboxPage { id, url, version, record })
 }
 
-/// Returns the action that precedes a document in a batch.
-fn action(dialect: Dialect, page: &OutboxPage) -> Value {
-    match dialect {
-        // All versions of a page have the same ID, so the page replaces its older version. A page that is written late
-        // does not replace a newer one.
-        Dialect::Elasticsearch => {
-            json!({"index": {"_id": page.id, "version": page.version, "version_type": "external_gte"}})
-        }
-        Dialect::Quickwit => json!({"create": {}}),
+/// Separates the number of an owner from the ID of its document.
+const OF_OWNER: char = '/';
+
+/// Returns the owner of a page in an outbox, by its ID there; `None` for a page of all teams.
+pub(crate) fn owner_of(id: &str) -> Option<PageOwner> {
+    read_id(id).0
+}
+
+/// Returns the owner and the document ID of a page in an outbox.
+pub(super) fn read_id(id: &str) -> (Option<PageOwner>, &str) {
+    let Some((owner, document)) = id.split_once(OF_OWNER) else { return (None, id) };
+    (owner.parse().ok().and_then(PageOwner::new), document)
+}
+
+/// Returns the action that precedes a document in a batch. The name of the index of a team begins with `team_prefix`.
+fn action(stems: Option<&Stems>, team_prefix: &str, page: &OutboxPage) -> Value {
+    if stems.is_none() {
+        // Quickwit has neither IDs nor versions.
+        return json!({"create": {}});
     }
+    // All versions of a page have the same ID, so the page replaces its older version. A page that is written late does
+    // not replace a newer one.
+    let (owner, id) = read_id(&page.id);
+    let mut action = json!({"_id": id, "version": page.version, "version_type": "external_gte"});
+    if let Some(owner) = owner {
+        action["_index"] = format!("{team_prefix}{}", owner.number()).into();
+    }
+    json!({ "index": action })
 }
 
 /// Returns the document ID of a page, which is the same for all spellings of its URL.
@@ -66,19 +95,22 @@ pub(super) fn document_id(url: &str) -> String {
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Splits documents into batches.
-pub(super) fn batches(pages: Vec<OutboxPage>) -> Vec<Vec<OutboxPage>> {
+/// Splits documents into batches. `stems` is `None` for Quickwit.
+pub(super) fn batches(stems: Option<&Stems>, pages: Vec<OutboxPage>) -> Vec<Vec<OutboxPage>> {
     let mut batches: Vec<Vec<OutboxPage>> = Vec::new();
     let mut bytes = 0;
     for page in pages {
-        let is_full = bytes + page.record.len() > MAX_BATCH_BYTES;
+        // Stemmed texts are sent twice.
+        let stemmed = if stems.is_some() { page.record.len().min(MAX_STEMMED_BYTES) } else { 0 };
+        let page_bytes = page.record.len() + stemmed;
+        let is_full = bytes + page_bytes > MAX_BATCH_BYTES;
         match batches.last_mut().filter(|batch| !is_full && batch.len() < MAX_BATCH_DOCUMENTS) {
             Some(batch) => {
-                bytes += page.record.len();
+                bytes += page_bytes;
                 batch.push(page);
             }
             None => {
-                bytes = page.record.len();
+                bytes = page_bytes;
                 batches.push(vec![page]);
             }
         }
@@ -87,12 +119,16 @@ pub(super) fn batches(pages: Vec<OutboxPage>) -> Vec<Vec<OutboxPage>> {
 }
 
 /// Returns the body of a batch: each document on a line, after the line of its action.
-pub(super) fn lines(dialect: Dialect, pages: &[OutboxPage]) -> Bytes {
-    pages
-        .iter()
-        .map(|page| format!("{}\n{}\n", action(dialect, page), page.record))
-        .collect::<String>()
-        .into()
+pub(super) fn lines(stems: Option<&Stems>, team_prefix: &str, pages: &[OutboxPage]) -> Bytes {
+    let mut lines = String::new();
+    for page in pages {
+        let document = stems.map_or(Cow::Borrowed(&*page.record), |stems| stems.expand(&page.record).into());
+        for line in [&action(stems, team_prefix, page).to_string(), &*document] {
+            lines.push_str(line);
+            lines.push('\n');
+        }
+    }
+    lines.into()
 }
 
 /// Parses the outcome of each of `count` documents.
@@ -149,13 +185,13 @@ mod tests {
     }
 
     fn pages(count: usize, bytes: usize) -> Vec<OutboxPage> {
-        let page = |at| to_outbox_page(document(&format!("http://a.test/{at}"), bytes), 7).unwrap();
+        let page = |at| to_outbox_page(document(&format!("http://a.test/{at}"), bytes), 7, None).unwrap();
         (0..count).map(page).collect()
     }
 
     #[test]
     fn page_has_one_id_for_all_spellings_of_its_url() {
-        let id = |url: &str| to_outbox_page(document(url, 1), 7).unwrap().id;
+        let id = |url: &str| to_outbox_page(document(url, 1), 7, None).unwrap().id;
         assert_eq!(id("http://www.a.test/x/?utm_source=b#c"), id("https://a.test/x"));
         assert_ne!(id("https://a.test/x"), id("https://a.test/y"));
     }
@@ -163,21 +199,43 @@ mod tests {
     #[test]
     fn action_has_the_version_of_the_page_unless_the_server_has_none() {
         let pages = pages(2, 1);
-        let body = lines(Dialect::Elasticsearch, &pages);
+        let stems = Stems::new(None).unwrap();
+        let body = lines(Some(&stems), "", &pages);
         let body = std::str::from_utf8(&body).unwrap();
         let first: Value = serde_json::from_str(body.lines().next().unwrap()).unwrap();
         let expected = json!({"index": {"_id": pages[0].id, "version": 7, "version_type": "external_gte"}});
         assert_eq!((first, body.matches('\n').count()), (expected, 4));
-        assert!(lines(Dialect::Quickwit, &pages).starts_with(b"{\"create\":{}}\n"));
+        assert!(lines(None, "", &pages).starts_with(b"{\"create\":{}}\n"));
+    }
+
+    #[test]
+    fn page_of_a_team_has_the_same_id_in_an_index_of_its_own() {
+        let stems = Stems::new(None).unwrap();
+        let shared = pages(1, 1).remove(0);
+        let page = to_outbox_page(document(&shared.url, 1), 7, PageOwner::new(3)).unwrap();
+        assert_eq!(
+            (page.id.as_str(), read_id(&page.id)),
+            (&*format!("3/{}", shared.id), (PageOwner::new(3), &*shared.id))
+        );
+        let action = action(Some(&stems), "pages-team-a-", &page);
+        assert_eq!(
+            (&action["index"]["_index"], &action["index"]["_id"]),
+            (&json!("pages-team-a-3"), &json!(shared.id))
+        );
     }
 
     #[test]
     fn batches_are_limited_in_bytes_and_documents() {
-        let lengths = |count, bytes| batches(pages(count, bytes)).iter().map(Vec::len).collect::<Vec<_>>();
+        let stems = Stems::new(None).unwrap();
+        let lengths_with = |stems, count, bytes| -> Vec<usize> {
+            batches(stems, pages(count, bytes)).iter().map(Vec::len).collect()
+        };
+        let lengths = |count, bytes| lengths_with(None, count, bytes);
+        assert_eq!(lengths_with(Some(&stems), 3, 1_900_000), [1, 1, 1], "a part of a text is sent twice");
         assert_eq!(lengths(1_001, 1), [500, 500, 1]);
         assert_eq!(lengths(5, 1_900_000), [2, 2, 1]);
         assert_eq!(lengths(2, 5_000_000), [1, 1]);
-        assert!(to_outbox_page(document("http://a.test/", 10_000_000), 7).is_err());
+        assert!(to_outbox_page(document("http://a.test/", 10_000_000), 7, None).is_err());
     }
 
     #[test]

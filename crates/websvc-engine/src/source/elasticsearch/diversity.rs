@@ -4,6 +4,7 @@ use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query, Sort};
 use websvc_validate::DomainFilter;
 
+use super::sketch::Sketch;
 use crate::source::{Hit, SourceRequest};
 
 /// The number of first hits that have diverse hosts.
@@ -12,11 +13,13 @@ const DIVERSE_HITS: usize = 10;
 /// The maximum number of the diverse hits from one host, if other hosts have pages that match about as well.
 const MAX_PER_HOST: usize = 2;
 
-/// A hit and its score.
+/// A hit, its score and the sketch of its text.
 #[derive(Debug, Clone)]
 pub(super) struct ScoredHit {
     pub(super) hit: Hit,
     pub(super) score: f64,
+    /// `None` for a text that is too short to have copies.
+    pub(super) sketch: Option<Sketch>,
 }
 
 /// The hits of a search by rank, with diverse hosts first.
@@ -43,7 +46,7 @@ fn names_hosts(node: &Node) -> bool {
     }
 }
 
-fn has_words(query: &Query) -> bool {
+pub(super) fn has_words(query: &Query) -> bool {
     query.words().next().is_some()
 }
 

@@ -1,7 +1,9 @@
-//! The hits of the requests of one search: each page once, with their scores.
+//! The hits of the requests of one search: each page and each text once, with their scores.
 
 use std::collections::HashSet;
 
+use websvc_address::PageIdentity;
+use websvc_index::folded_words;
 use websvc_validate::SourceKind;
 
 use super::diversity::{self, DiverseHits, ScoredHit};
@@ -12,6 +14,10 @@ use crate::source::{Hit, SourceRequest};
 /// The hits, the warnings, and the reason why results may be missing.
 #[derive(Debug, Default)]
 pub(super) struct FoundHits {
+    /// The hits are images.
+    are_images: bool,
+    /// Pages with nearly equal texts are one hit. A search without words lists all URLs.
+    collapses_texts: bool,
     hits: Vec<ScoredHit>,
     seen: HashSet<String>,
     warnings: Vec<String>,
@@ -22,17 +28,37 @@ pub(super) struct FoundHits {
 }
 
 impl FoundHits {
+    /// Creates an empty list for a request.
+    pub(super) fn of(request: &SourceRequest<'_>) -> Self {
+        let are_images = request.kind == SourceKind::Images;
+        let collapses_texts = !are_images && diversity::has_words(request.query);
+        Self { are_images, collapses_texts, ..Self::default() }
+    }
+
     /// Adds the hits of a response that are new.
-    pub(super) fn add(&mut self, kind: SourceKind, page: HitPage) {
+    pub(super) fn add(&mut self, page: HitPage) {
         let HitPage { documents: _, hits, incomplete } = page;
         if self.incomplete.is_none() {
             self.incomplete = incomplete;
         }
         for scored in hits {
-            let image = scored.hit.image.as_ref().filter(|_| kind == SourceKind::Images);
+            let image = scored.hit.image.as_ref().filter(|_| self.are_images);
             if self.seen.insert(canonical(image.map_or(&scored.hit.url, |image| &image.url))) {
-                self.hits.push(scored);
+                self.add_new(scored);
             }
+        }
+    }
+
+    /// Adds a hit, unless its page is a copy of another one. Of copies whose URLs differ only in the query string, the one
+    /// with the shortest query string is shown, at the rank of the best.
+    fn add_new(&mut self, scored: ScoredHit) {
+        let copied = self.hits.iter_mut().find(|known| self.collapses_texts && is_copy(known, &scored));
+        match copied {
+            Some(known) if has_shorter_query(&scored.hit.url, &known.hit.url) => {
+                known.hit = scored.hit;
+            }
+            Some(_) => {}
+            None => self.hits.push(scored),
         }
     }
 
@@ -57,4 +83,21 @@ impl FoundHits {
     pub(super) fn into_parts(self, limit: usize) -> (Vec<Hit>, Vec<String>) {
         (self.hits.into_iter().take(limit).map(|scored| scored.hit).collect(), self.warnings)
     }
+}
+
+/// Returns whether two pages have the same title and nearly the same text.
+fn is_copy(a: &ScoredHit, b: &ScoredHit) -> bool {
+    let (Some(sketch), Some(other)) = (&a.sketch, &b.sketch) else { return false };
+    sketch.resembles(other) && folded_words(&a.hit.title) == folded_words(&b.hit.title)
+}
+
+/// Returns whether two URLs differ only in the query string, and the first has the shorter one.
+fn has_shorter_query(url: &str, other: &str) -> bool {
+    let split = |url: &str| {
+        let url = url.split('#').next().unwrap_or_default();
+        let (page, query) = url.split_once('?').unwrap_or((url, ""));
+        (String::from(PageIdentity::of(page)), query.len())
+    };
+    let ((page, query), (other_page, other_query)) = (split(url), split(other));
+    page == other_page && query < other_query
 }

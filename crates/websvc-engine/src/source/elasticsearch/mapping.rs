@@ -2,15 +2,17 @@
 //!
 //! A page is one document that contains its images, so that writing a page again replaces all of it. Only types that
 //! Elasticsearch, OpenSearch and Quickwit share are used: text, exact text and date. Images are stored as JSON in
-//! texts, because not all three support nested documents.
+//! texts, because not all three support nested documents. Elasticsearch and OpenSearch have [stems](super::stems), too.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 use websvc_index::{Document, DocumentTerms, Image, ImageUrlTerms, one_extension, searchable_images};
 
 use super::server::IndexLayout;
+use super::sketch::Sketch;
+use super::stems::{STEMS, Stems};
 
 /// The names of the fields that queries use.
 pub(super) mod field {
@@ -25,6 +27,7 @@ pub(super) mod field {
     pub(crate) const EXTENSIONS: &str = "extensions";
     pub(crate) const LABELS: &str = "labels";
     pub(crate) const DATE: &str = "date";
+    pub(crate) const PUBLISHED: &str = "published";
     pub(crate) const LINKS: &str = "links";
     pub(crate) const IMAGE_URL_WORDS: &str = "image_url_words";
 }
@@ -33,7 +36,8 @@ pub(super) mod field {
 pub(super) const WITH_IMAGES: &str = "images";
 
 /// The fields that a search returns. The others may be long.
-pub(super) const RETURNED_FIELDS: [&str; 6] = ["url", "title", "description", "date", "picture", "images"];
+pub(super) const RETURNED_FIELDS: [&str; 7] =
+    ["url", "title", "description", "date", "picture", "images", "sketch"];
 
 /// The length of the beginning of the text that is used for a missing description.
 const DESCRIPTION_CHARS: usize = 300;
@@ -54,6 +58,10 @@ pub(super) struct Record {
     pub(super) labels: Vec<String>,
     /// RFC 3339, in whole seconds.
     pub(super) date: Option<String>,
+    /// The date that the page declares, for the ranking. The time of the fetch says little about the age of a page.
+    pub(super) published: Option<String>,
+    /// See [`Sketch`].
+    pub(super) sketch: String,
     /// The image of a news page.
     #[serde(rename = "picture")]
     pub(super) news_image: Option<String>,
@@ -85,7 +93,7 @@ pub(super) struct ImageRecord {
 impl Record {
     /// Converts a page to a record; `None` if its URL has no host.
     pub(super) fn of(document: Document) -> Option<Self> {
-        let DocumentTerms { sites, url_words, extensions, mut labels, date, linked_hosts, links } =
+        let DocumentTerms { sites, url_words, extensions, mut labels, date, linked_hosts, links, language } =
             DocumentTerms::of(&document)?;
         let images: Vec<ImageRecord> =
             searchable_images(&document).into_iter().cloned().map(ImageRecord::of).collect();
@@ -96,9 +104,9 @@ impl Record {
             headings,
             body,
             description,
-            language,
-            published: _,
-            modified: _,
+            language: _,
+            published,
+            modified,
             seen: _,
             content_type: _,
             country: _,
@@ -112,19 +120,22 @@ impl Record {
         if !images.is_empty() {
             labels.push(WITH_IMAGES.to_owned());
         }
-        let date = date.and_then(|date| Timestamp::from_second(date.as_second()).ok());
+        let to_text =
+            |time: Timestamp| Timestamp::from_second(time.as_second()).ok().map(|at| at.to_string());
         Some(Self {
+            sketch: Sketch::of(&body).map(|sketch| sketch.to_string()).unwrap_or_default(),
             url,
             title,
             headings,
             body,
             description,
-            language: language.unwrap_or_default(),
+            language,
             url_words,
             sites,
             extensions,
             labels,
-            date: date.map(|date| date.to_string()),
+            date: date.and_then(to_text),
+            published: published.or(modified).and_then(to_text),
             news_image: news.and_then(|news| news.image_url),
             image_words,
             image_url_words: images.iter().map(|image| ImageUrlTerms::of(&image.url).url_words).collect(),
@@ -183,7 +194,7 @@ enum Kind {
 }
 
 /// All fields of [`Record`], with their types and whether they have several values.
-const FIELDS: [(&str, Kind, bool); 19] = [
+const FIELDS: [(&str, Kind, bool); 21] = [
     ("url", Kind::Exact, false),
     (field::TITLE, Kind::Words, false),
     (field::HEADINGS, Kind::Words, true),
@@ -195,6 +206,8 @@ const FIELDS: [(&str, Kind, bool); 19] = [
     (field::EXTENSIONS, Kind::Exact, true),
     (field::LABELS, Kind::Exact, true),
     (field::DATE, Kind::Date, false),
+    (field::PUBLISHED, Kind::Date, false),
+    ("sketch", Kind::Stored, false),
     ("picture", Kind::Stored, false),
     (field::IMAGE_WORDS, Kind::Words, true),
     (field::IMAGE_SIZES, Kind::Exact, true),
@@ -206,10 +219,11 @@ const FIELDS: [(&str, Kind, bool); 19] = [
 ];
 
 /// The fields that websvc adds to an existing index, because earlier versions did not create them.
-pub(super) const ADDED_FIELDS: [&str; 3] = [field::LINKS, "linked_hosts", field::IMAGE_URL_WORDS];
+pub(super) const ADDED_FIELDS: [&str; 6] =
+    [field::LINKS, "linked_hosts", field::IMAGE_URL_WORDS, field::PUBLISHED, "sketch", STEMS];
 
 /// Returns the request body that creates an index in Elasticsearch or OpenSearch.
-pub(super) fn elasticsearch_index(layout: IndexLayout) -> Value {
+pub(super) fn elasticsearch_index(layout: IndexLayout, stems: &Stems) -> Value {
     let mut index = json!({"refresh_interval": "1s"});
     let IndexLayout { shards, replicas } = layout;
     for (name, count) in [("number_of_shards", shards), ("number_of_replicas", replicas)] {
@@ -226,12 +240,12 @@ pub(super) fn elasticsearch_index(layout: IndexLayout) -> Value {
                 "filter": ["cjk_width", "lowercase", "asciifolding", "cjk_bigram"],
             }}},
         },
-        "mappings": {"dynamic": false, "properties": elasticsearch_fields()},
+        "mappings": {"dynamic": false, "properties": elasticsearch_fields(stems)},
     })
 }
 
 /// Returns the mapping of all fields for Elasticsearch and OpenSearch.
-pub(super) fn elasticsearch_fields() -> serde_json::Map<String, Value> {
+pub(super) fn elasticsearch_fields(stems: &Stems) -> Map<String, Value> {
     let mapping = |kind: &Kind| match kind {
         // With offsets, long texts are highlighted without analyzing them again.
         Kind::Words => json!({"type": "text", "analyzer": "websvc", "index_options": "offsets"}),
@@ -239,7 +253,53 @@ pub(super) fn elasticsearch_fields() -> serde_json::Map<String, Value> {
         Kind::Date => json!({"type": "date"}),
         Kind::Stored => json!({"type": "keyword", "index": false, "doc_values": false}),
     };
-    FIELDS.iter().map(|(name, kind, _)| ((*name).to_owned(), mapping(kind))).collect()
+    let fields = FIELDS.iter().map(|(name, kind, _)| ((*name).to_owned(), mapping(kind)));
+    fields.chain([(STEMS.to_owned(), stems.mapping())]).collect()
+}
+
+/// Returns those of `fields` that an index lacks because an earlier version created it. `existing` are its fields.
+///
+/// # Errors
+/// The name of a field that websvc did not create: it is missing or has another type or analyzer.
+pub(super) fn missing_fields(
+    fields: &Map<String, Value>,
+    existing: Option<&Map<String, Value>>,
+) -> Result<Map<String, Value>, String> {
+    let mut missing = Map::new();
+    for (name, field) in fields {
+        let known = existing.and_then(|existing| existing.get(name));
+        let Some(known) = known else {
+            if !ADDED_FIELDS.contains(&name.as_str()) {
+                return Err(name.clone());
+            }
+            missing.insert(name.clone(), field.clone());
+            continue;
+        };
+        let lacking = missing_subfields(field, known).map_err(|inner| format!("{name}{inner}"))?;
+        missing.extend(lacking.map(|lacking| (name.clone(), lacking)));
+    }
+    Ok(missing)
+}
+
+/// Returns the part of the mapping of a field that an existing field lacks. A subfield may be missing, because its
+/// language was configured later.
+///
+/// # Errors
+/// The rest of the name of a field with another type or analyzer.
+fn missing_subfields(field: &Value, existing: &Value) -> Result<Option<Value>, String> {
+    let Some(subfields) = field.get("properties").and_then(Value::as_object) else {
+        let is_same = ["type", "analyzer"].into_iter().all(|key| field.get(key) == existing.get(key));
+        return is_same.then_some(None).ok_or_else(String::new);
+    };
+    let mut missing = Map::new();
+    for (name, subfield) in subfields {
+        let lacking = match existing.get("properties").and_then(|existing| existing.get(name)) {
+            None => Some(subfield.clone()),
+            Some(known) => missing_subfields(subfield, known).map_err(|inner| format!(".{name}{inner}"))?,
+        };
+        missing.extend(lacking.map(|lacking| (name.clone(), lacking)));
+    }
+    Ok((!missing.is_empty()).then(|| json!({ "properties": missing })))
 }
 
 /// Returns the request body that creates an index in Quickwit.
@@ -282,6 +342,34 @@ mod tests {
             assert_eq!(record[name].is_array(), is_array, "{name}");
         }
         assert!(RETURNED_FIELDS.iter().all(|name| record.contains_key(*name)));
+    }
+
+    #[test]
+    fn missing_fields_are_those_of_later_versions_and_languages() {
+        let fields = elasticsearch_fields(&Stems::new(None).unwrap());
+        let missing = |change: &dyn Fn(&mut Value)| {
+            let mut existing = Value::Object(fields.clone());
+            change(&mut existing);
+            missing_fields(&fields, existing.as_object())
+        };
+        let remove = |pointer: &'static str, name: &'static str| {
+            move |fields: &mut Value| {
+                fields.pointer_mut(pointer).and_then(Value::as_object_mut).unwrap().shift_remove(name);
+            }
+        };
+        assert_eq!(missing(&|_| {}), Ok(Map::new()));
+        let stems = missing(&remove("", STEMS)).unwrap();
+        assert_eq!(stems.get(STEMS), fields.get(STEMS));
+        let french = missing(&remove("/stems/properties", "fr")).unwrap();
+        let french = french.get(STEMS).and_then(|stems| stems.get("properties")).unwrap();
+        assert_eq!(french["fr"]["properties"]["text"]["analyzer"], "french");
+        assert_eq!(french.as_object().unwrap().len(), 1);
+        assert_eq!(missing(&remove("", "body")), Err("body".to_owned()));
+        let other_analyzer = |fields: &mut Value| {
+            fields["stems"]["properties"]["de"]["properties"]["text"]["analyzer"] = "english".into();
+        };
+        assert_eq!(missing(&other_analyzer), Err("stems.de.text".to_owned()));
+        assert_eq!(missing_fields(&fields, None), Err("url".to_owned()), "another index has none of them");
     }
 
     #[test]

@@ -15,7 +15,10 @@ mod query;
 mod related;
 mod response;
 mod server;
+mod sketch;
+mod stems;
 mod suggest;
+mod words;
 mod writer;
 
 use std::time::Instant;
@@ -26,7 +29,7 @@ use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
 pub use admin::{DeletionOutcome, IndexServerError, ListedPage, PageSelection, ServerIndexStats};
-pub(crate) use bulk::{MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, to_outbox_page};
+pub(crate) use bulk::{MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, owner_of, to_outbox_page};
 pub use server::{ElasticsearchConfig, ElasticsearchDeclaration, OutboxLimits};
 pub use writer::{BulkReport, ElasticsearchWriter};
 pub(crate) use writer::{Delivery, RETRIES, now_ms};
@@ -75,9 +78,14 @@ impl Elasticsearch {
 
     async fn find(&self, request: &SourceRequest<'_>) -> Result<FoundHits, SourceError> {
         let related = self.related_queries(request).await?;
-        let context =
-            QueryContext { request, country: country_meant(request), related: &related, excluded_hosts: &[] };
-        let mut found = FoundHits::default();
+        let context = QueryContext {
+            request,
+            country: country_meant(request),
+            related: &related,
+            excluded_hosts: &[],
+            stems: self.server.stems.as_ref(),
+        };
+        let mut found = FoundHits::of(request);
         let size = (request.limit + SPARE).min(MAX_SIZE);
         for index in 0..MAX_PAGES {
             let Some(body) = query::body(&context, index * size, size) else { break };
@@ -92,7 +100,7 @@ impl Elasticsearch {
                 }
             };
             found.has_all = page.documents < size;
-            found.add(request.kind, page);
+            found.add(page);
             if found.has_all || found.len() >= request.limit || Instant::now() >= request.deadline {
                 break;
             }
@@ -144,7 +152,7 @@ impl Elasticsearch {
         let Some(body) = query::body(&context, 0, size) else { return };
         match self.search(request, &body, Some(request.deadline)).await {
             Ok(others) => {
-                found.add(request.kind, others);
+                found.add(others);
                 found.diversify(request);
             }
             Err(error) => found.warn(format!("the first results may be of few hosts: {error}")),

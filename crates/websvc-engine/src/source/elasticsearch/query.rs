@@ -1,40 +1,35 @@
 //! Compiles a request to the query language that Elasticsearch, OpenSearch and Quickwit share.
 //!
-//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used, and for `related:`,
-//! which Quickwit does not support, `more_like_this`. Boosts are set on
-//! `bool`, because Quickwit rejects them on the fields of `multi_match`.
+//! Only `bool`, `match`, `match_phrase`, `term`, `terms`, `range`, `exists` and `match_all` are used, and what Quickwit
+//! does not support: `more_like_this` for `related:`, `distance_feature` for fresh pages, and [stems](super::stems).
+//! Boosts are set on `bool`, because Quickwit rejects them on the fields of `multi_match`.
 
-use serde_json::{Value, json};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
 use websvc_index::{EXPLICIT_LABEL, NEWS_LABEL, folded_words, label_of_country, one_extension, site_entries};
 use websvc_query::{Node, Operator, Sort, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::mapping::{RETURNED_FIELDS, WITH_IMAGES, field};
 use super::related::RelatedQueries;
+use super::stems::Stems;
+use super::words::{WordQueries, Words};
 use crate::source::SourceRequest;
-
-/// The fields that words are searched in, with their boosts.
-const PAGE_FIELDS: &[(&str, f64)] =
-    &[(field::TITLE, 3.0), (field::HEADINGS, 2.0), (field::URL_WORDS, 1.5), (field::BODY, 1.0)];
-const PAGE_PHRASE_FIELDS: &[&str] = &[field::TITLE, field::HEADINGS, field::BODY];
-const IMAGE_FIELDS: &[(&str, f64)] = &[(field::IMAGE_WORDS, 1.0)];
-const IMAGE_PHRASE_FIELDS: &[&str] = &[field::IMAGE_WORDS];
-
-/// The maximum number of words for which documents with all words come before all others. In longer queries, many words
-/// are dispensable (as in the embedded index).
-const MAX_REQUIRED_WORDS: usize = 4;
-
-/// A boost larger than any sum of other scores.
-const ALL_WORDS_BOOST: f64 = 1000.0;
-const ALL_OF_MANY_WORDS_BOOST: f64 = 10.0;
-
-const ADJACENT_BOOST: f64 = 2.0;
 
 /// The boost of pages from the country of the user. It only decides between pages of similar score.
 const COUNTRY_BOOST: f64 = 0.5;
 
+/// The boost of a page that was published now. A page that is one year old has half of it, as in the embedded index.
+const FRESHNESS_BOOST: f64 = 0.5;
+
+/// The time by which a date may be in the future, because time zones are often missing or wrong.
+const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
 /// The approximate length of a snippet.
 const SNIPPET_CHARS: usize = 240;
+
+/// The number of passages of a stemmed text, of which the longest is shown.
+const STEMMED_PASSAGES: usize = 3;
 
 /// The parts of a search that become one query.
 #[derive(Clone, Copy)]
@@ -46,12 +41,15 @@ pub(super) struct QueryContext<'a> {
     pub(super) related: &'a RelatedQueries,
     /// Hosts whose pages are left out in addition to those that the request excludes.
     pub(super) excluded_hosts: &'a [String],
+    /// The stemmed languages; `None` if the server is Quickwit, which has no stems and no queries for distances.
+    pub(super) stems: Option<&'a Stems>,
 }
 
 /// Returns the body of a search; `None` if the query is empty.
 pub(super) fn body(context: &QueryContext<'_>, from: usize, size: usize) -> Option<Value> {
     let request = context.request;
-    let query = Compiler { kind: request.kind, related: context.related }.compile(context)?;
+    let words = Words::new(request.kind, context.stems);
+    let query = Compiler { kind: request.kind, related: context.related, words }.compile(context)?;
     let sort = match request.tbs.map(|tbs| tbs.sort).unwrap_or_default() {
         Sort::Relevance => json!([{"_score": {"order": "desc"}}]),
         Sort::Date => json!([{field::DATE: {"order": "desc"}}, {"_score": {"order": "desc"}}]),
@@ -65,11 +63,12 @@ pub(super) fn body(context: &QueryContext<'_>, from: usize, size: usize) -> Opti
         "track_total_hits": false,
     });
     if request.highlights && request.kind != SourceKind::Images {
-        body["highlight"] = json!({
-            "pre_tags": [""],
-            "post_tags": [""],
-            "fields": {field::BODY: {"fragment_size": SNIPPET_CHARS, "number_of_fragments": 1}},
-        });
+        let passages = |count: usize| json!({"fragment_size": SNIPPET_CHARS, "number_of_fragments": count});
+        let mut fields = Map::from_iter([(field::BODY.to_owned(), passages(1))]);
+        // Of stemmed texts, the title and headings are passages, too.
+        let stems = context.stems.into_iter().flat_map(Stems::fields);
+        fields.extend(stems.map(|stems| (stems.text, passages(STEMMED_PASSAGES))));
+        body["highlight"] = json!({"pre_tags": [""], "post_tags": [""], "fields": fields});
     }
     Some(body)
 }
@@ -89,6 +88,7 @@ struct Conditions {
 struct Compiler<'a> {
     kind: SourceKind,
     related: &'a RelatedQueries,
+    words: Words<'a>,
 }
 
 impl Compiler<'_> {
@@ -108,12 +108,15 @@ impl Compiler<'_> {
                 Node::And(_) | Node::Or(_) | Node::Phrase(_) => conditions.must.extend(self.node(part)),
             }
         }
-        self.words(&words, parts.iter().any(has_text), &mut conditions);
+        self.add_words(&words, parts.iter().any(has_text), &mut conditions);
         let Conditions { must, filter, must_not, .. } = &conditions;
         if must.is_empty() && filter.is_empty() && must_not.is_empty() {
             return None;
         }
         self.add_filters(request, context.country, &mut conditions);
+        if context.stems.is_some() {
+            conditions.should.extend(freshness(request.now));
+        }
         if !context.excluded_hosts.is_empty() {
             conditions.must_not.push(json!({"terms": {field::SITES: context.excluded_hosts}}));
         }
@@ -125,22 +128,14 @@ impl Compiler<'_> {
     }
 
     /// Adds the plain words. One match suffices, or none if there is another required text; more matches score higher.
-    fn words(&self, words: &[&str], has_required_text: bool, conditions: &mut Conditions) {
-        let Some(any) = any_of(words.iter().map(|word| self.word(word)).collect()) else { return };
+    fn add_words(&self, words: &[&str], has_required_text: bool, conditions: &mut Conditions) {
+        let WordQueries { any, bonuses } = self.words.ranked(words);
         if has_required_text {
-            conditions.should.push(any);
+            conditions.should.extend(any);
         } else {
-            conditions.must.push(any);
+            conditions.must.extend(any);
         }
-        if words.len() < 2 {
-            return;
-        }
-        let boost = if words.len() <= MAX_REQUIRED_WORDS { ALL_WORDS_BOOST } else { ALL_OF_MANY_WORDS_BOOST };
-        let all = all_of(words.iter().map(|word| self.word(word)).collect());
-        conditions.should.extend(all.map(|all| constant_score(&all, boost)));
-        conditions
-            .should
-            .extend(self.phrase(&words.join(" ")).map(|phrase| boosted(&phrase, ADJACENT_BOOST)));
+        conditions.should.extend(bonuses);
     }
 
     fn node(&self, node: &Node) -> Option<Value> {
@@ -148,29 +143,10 @@ impl Compiler<'_> {
             Node::And(children) => all_of(children.iter().filter_map(|child| self.node(child)).collect()),
             Node::Or(children) => any_of(children.iter().filter_map(|child| self.node(child)).collect()),
             Node::Not(child) => self.node(child).map(|child| none_of(&child)),
-            Node::Word(text) => has_words(text).then(|| self.word(text)),
-            Node::Phrase(text) => self.phrase(text),
+            Node::Word(text) => has_words(text).then(|| self.words.word(text)),
+            Node::Phrase(text) => self.words.phrase(text),
             Node::Operator(operator) => self.operator(operator),
         }
-    }
-
-    fn word(&self, text: &str) -> Value {
-        let fields = match self.kind {
-            SourceKind::Web | SourceKind::News => PAGE_FIELDS,
-            SourceKind::Images => IMAGE_FIELDS,
-        };
-        let alternatives: Vec<Value> =
-            fields.iter().map(|(name, boost)| boosted(&all_words(name, text), *boost)).collect();
-        either(&alternatives)
-    }
-
-    fn phrase(&self, text: &str) -> Option<Value> {
-        let fields = match self.kind {
-            SourceKind::Web | SourceKind::News => PAGE_PHRASE_FIELDS,
-            SourceKind::Images => IMAGE_PHRASE_FIELDS,
-        };
-        let alternatives: Vec<Value> = fields.iter().map(|name| phrase_match(name, text)).collect();
-        has_words(text).then(|| either(&alternatives))
     }
 
     fn operator(&self, operator: &Operator) -> Option<Value> {
@@ -210,13 +186,9 @@ impl Compiler<'_> {
     }
 
     fn in_title(&self, argument: &Term) -> Option<Value> {
-        let name = match self.kind {
-            SourceKind::Web | SourceKind::News => field::TITLE,
-            SourceKind::Images => field::IMAGE_WORDS,
-        };
         has_words(argument.text()).then(|| match argument {
-            Term::Word(text) => all_words(name, text),
-            Term::Phrase(text) => phrase_match(name, text),
+            Term::Word(text) => self.words.in_title(text),
+            Term::Phrase(text) => self.words.phrase_in_title(text),
         })
     }
 
@@ -243,8 +215,8 @@ impl Compiler<'_> {
         }
         conditions.filter.extend(request.tbs.and_then(|tbs| tbs.range).map(|range| {
             let (first, last) = range.seconds(request.now);
-            let timestamp = |second: i64| jiff::Timestamp::from_second(second).ok().map(|at| at.to_string());
-            let mut bounds = serde_json::Map::new();
+            let timestamp = |second: i64| Timestamp::from_second(second).ok().map(|at| at.to_string());
+            let mut bounds = Map::new();
             bounds.extend(first.and_then(timestamp).map(|at| ("gte".to_owned(), at.into())));
             bounds.extend(last.and_then(timestamp).map(|at| ("lte".to_owned(), at.into())));
             if bounds.is_empty() {
@@ -254,6 +226,16 @@ impl Compiler<'_> {
             }
         }));
     }
+}
+
+/// Returns the query that scores fresh pages higher. Pages without a date of their own get no score.
+fn freshness(now: Timestamp) -> Option<Value> {
+    let latest = now.checked_add(MAX_AHEAD).ok()?;
+    let distance = json!({"distance_feature": {"field": field::PUBLISHED, "origin": now.to_string(),
+        "pivot": "365d", "boost": FRESHNESS_BOOST}});
+    // A date far ahead is wrong, and would count like a date as far in the past.
+    let is_past = json!({"range": {field::PUBLISHED: {"lte": latest.to_string()}}});
+    Some(json!({"bool": {"must": [distance], "filter": [is_past]}}))
 }
 
 /// Returns whether a node of the top level requires a text. Plain words at the top level only rank.
@@ -267,7 +249,7 @@ fn has_text(node: &Node) -> bool {
     }
 }
 
-fn has_words(text: &str) -> bool {
+pub(super) fn has_words(text: &str) -> bool {
     !folded_words(text).is_empty()
 }
 
@@ -275,20 +257,20 @@ fn term(name: &str, value: &str) -> Value {
     json!({"term": {name: {"value": value}}})
 }
 
-fn all_words(name: &str, text: &str) -> Value {
+pub(super) fn all_words(name: &str, text: &str) -> Value {
     json!({"match": {name: {"query": text, "operator": "AND"}}})
 }
 
-fn phrase_match(name: &str, text: &str) -> Value {
+pub(super) fn phrase_match(name: &str, text: &str) -> Value {
     json!({"match_phrase": {name: {"query": text}}})
 }
 
-fn boosted(query: &Value, boost: f64) -> Value {
+pub(super) fn boosted(query: &Value, boost: f64) -> Value {
     json!({"bool": {"must": [query], "boost": boost}})
 }
 
 /// Returns a query with the same score for all matches.
-fn constant_score(query: &Value, boost: f64) -> Value {
+pub(super) fn constant_score(query: &Value, boost: f64) -> Value {
     json!({"bool": {"filter": [query], "must": [{"match_all": {"boost": boost}}]}})
 }
 
@@ -296,8 +278,9 @@ fn none_of(query: &Value) -> Value {
     json!({"bool": {"must": [{"match_all": {}}], "must_not": [query]}})
 }
 
-fn either(queries: &[Value]) -> Value {
-    json!({"bool": {"should": queries, "minimum_should_match": 1}})
+pub(super) fn either(queries: &[Value]) -> Value {
+    // A query without required parts needs one match. Older versions of Quickwit reject `minimum_should_match`.
+    json!({"bool": {"should": queries}})
 }
 
 fn any_of(mut queries: Vec<Value>) -> Option<Value> {

@@ -95,7 +95,7 @@ pub(super) fn query(domain: &str, sample: Option<&Value>) -> Value {
         alternatives.push(by_words(words));
     }
     json!({"bool": {
-        "must": [{"bool": {"should": alternatives, "minimum_should_match": 1}}],
+        "must": [{"bool": {"should": alternatives}}],
         "must_not": [{"term": {field::SITES: {"value": domain}}}],
     }})
 }

@@ -9,6 +9,7 @@ use websvc_validate::SourceKind;
 
 use super::diversity::ScoredHit;
 use super::mapping::{ImageRecord, Record, field};
+use super::sketch::Sketch;
 use crate::error::SourceError;
 use crate::source::plain_text::plain;
 use crate::source::{Hit, HitImage, SourceRequest, date};
@@ -31,26 +32,40 @@ pub(super) fn parse(request: &SourceRequest<'_>, value: &Value) -> Result<HitPag
     let unreadable = |what: &str| SourceError::Unreadable { what: what.to_owned() };
     let found = value.pointer("/hits/hits").and_then(Value::as_array);
     let found = found.ok_or_else(|| unreadable("the list `hits.hits` is missing"))?;
-    let records: Vec<(Record, Option<&str>, f64)> = found.iter().filter_map(record).collect();
+    let records: Vec<FoundRecord<'_>> = found.iter().filter_map(record).collect();
     if records.is_empty() && !found.is_empty() {
         return Err(unreadable("its documents were not written by websvc"));
     }
-    let scored = records.into_iter().flat_map(|(record, snippet, score)| {
-        hits(request, record, snippet).into_iter().map(move |hit| ScoredHit { hit, score })
+    let scored = records.into_iter().flat_map(|FoundRecord { record, snippet, score }| {
+        let sketch: Option<Sketch> = record.sketch.parse().ok();
+        let hits = hits(request, record, snippet).into_iter();
+        hits.map(move |hit| ScoredHit { hit, score, sketch: sketch.clone() })
     });
     let hits = scored.collect();
     Ok(HitPage { documents: found.len(), hits, incomplete: incomplete(value) })
 }
 
-/// Returns the document of a hit, its snippet and its score.
-fn record(hit: &Value) -> Option<(Record, Option<&str>, f64)> {
+/// The document of a hit.
+struct FoundRecord<'a> {
+    record: Record,
+    snippet: Option<&'a str>,
+    score: f64,
+}
+
+fn record(hit: &Value) -> Option<FoundRecord<'_>> {
     let record = Record::deserialize(hit.get("_source")?).ok()?;
     let url = Url::parse(&record.url).ok()?;
     // The URL of an imported file has no host.
     (url.has_host() || url.scheme() == "file").then_some(())?;
-    let snippet = hit.pointer(&format!("/highlight/{}/0", field::BODY)).and_then(Value::as_str);
     let score = hit.get("_score").and_then(Value::as_f64).unwrap_or_default();
-    Some((record, snippet, score))
+    Some(FoundRecord { record, snippet: snippet(hit), score })
+}
+
+/// Returns the passage with words as they are in the query, or the longest one with their other forms.
+fn snippet(hit: &Value) -> Option<&str> {
+    let fields = hit.get("highlight")?.as_object()?;
+    let passages = fields.get(field::BODY).or_else(|| fields.values().next())?.as_array()?;
+    passages.iter().filter_map(Value::as_str).max_by_key(|passage| passage.len())
 }
 
 /// Returns the reason why results may be missing.

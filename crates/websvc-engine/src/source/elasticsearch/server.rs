@@ -1,5 +1,7 @@
 //! The URLs, the credentials and the dialect of a server.
 
+mod teams;
+
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -13,6 +15,7 @@ use url::Url;
 use websvc_transport::FetchRequest;
 
 use super::mapping;
+use super::stems::Stems;
 use crate::source::EndpointConfig;
 use crate::source::http_json::{DeclarationError, expand_variables};
 
@@ -32,6 +35,9 @@ pub struct ElasticsearchDeclaration {
     /// The number of copies of each shard of an index that websvc creates; the default of the server if not set.
     #[serde(default)]
     pub replicas: Option<u32>,
+    /// The two-letter codes of the languages whose words are stemmed, the main language first.
+    #[serde(default)]
+    pub languages: Option<Vec<String>>,
     /// The number of waiting pages from which on no page is accepted.
     #[serde(default)]
     pub outbox_max_pages: Option<u64>,
@@ -94,6 +100,12 @@ pub(super) struct Server {
     headers: HeaderMap,
     pub(super) dialect: Dialect,
     layout: IndexLayout,
+    /// The stemmed languages; `None` if the server cannot stem them.
+    pub(super) stems: Option<Stems>,
+    /// The beginning of the names of the indexes of single teams; `None` if teams have no index of their own.
+    team_prefix: Option<String>,
+    /// The index may not exist yet, and is then empty for searches and deletions.
+    is_optional: bool,
 }
 
 impl ElasticsearchDeclaration {
@@ -104,6 +116,7 @@ impl ElasticsearchDeclaration {
         "write",
         "shards",
         "replicas",
+        "languages",
         "outbox_max_pages",
         "outbox_max_bytes",
         "outbox_max_lag_ms",
@@ -130,6 +143,7 @@ impl ElasticsearchConfig {
             write,
             shards,
             replicas,
+            languages,
             outbox_max_pages,
             outbox_max_bytes,
             outbox_max_lag_ms,
@@ -154,13 +168,23 @@ impl ElasticsearchConfig {
         check_index(index)?;
         let layout = IndexLayout { shards: *shards, replicas: *replicas };
         layout.check(*write, dialect)?;
+        let stems = match (dialect, languages) {
+            (Dialect::Elasticsearch, languages) => Some(Stems::new(languages.as_deref())?),
+            (Dialect::Quickwit, None) => None,
+            (Dialect::Quickwit, Some(_)) => {
+                let what = "Quickwit has no analyzers for them: remove the key".to_owned();
+                return Err(DeclarationError::Key { key: "languages", what });
+            }
+        };
         let outbox_limits = outbox_limits(*write, *outbox_max_pages, *outbox_max_bytes, *outbox_max_lag_ms)?;
         let fill = |key: &str, value: &Option<String>| {
             value.as_deref().map(|value| expand_variables(value, key, &variable)).transpose()
         };
         let headers =
             credentials(fill("username", username)?, fill("password", password)?, fill("api_key", api_key)?)?;
-        let server = Server { url, index: index.clone(), headers, dialect, layout };
+        let index = index.clone();
+        let (team_prefix, is_optional) = (None, false);
+        let server = Server { url, index, headers, dialect, layout, stems, team_prefix, is_optional };
         Ok(Self { name, server, endpoint, outbox_limits })
     }
 
@@ -180,7 +204,7 @@ impl Server {
     pub(super) fn search(&self, body: &Value, timeout: Duration) -> FetchRequest {
         let mut url = self.url_of(&[&self.index, "_search"]);
         url.query_pairs_mut().append_pair("timeout", &format!("{}ms", (timeout * 4 / 5).as_millis()));
-        self.post(url, "application/json", body.to_string())
+        self.post(self.optional(url), "application/json", body.to_string())
     }
 
     pub(super) fn bulk(&self, lines: Bytes) -> FetchRequest {
@@ -200,27 +224,27 @@ impl Server {
 
     /// Returns the request that creates the index.
     pub(super) fn create_index_request(&self) -> FetchRequest {
-        let (method, url, body) = match self.dialect {
-            Dialect::Elasticsearch => {
-                (Method::PUT, self.url_of(&[&self.index]), mapping::elasticsearch_index(self.layout))
+        let (method, url, body) = match &self.stems {
+            Some(stems) => {
+                let body = mapping::elasticsearch_index(self.layout, stems);
+                (Method::PUT, self.url_of(&[&self.index]), body)
             }
-            Dialect::Quickwit => {
-                (Method::POST, self.quickwit_url(&["indexes"]), mapping::quickwit_index(&self.index))
-            }
+            None => (Method::POST, self.quickwit_url(&["indexes"]), mapping::quickwit_index(&self.index)),
         };
         FetchRequest { method, ..self.post(url, "application/json", body.to_string()) }
     }
 
-    /// Returns the request that adds fields to the mapping of an index of Elasticsearch or OpenSearch.
-    pub(super) fn add_fields(&self, properties: &Value) -> FetchRequest {
-        let url = self.url_of(&[&self.index, "_mapping"]);
+    /// Returns the request that adds fields to the mapping of an index of Elasticsearch or OpenSearch. `index` is the
+    /// index of the configuration, or one to which it is an alias.
+    pub(super) fn add_fields(&self, index: &str, properties: &Value) -> FetchRequest {
+        let url = self.url_of(&[index, "_mapping"]);
         let body = json!({"properties": properties}).to_string();
         FetchRequest { method: Method::PUT, ..self.post(url, "application/json", body) }
     }
 
     /// Returns the request that makes all written documents searchable.
     pub(super) fn refresh(&self) -> FetchRequest {
-        self.post(self.url_of(&[&self.index, "_refresh"]), "application/json", "")
+        self.post(self.optional(self.url_of(&[&self.index, "_refresh"])), "application/json", "")
     }
 
     /// Returns the request that deletes at most `max` documents that match a query, and makes that searchable.
@@ -228,7 +252,15 @@ impl Server {
         let mut url = self.url_of(&[&self.index, "_delete_by_query"]);
         let pairs = [("conflicts", "proceed"), ("refresh", "true"), ("max_docs", &max.to_string())];
         url.query_pairs_mut().extend_pairs(pairs);
-        self.post(url, "application/json", json!({ "query": query }).to_string())
+        self.post(self.optional(url), "application/json", json!({ "query": query }).to_string())
+    }
+
+    /// Adds that the index may be missing, if it may.
+    fn optional(&self, mut url: Url) -> Url {
+        if self.is_optional {
+            url.query_pairs_mut().append_pair("ignore_unavailable", "true");
+        }
+        url
     }
 
     /// Returns the request that lets Quickwit delete documents later. `query` is in its own query language.
@@ -430,6 +462,11 @@ mod tests {
                 json!({"url": "http://q.test/api/v1/_elastic", "write": true, "replicas": 1}),
                 "replicas: Quickwit has no such setting: remove the key",
             ),
+            (
+                json!({"url": "http://q.test/api/v1/_elastic", "languages": ["en"]}),
+                "languages: Quickwit has no analyzers for them: remove the key",
+            ),
+            (json!({"languages": []}), "languages: must have 1 to 4 languages, not 0"),
         ] {
             check(&changes, Err(expected));
         }

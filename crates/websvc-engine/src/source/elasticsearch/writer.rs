@@ -2,22 +2,25 @@
 //!
 //! Pages that are not written stay with the caller, who has them in an outbox.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use websvc_index::Document;
-use websvc_store::{OutboxPage, Store, StoreError};
+use websvc_store::{OutboxPage, PageOwner, Store, StoreError};
 use websvc_transport::{Client, FetchRequest};
 
 use super::admin::PageSelection;
-use super::bulk::{BulkItemOutcome, batches, lines, outcomes, to_outbox_page};
-use super::mapping;
-use super::server::{Dialect, ElasticsearchConfig, OutboxLimits, Server};
+use super::bulk::{BulkItemOutcome, batches, lines, outcomes, read_id, to_outbox_page};
+use super::server::{ElasticsearchConfig, OutboxLimits, Server};
+use super::{Elasticsearch, mapping};
 use crate::error::SourceError;
-use crate::source::endpoint::{read_json, set_limits, to_source_error};
+use crate::source::endpoint::{Endpoint, read_json, set_limits, to_source_error};
+use crate::source::{EndpointConfig, TEAM_SOURCE};
 
 /// The number of retries without progress after which a caller who waits gets its pages back.
 pub(crate) const RETRIES: u32 = 6;
@@ -38,6 +41,16 @@ pub struct ElasticsearchWriter {
     outbox_limits: OutboxLimits,
     /// Set when the index is known to exist.
     index: OnceCell<()>,
+    endpoint: EndpointConfig,
+    /// The indexes of single teams that were used.
+    teams: Mutex<HashMap<PageOwner, TeamIndex>>,
+}
+
+/// The index of a team on the server.
+#[derive(Debug, Clone)]
+struct TeamIndex {
+    writer: Arc<ElasticsearchWriter>,
+    source: Arc<Elasticsearch>,
 }
 
 /// The result of sending pages once.
@@ -100,9 +113,50 @@ impl BulkReport {
 impl ElasticsearchWriter {
     /// Creates a writer. `client` must be allowed to connect to [`ElasticsearchConfig::origin`].
     pub fn new(config: ElasticsearchConfig, client: Client) -> Self {
-        let ElasticsearchConfig { name, server, endpoint: _, outbox_limits } = config;
-        let initial_backoff = Duration::from_millis(250);
-        Self { name, server, client, initial_backoff, outbox_limits, index: OnceCell::new() }
+        let ElasticsearchConfig { name, server, endpoint, outbox_limits } = config;
+        let (initial_backoff, index, teams) = (Duration::from_millis(250), OnceCell::new(), Mutex::default());
+        Self { name, server, client, initial_backoff, outbox_limits, index, endpoint, teams }
+    }
+
+    /// Lets each team of a database have an index of its own on the server, if that can delete such an index.
+    /// `installation` is the [ID](Store::installation_id) of the database.
+    #[must_use]
+    pub fn with_team_indexes(mut self, installation: &str) -> Self {
+        self.server = self.server.with_team_indexes(installation);
+        self
+    }
+
+    /// Returns whether each team has an index of its own on the server.
+    pub(crate) fn has_team_indexes(&self) -> bool {
+        self.server.team_prefix().is_some()
+    }
+
+    /// Returns the writer to the index of a team, for its creation and administration.
+    pub(crate) fn team(&self, owner: PageOwner) -> Arc<Self> {
+        self.team_index(owner).writer
+    }
+
+    /// Returns the index of a team as a search source. It is empty as long as the index does not exist.
+    pub(crate) fn team_source(&self, owner: PageOwner) -> Arc<Elasticsearch> {
+        self.team_index(owner).source
+    }
+
+    fn team_index(&self, owner: PageOwner) -> TeamIndex {
+        let create = || {
+            let (server, client, endpoint) = (self.server.of_team(owner), self.client.clone(), self.endpoint);
+            let source = Endpoint::new(TEAM_SOURCE.to_owned(), client.clone(), endpoint);
+            let source = Arc::new(Elasticsearch { server: server.clone(), endpoint: source });
+            let (name, outbox_limits) = (self.name.clone(), self.outbox_limits);
+            let config = ElasticsearchConfig { name, server, endpoint, outbox_limits };
+            let writer = Self::new(config, client).with_initial_backoff(self.initial_backoff);
+            TeamIndex { writer: Arc::new(writer), source }
+        };
+        self.teams.lock().entry(owner).or_insert_with(create).clone()
+    }
+
+    /// Forgets what is known of the indexes of other teams than these.
+    pub(crate) fn retain_teams(&self, owners: &BTreeSet<PageOwner>) {
+        self.teams.lock().retain(|owner, _| owners.contains(owner));
     }
 
     /// Sets the backoff before the first retry. It doubles with each further retry.
@@ -139,7 +193,7 @@ impl ElasticsearchWriter {
         let mut pages = Vec::with_capacity(documents.len());
         for document in documents {
             let url = document.url.clone();
-            match to_outbox_page(document, version) {
+            match to_outbox_page(document, version, None) {
                 Ok(page) => pages.push(page),
                 Err(reason) => report.reject(&url, &reason),
             }
@@ -159,10 +213,11 @@ impl ElasticsearchWriter {
         if pages.is_empty() {
             return delivery;
         }
-        if let Err(error) = self.prepare(retries).await {
-            return Delivery { unsent: pages, interruption: Some(error), ..delivery };
-        }
-        let mut batches = batches(pages).into_iter();
+        let pages = match self.prepare_all(pages, retries, &mut delivery).await {
+            Ok(pages) => pages,
+            Err((error, unsent)) => return Delivery { unsent, interruption: Some(error), ..delivery },
+        };
+        let mut batches = batches(self.server.stems.as_ref(), pages).into_iter();
         while let Some(batch) = batches.next() {
             if let Err(error) = self.send(batch, retries, &mut delivery).await {
                 // Each further batch would wait for the server as long as this one.
@@ -187,7 +242,7 @@ impl ElasticsearchWriter {
         let mut batches = VecDeque::from([batch]);
         let mut attempts = 0;
         while let Some(mut batch) = batches.pop_front() {
-            let response = self.exchange(self.server.bulk(lines(self.server.dialect, &batch))).await;
+            let response = self.exchange(self.server.bulk(self.lines(&batch))).await;
             let error = match response.and_then(|response| outcomes(&response, batch.len())) {
                 Ok(outcomes) => {
                     let before = batch.len();
@@ -222,6 +277,48 @@ impl ElasticsearchWriter {
             attempts += 1;
         }
         Ok(())
+    }
+
+    fn lines(&self, batch: &[OutboxPage]) -> bytes::Bytes {
+        lines(self.server.stems.as_ref(), self.server.team_prefix().unwrap_or_default(), batch)
+    }
+
+    /// Ensures that the indexes of all pages exist, and returns the pages whose index does. Those of a team whose index
+    /// the server refuses are not sent, and delay no others.
+    ///
+    /// # Errors
+    /// The reason why no index can be prepared, and all pages.
+    async fn prepare_all(
+        &self,
+        mut pages: Vec<OutboxPage>,
+        retries: u32,
+        delivery: &mut Delivery,
+    ) -> Result<Vec<OutboxPage>, (SourceError, Vec<OutboxPage>)> {
+        if let Err(error) = self.prepare(retries).await {
+            return Err((error, pages));
+        }
+        let owners: BTreeSet<PageOwner> = pages.iter().filter_map(|page| read_id(&page.id).0).collect();
+        for owner in owners {
+            let error = match self.team(owner).prepare(retries).await {
+                Ok(()) => continue,
+                Err(error) if is_temporary(&error) => {
+                    pages.append(&mut delivery.unsent);
+                    return Err((error, pages));
+                }
+                Err(error) => error,
+            };
+            tracing::error!(
+                source = self.name,
+                owner = owner.number(),
+                error = &error as &dyn std::error::Error,
+                "the index of a team cannot be used: its pages are sent again later"
+            );
+            delivery.report.first_failure.get_or_insert_with(|| error.to_string());
+            let (unsent, others) = pages.into_iter().partition(|page| read_id(&page.id).0 == Some(owner));
+            delivery.unsent.extend::<Vec<_>>(unsent);
+            pages = others;
+        }
+        Ok(pages)
     }
 
     /// Returns how long to wait before another attempt.
@@ -267,30 +364,30 @@ impl ElasticsearchWriter {
         }
     }
 
-    /// Checks that an existing index has our fields, and adds those that earlier versions did not create.
+    /// Checks that an existing index has our fields, and adds those that earlier versions did not create. If the name is
+    /// an alias, it checks every index of the alias.
     async fn check_mapping(&self, existing: &Value, retries: u32) -> Result<(), SourceError> {
-        if self.server.dialect == Dialect::Quickwit {
-            return Ok(());
-        }
-        let properties = existing.as_object().and_then(|existing| existing.values().next());
-        let properties = properties.and_then(|index| index.pointer("/mappings/properties"));
-        let type_of = |field: &Value| field.get("type").and_then(Value::as_str).map(str::to_owned);
-        let mut missing = serde_json::Map::new();
-        for (name, field) in mapping::elasticsearch_fields() {
-            let existing = properties.and_then(|properties| properties.get(&name));
-            if existing.is_none() && mapping::ADDED_FIELDS.contains(&name.as_str()) {
-                missing.insert(name, field);
-            } else if existing.and_then(type_of) != type_of(&field) {
-                let what = format!(
-                    "the index {:?} was not created by websvc: its field {name:?} is missing or has another type",
-                    self.server.index()
-                );
-                return Err(SourceError::Unreadable { what });
+        let Some(stems) = &self.server.stems else { return Ok(()) };
+        let fields = mapping::elasticsearch_fields(stems);
+        for (index, existing) in existing.as_object().into_iter().flatten() {
+            let existing = existing.pointer("/mappings/properties").and_then(Value::as_object);
+            let missing = mapping::missing_fields(&fields, existing).map_err(|field| {
+                let rule = "is missing or has another type or analyzer";
+                let what =
+                    format!("the index {index:?} was not created by websvc: its field {field:?} {rule}");
+                SourceError::Unreadable { what }
+            })?;
+            if missing.is_empty() {
+                continue;
             }
-        }
-        if !missing.is_empty() {
-            tracing::info!(source = self.name, index = self.server.index(), "adding fields to the index");
-            let add = || self.server.add_fields(&missing.clone().into());
+            let names = missing.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            tracing::warn!(
+                source = self.name,
+                index,
+                fields = names,
+                "adding fields to the index: pages have them when they are written again, and rank lower until then"
+            );
+            let add = || self.server.add_fields(index, &missing.clone().into());
             self.exchange_patiently(add, retries).await?;
         }
         Ok(())
