@@ -49,6 +49,7 @@ const FLAGS: &[&str] = &[
     concat!(
         "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,",
         "DialMediaRouteProvider,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,MediaRouter,OptimizationHints,",
+        "PreconnectFromKeyedService,PreconnectToSearch,",
         // The last ones are pages of the browser itself, which could open files.
         "Prerender2,Translate,PreloadTopChromeWebUI,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,WebUIOmniboxPopup"
     ),

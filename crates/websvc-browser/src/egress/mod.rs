@@ -64,11 +64,15 @@ pub(crate) struct EgressLimits {
 pub(crate) struct Egress {
     proxy_url: String,
     destinations: Destinations,
-    /// The rule for the hosts of the page; without one, all are allowed.
-    hosts: Arc<OnceLock<HostRule>>,
+    hosts: Arc<AllowedHosts>,
     failures: Arc<Mutex<EgressFailures>>,
     task: JoinHandle<()>,
 }
+
+/// The hosts that a page may reach: none until a request uses the page, then those that the rule of the request allows, or
+/// all. Chromium itself connects from a page that has not navigated yet, to the search engine for example.
+#[derive(Default)]
+struct AllowedHosts(OnceLock<Option<HostRule>>);
 
 /// The failures of one proxy.
 #[derive(Default)]
@@ -90,7 +94,7 @@ pub(crate) enum ConnectFailure {
 /// The state that all connections of a proxy share.
 struct ProxyContext {
     destinations: Destinations,
-    hosts: Arc<OnceLock<HostRule>>,
+    hosts: Arc<AllowedHosts>,
     limits: EgressLimits,
     budget: TrafficBudget,
     permits: Semaphore,
@@ -109,7 +113,7 @@ impl Egress {
         let addr = listener.local_addr()?;
         let proxy_url = proxy_listener.proxy_url(addr);
         let failures = Arc::new(Mutex::new(EgressFailures::default()));
-        let hosts = Arc::new(OnceLock::new());
+        let hosts = Arc::<AllowedHosts>::default();
         let context = ProxyContext {
             destinations: destinations.clone(),
             hosts: Arc::clone(&hosts),
@@ -123,10 +127,10 @@ impl Egress {
         Ok(Self { proxy_url, destinations, hosts, failures, task })
     }
 
-    /// Limits the hosts of all further connections. The first rule of a proxy applies for good.
-    pub(crate) fn restrict(&self, rule: HostRule) {
+    /// Allows connections, to the hosts that a rule allows. The first rule of a proxy applies for good.
+    pub(crate) fn allow(&self, rule: Option<HostRule>) {
         // A page that replaces a closed one has the same rule.
-        let _ = self.hosts.set(rule);
+        let _ = self.hosts.0.set(rule);
     }
 
     /// Returns the proxy URL for Chromium.
@@ -161,7 +165,7 @@ impl Egress {
     pub(crate) async fn refuses(&self, url: &Url) -> bool {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
         let is_refused = match &self.destinations {
-            Destinations::Guarded { .. } if !is_allowed(&self.hosts, host) => true,
+            Destinations::Guarded { .. } if !self.hosts.contains(host) => true,
             Destinations::Guarded { client, proxy: _ } => client.refuses_resolved(url).await,
             Destinations::Nothing => true,
         };
@@ -211,8 +215,12 @@ impl ProxyContext {
         let _ = stream.set_nodelay(true);
         let handshake = timeout(HANDSHAKE_TIMEOUT, socks::accept(&mut stream)).await;
         let Ok(Ok((host, port))) = handshake else { return };
+        if self.is_unused() {
+            let _ = socks::reply_failure(&mut stream, &FetchError::Forbidden).await;
+            return;
+        }
         let tunnel = match &self.destinations {
-            Destinations::Guarded { .. } if !is_allowed(&self.hosts, &host.to_string()) => {
+            Destinations::Guarded { .. } if !self.hosts.contains(&host.to_string()) => {
                 Err(FetchError::Forbidden)
             }
             Destinations::Guarded { client, proxy } => {
@@ -245,6 +253,11 @@ impl ProxyContext {
         };
         self.failures.lock().record(&host.to_string(), port, failure);
     }
+
+    /// Returns whether no request uses the page yet. What Chromium requests meanwhile is not a failure of the page.
+    fn is_unused(&self) -> bool {
+        matches!(self.destinations, Destinations::Guarded { .. }) && self.hosts.0.get().is_none()
+    }
 }
 
 impl EgressFailures {
@@ -255,7 +268,9 @@ impl EgressFailures {
     }
 }
 
-/// Returns whether the rule for the hosts of a page allows a host.
-fn is_allowed(hosts: &OnceLock<HostRule>, host: &str) -> bool {
-    hosts.get().is_none_or(|HostRule(allows)| allows(host))
+impl AllowedHosts {
+    fn contains(&self, host: &str) -> bool {
+        let rule = self.0.get();
+        rule.is_some_and(|rule| rule.as_ref().is_none_or(|HostRule(allows)| allows(host)))
+    }
 }

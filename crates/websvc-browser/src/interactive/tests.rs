@@ -195,11 +195,15 @@ async fn chromium_has_no_targets_but_pages_and_their_tabs() {
     timeout(PATIENCE, attack.session.close()).await.expect("Chromium stops");
 }
 
-/// Creates a program that starts Chromium with the pages of its own that its flags switch off.
+/// Creates a program that starts Chromium with the pages of its own that its flags switch off. Their defaults differ between
+/// machines.
 fn with_pages_of_the_browser(path: &std::path::Path, directory: &TempDir) -> PathBuf {
     // The file name decides whether Chromium is the headless shell.
     let program = directory.path().join(path.file_name().unwrap());
-    let script = format!("#!/bin/sh\nexec {} \"$@\" --disable-features=None\n", path.display());
+    let features = "PreloadTopChromeWebUI,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,WebUIOmniboxPopup";
+    let path = path.display();
+    let script =
+        format!("#!/bin/sh\nexec {path} \"$@\" --disable-features=None --enable-features={features}\n");
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     program

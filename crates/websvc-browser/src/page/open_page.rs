@@ -52,9 +52,7 @@ impl<'a> Page<'a> {
     ) -> Self {
         let WarmPage { egress, context, target, session, events } = warm_page;
         // The page is still empty, so it has no connections yet.
-        if let Some(hosts) = &request.hosts {
-            egress.restrict(hosts.clone());
-        }
+        egress.allow(request.hosts.clone());
         let remaining = request.deadline.saturating_duration_since(Instant::now());
         let captures = request.session.as_ref().is_some_and(|session| session.changes == Changes::Captured);
         let reserve =

@@ -51,6 +51,12 @@ impl ClipRect {
         self.truncate(rows.clamp(1, MAX_SIDE));
     }
 
+    /// Returns the number of rows that fit into `limit` bytes if all take the same part of a file of `bytes`.
+    pub(super) fn fitting_rows(&self, limit: usize, bytes: usize) -> u32 {
+        let rows = self.rows as usize * limit / bytes.max(1);
+        u32::try_from(rows).unwrap_or(u32::MAX)
+    }
+
     /// Reduces the area to at most `rows` rows.
     pub(super) fn truncate(&mut self, rows: u32) {
         self.rows = self.rows.min(rows);

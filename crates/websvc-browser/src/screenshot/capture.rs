@@ -19,7 +19,7 @@ pub(super) enum CaptureOutcome {
     Taken(Image),
     /// The file exceeds the size limit.
     TooLarge {
-        /// The number of rows that fit into the limit, if known.
+        /// About the number of rows that fit into the limit, if known.
         rows: Option<u32>,
     },
 }
@@ -39,9 +39,13 @@ pub(super) async fn capture_whole(
     quality: Option<u8>,
 ) -> Result<CaptureOutcome, BrowserError> {
     let clip = area.map(|area| area.clip(0, area.rows()));
+    let limit = page.config.max_file_bytes;
     match capture(page, clip, quality).await {
-        Ok(bytes) if bytes.len() <= page.config.max_file_bytes => Ok(CaptureOutcome::taken(bytes, quality)),
-        Ok(_) | Err(CaptureError::TooLarge) => Ok(CaptureOutcome::TooLarge { rows: None }),
+        Ok(bytes) if bytes.len() <= limit => Ok(CaptureOutcome::taken(bytes, quality)),
+        Ok(bytes) => {
+            Ok(CaptureOutcome::TooLarge { rows: area.map(|area| area.fitting_rows(limit, bytes.len())) })
+        }
+        Err(CaptureError::TooLarge) => Ok(CaptureOutcome::TooLarge { rows: None }),
         Err(CaptureError::Browser(error)) => Err(error),
     }
 }

@@ -218,22 +218,28 @@ async fn full_page_screenshot_includes_content_wider_than_the_window() {
 #[tokio::test]
 async fn long_screenshot_beyond_the_size_limit_gets_lower_quality_and_is_cut() {
     let Some(config) = config() else { return };
-    let noise = "<style>body { margin: 0 } div { height: 12000px }</style><canvas id=c width=1280 height=800></canvas><script>
-        const g = c.getContext('2d'), d = g.createImageData(1280, 800);
-        let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 == 3 ? 255 : (s = s * 16807 % 2147483647) & 255;
-        g.putImageData(d, 0, 0); document.body.style.background = `url(${c.toDataURL()})`</script><div></div>";
-    let config = BrowserConfig { max_file_bytes: 3_000_000, ..config };
-    let setup =
-        setup_with(TestWeb::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
-    let rendered = setup.run_steps(vec![Step::Screenshot(full_page())]).await.unwrap();
-    let image = &rendered.screenshots[0];
-    assert!(image.kind == ImageKind::Jpeg && image.bytes.len() <= 3_000_000);
-    let (width, height) = jpeg_size(&image.bytes);
-    assert!(width == 1280 && (1000..12_000).contains(&height), "{width} by {height}");
-    let warnings = rendered.warnings.join("; ");
-    assert!(warnings.contains("lower quality"), "{warnings}");
-    assert!(warnings.contains(&format!("was cut after {height}, to stay below 3000000 bytes")), "{warnings}");
-    setup.browser.stop().await;
+    // Captured at once, and in slices.
+    for (height, limit) in [(1200, 500_000), (6500, 2_000_000)] {
+        let noise = format!("<style>body {{ margin: 0 }} div {{ height: {height}px }}</style><canvas id=c width=1280 height=800></canvas><script>
+            const g = c.getContext('2d'), d = g.createImageData(1280, 800);
+            let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 == 3 ? 255 : (s = s * 16807 % 2147483647) & 255;
+            g.putImageData(d, 0, 0); document.body.style.background = `url(${{c.toDataURL()}})`</script><div></div>");
+        let config = BrowserConfig { max_file_bytes: limit, ..config.clone() };
+        let setup =
+            setup_with(TestWeb::builder().page("http://a.test/", Page::html(&noise)), config).await.unwrap();
+        let rendered = setup.run_steps(vec![Step::Screenshot(full_page())]).await.unwrap();
+        let image = &rendered.screenshots[0];
+        assert!(image.kind == ImageKind::Jpeg && image.bytes.len() <= limit);
+        let (columns, rows) = jpeg_size(&image.bytes);
+        assert!(columns == 1280 && (300..height + 800).contains(&rows), "{columns} by {rows}");
+        let warnings = rendered.warnings.join("; ");
+        assert!(warnings.contains("lower quality"), "{warnings}");
+        assert!(
+            warnings.contains(&format!("was cut after {rows}, to stay below {limit} bytes")),
+            "{warnings}"
+        );
+        setup.browser.stop().await;
+    }
 }
 
 #[tokio::test]
