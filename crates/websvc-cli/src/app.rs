@@ -53,7 +53,7 @@ pub(crate) use runs::runs_config;
 pub(crate) use sessions::{interpreters_of, sessions_config, worker_config};
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
-    unused_sources,
+    unused_sources, with_team_indexes,
 };
 pub(crate) use store::{DatabaseServer, database_server, database_server_at, open_store};
 pub(crate) use threat::classifier;

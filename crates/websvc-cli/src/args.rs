@@ -104,7 +104,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Threat(ThreatCommand),
     /// Fetch and show additional ad blocklists
-    #[command(subcommand, alias = "lists")]
+    #[command(subcommand)]
     Blocklists(BlocklistCommand),
     /// Check configuration, data directory and external services, and suggest fixes
     Doctor(Doctor),

@@ -172,7 +172,6 @@ mod tests {
             "threat show default",
             "threat check http://a.test/",
             "blocklists show",
-            "lists show",
             "index stats",
             "index export -",
             "index delete --site a.test",

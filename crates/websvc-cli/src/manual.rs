@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use anyhow::Result;
 use flate2::read::GzDecoder;
-use http::header::{CONTENT_TYPE, LOCATION};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use websvc_transport::{Body, Server, ServerBody, ServerConfig};
@@ -76,9 +76,6 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     ]
 });
 
-/// Old and new names of renamed pages. Links to an old name redirect to the new one.
-const MOVED: [(&str, &str); 2] = [("statuses", "errors"), ("watching", "websocket")];
-
 fn decompress(gzip: &[u8]) -> String {
     let mut markdown = String::new();
     GzDecoder::new(gzip).read_to_string(&mut markdown).expect("the build script writes complete pages");
@@ -114,23 +111,12 @@ impl Manual {
 fn respond(path: &str) -> Response<Body> {
     let name = path.trim_start_matches('/').trim_end_matches(".html");
     let name = if name.is_empty() { PAGES[0].name } else { name };
-    if let Some((_, new)) = MOVED.iter().find(|(old, _)| *old == name) {
-        return redirect(new);
-    }
     let page = PAGES.iter().find(|page| page.name == name);
     let mut response = Response::new(Body::from(page.map_or_else(not_found, render)));
     if page.is_none() {
         *response.status_mut() = StatusCode::NOT_FOUND;
     }
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    response
-}
-
-fn redirect(name: &str) -> Response<Body> {
-    let mut response = Response::new(Body::from(String::new()));
-    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
-    let location = HeaderValue::try_from(format!("/{name}.html")).expect("names of pages are ASCII");
-    response.headers_mut().insert(LOCATION, location);
     response
 }
 
@@ -206,7 +192,6 @@ mod tests {
         let files: BTreeSet<String> = std::fs::read_dir(docs)
             .unwrap()
             .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".md").map(str::to_owned))
-            .filter(|name| MOVED.iter().all(|(old, _)| old != name))
             .collect();
         let pages: BTreeSet<String> = PAGES.iter().map(|page| page.name.to_owned()).collect();
         assert_eq!(files, pages);
@@ -223,16 +208,6 @@ mod tests {
                     assert!(PAGES.iter().any(|page| page.name == name), "{}: {link}", page.name);
                 }
             }
-        }
-    }
-
-    #[test]
-    fn old_page_names_redirect_to_the_new_ones() {
-        for (old, new) in MOVED {
-            let response = respond(&format!("/{old}.html"));
-            assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
-            assert_eq!(response.headers()[LOCATION], format!("/{new}.html"));
-            assert_eq!(respond(&format!("/{new}.html")).status(), StatusCode::OK);
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn readiness(store: &Store) -> ClockReadiness {
 }
 
 fn reason(ahead_ms: i64, is_shared: bool) -> String {
-    let seconds = ahead_ms.unsigned_abs() / 1000;
+    let seconds = (ahead_ms.unsigned_abs() + 500) / 1000;
     let direction = if ahead_ms > 0 { "ahead" } else { "behind" };
     if is_shared {
         return format!(

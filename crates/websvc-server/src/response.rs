@@ -12,6 +12,7 @@ use websvc_artifacts::ArtifactError;
 use websvc_engine::EngineError;
 use websvc_index::IndexError;
 use websvc_store::StoreError;
+use websvc_tasks::TaskError;
 use websvc_transport::{Body, BodyError};
 use websvc_types::{ErrorBody, ErrorCode, Violation};
 use websvc_validate::Rejection;
@@ -255,6 +256,12 @@ impl From<BodyError> for ApiError {
             BodyError::TimedOut => ApiError::new(ErrorCode::RequestTimeout, error.to_string()),
             BodyError::Broken(_) => ApiError::new(ErrorCode::BadRequest, error.to_string()),
         }
+    }
+}
+
+impl From<TaskError> for ApiError {
+    fn from(error: TaskError) -> Self {
+        Self::internal(&error, "jobs, monitors or runs could not be read or changed")
     }
 }
 

@@ -194,19 +194,3 @@ pub struct CrawlProgressResponse {
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
-
-/// Old name of [`IndexUploadResponse`].
-#[deprecated(note = "renamed to `IndexUploadResponse`")]
-pub type IndexReply = IndexUploadResponse;
-
-/// Old name of [`CrawlProgressResponse`].
-#[deprecated(note = "renamed to `CrawlProgressResponse`")]
-pub type ProgressReply = CrawlProgressResponse;
-
-/// Old name of [`IndexUploadRequest`].
-#[deprecated(note = "renamed to `IndexUploadRequest`")]
-pub type IndexUpload = IndexUploadRequest;
-
-/// Old name of [`CrawlProgressRequest`].
-#[deprecated(note = "renamed to `CrawlProgressRequest`")]
-pub type CrawlProgress = CrawlProgressRequest;

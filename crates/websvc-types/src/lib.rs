@@ -140,8 +140,6 @@ pub use counted::counted;
 pub use document_page::{BlockConfidence, BlockSource, BlocksStatus, DocumentPage, PageBlock, PageBlocks};
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use map::SitemapUse;
 pub use map::{MapLink, MapRequest, MapResponse, SitemapMode};
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
@@ -150,8 +148,6 @@ pub use scrape::{
     ReplaceStyle, ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode,
     ThreatProtection, UploadUrl, UploadUrlRequest, UploadUrlResponse, Viewport,
 };
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use search::Enterprise;
 pub use search::{
     Category, ImageResult, NewsResult, PageContent, RetentionOption, SearchData, SearchRequest,
     SearchResponse, Source, SourceKind, WebResult,

@@ -15,7 +15,3 @@ pub enum SitemapMode {
     /// Does not read sitemaps.
     Skip,
 }
-
-/// Old name of [`SitemapMode`].
-#[deprecated(note = "renamed to `SitemapMode`")]
-pub type SitemapUse = SitemapMode;

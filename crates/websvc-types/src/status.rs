@@ -316,19 +316,3 @@ pub struct RootResponse {
     /// Path of the OpenAPI document.
     pub openapi: String,
 }
-
-/// Old name of [`RootResponse`].
-#[deprecated(note = "renamed to `RootResponse`")]
-pub type Welcome = RootResponse;
-
-/// Old name of [`HealthResponse`].
-#[deprecated(note = "renamed to `HealthResponse`")]
-pub type Health = HealthResponse;
-
-/// Old name of [`ReadinessResponse`].
-#[deprecated(note = "renamed to `ReadinessResponse`")]
-pub type Readiness = ReadinessResponse;
-
-/// Old name of [`ComponentStatus`].
-#[deprecated(note = "renamed to `ComponentStatus`")]
-pub type Condition = ComponentStatus;

@@ -146,7 +146,3 @@ pub struct ConcurrencyCheck {
     /// Maximum number of concurrent requests of the team.
     pub max_concurrency: u32,
 }
-
-/// Old name of [`CreditUsageResponse`].
-#[deprecated(note = "renamed to `CreditUsageResponse`")]
-pub type CreditUsage = CreditUsageResponse;

@@ -98,12 +98,6 @@ impl Client {
         SearchBuilder::new(self.clone(), query.into())
     }
 
-    /// Starts building a search, under the old name of the method.
-    #[deprecated(note = "renamed to `search`; to send a `SearchRequest`, use `execute_search`")]
-    pub fn search_for(&self, query: impl Into<String>) -> SearchBuilder {
-        self.search(query)
-    }
-
     /// Sends a search request as it is: `POST /v2/search` (specification, section 2).
     ///
     /// A search has no effect in the service, so it is also repeated if the service may have processed it; it may then be
@@ -233,18 +227,6 @@ impl Client {
         progress: &CrawlProgressRequest,
     ) -> Result<CrawlProgressResponse, ClientError> {
         self.transport.call(&ApiCall::post("v2/index/progress", progress, self.timeout())?).await
-    }
-
-    /// Reports the progress of a crawl, under the old name of the method.
-    ///
-    /// # Errors
-    /// Any [`ClientError`].
-    #[deprecated(note = "renamed to `report_crawl_progress`")]
-    pub async fn crawl_progress(
-        &self,
-        progress: &CrawlProgressRequest,
-    ) -> Result<CrawlProgressResponse, ClientError> {
-        self.report_crawl_progress(progress).await
     }
 
     /// Returns statistics of the index of the service: `GET /v2/index/stats`.

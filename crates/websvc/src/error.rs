@@ -104,13 +104,6 @@ impl ClientError {
         }
     }
 
-    /// Returns the error response of the service, under the old name of the method.
-    #[deprecated(note = "renamed to `api_error`")]
-    #[must_use]
-    pub fn refusal(&self) -> Option<&ApiError> {
-        self.api_error()
-    }
-
     /// Returns the HTTP status, if there was a response.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {

@@ -260,15 +260,6 @@ impl JobStream {
         Ok(Some(documents))
     }
 
-    /// Returns the new documents, under the old name of the method.
-    ///
-    /// # Errors
-    /// Any [`ClientError`].
-    #[deprecated(note = "renamed to `next_documents`")]
-    pub async fn next_part(&mut self) -> Result<Option<Vec<JobDocument>>, ClientError> {
-        self.next_documents().await
-    }
-
     /// Returns the state of the job as of the last request, without documents. `None` before the first request.
     #[must_use]
     pub fn state(&self) -> Option<&JobStatusResponse> {

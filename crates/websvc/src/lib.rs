@@ -75,7 +75,6 @@ mod error;
 mod health;
 mod job;
 mod monitor;
-mod renamed;
 mod retry;
 mod search;
 pub mod transport;
@@ -93,8 +92,6 @@ pub use health::{Health, Readiness};
 pub use http::StatusCode;
 pub use job::{Job, JobKind, JobStream};
 pub use monitor::ListRange;
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use renamed::{Refusal, Retry, Search, Watch};
 pub use retry::RetryPolicy;
 pub use search::SearchBuilder;
 pub use url::Url;

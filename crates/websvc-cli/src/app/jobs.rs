@@ -34,6 +34,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
             retention: Duration::from_secs(retention_hours.get().saturating_mul(3_600)),
         },
         concurrency: concurrency.get().min(max_concurrency),
+        team_concurrency: config.limits.concurrency,
         max_per_host: max_per_host.get(),
         pace,
         max_sockets_per_team,

@@ -99,7 +99,8 @@ impl Sink for MirroredSink {
             for mirror in &self.mirrors {
                 mirror.catch_up().await;
                 // Rejected pages are counted and reported at the end. Lost ones abort the work.
-                let BulkReport { lost, first_failure, .. } = mirror.write(documents.clone(), PATIENCE).await;
+                let BulkReport { lost, first_failure, .. } =
+                    mirror.write(documents.clone(), None, PATIENCE).await;
                 if lost > 0 {
                     let reason = first_failure.unwrap_or_default();
                     let pages = counted(lost, "page", "pages");

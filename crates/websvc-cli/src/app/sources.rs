@@ -139,8 +139,20 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
 
 /// Returns the mirrors, which are the sources with `write = true`, whether they are searched or not.
 pub(super) fn mirrors(config: &Config, store: &Store) -> Result<Vec<Arc<Mirror>>> {
-    let writers = index_writers(config)?.into_iter();
+    let writers = with_team_indexes(index_writers(config)?, store)?.into_iter();
     Ok(writers.map(|writer| Arc::new(Mirror::new(writer, store.clone()))).collect())
+}
+
+/// Lets the writers use the indexes of the teams of a database.
+pub(crate) fn with_team_indexes(
+    writers: Vec<ElasticsearchWriter>,
+    store: &Store,
+) -> Result<Vec<ElasticsearchWriter>> {
+    if writers.is_empty() {
+        return Ok(writers);
+    }
+    let installation = store.installation_id()?;
+    Ok(writers.into_iter().map(|writer| writer.with_team_indexes(&installation)).collect())
 }
 
 /// Returns the writers to the sources with `write = true`. Those that are searched come first.

@@ -4,8 +4,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use websvc_engine::{TeamIndexes, remove_ownerless};
 use websvc_index::IndexConfig;
+use websvc_notify::webhook::SigningSecret;
 use websvc_store::{DEFAULT_TEAM, Team, TeamChange};
-use websvc_webhook::SigningSecret;
 
 use super::keys::time;
 use crate::CommandContext;

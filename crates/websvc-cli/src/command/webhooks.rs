@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
+use websvc_notify::webhook::redact_url;
 use websvc_store::{DeadLetter, DeadLetterFilter};
-use websvc_webhook::redact_url;
 
 use super::keys::time;
 use crate::CommandContext;

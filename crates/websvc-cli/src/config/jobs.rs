@@ -50,6 +50,7 @@ impl Default for Jobs {
         let JobsConfig {
             limits,
             concurrency,
+            team_concurrency: _of_limits,
             max_per_host,
             pace,
             background_limits: _,

@@ -2,8 +2,6 @@
 
 use toml::{Table, Value};
 
-use super::renamed::renamed_keys;
-
 /// A section and its keys.
 struct Section {
     /// Name of the section; `*` stands for a name that the operator chooses.
@@ -105,7 +103,7 @@ pub(super) fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
 pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     for (name, value) in table {
         if section(name).is_none() {
-            return Some(unknown(name, section_names(), &[]));
+            return Some(unknown(name, section_names()));
         }
         if let Some(unknown) = value.as_table().and_then(|inner| unknown_below(name, inner)) {
             return Some(unknown);
@@ -121,7 +119,7 @@ fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
         let inner = format!("{path}.{key}");
         if let Some(section) = section.filter(|section| !section.has(key)) {
             let known = section.keys.iter().flat_map(|group| group.iter().copied());
-            return Some(unknown(&inner, known, &renamed_keys(section.name).collect::<Vec<_>>()));
+            return Some(unknown(&inner, known));
         }
         // The tables of a list have the keys of the section with the name of the list.
         let items = value.as_array().into_iter().flatten().chain([value]);
@@ -164,16 +162,10 @@ fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|section| section.name).filter(|name| !name.contains('.'))
 }
 
-/// Returns an unknown key with the most similar of the `known` names. For an old name in `renamed` it is the new name.
-fn unknown(
-    path: &str,
-    known: impl Iterator<Item = &'static str>,
-    renamed: &[(&'static str, &'static str)],
-) -> UnknownKey {
+/// Returns an unknown key with the most similar of the `known` names.
+fn unknown(path: &str, known: impl Iterator<Item = &'static str>) -> UnknownKey {
     let last = path.rsplit('.').next().unwrap_or(path);
-    let nearest = websvc_validate::suggest(last, known.chain(renamed.iter().map(|(old, _)| *old)));
-    let new_name = |name| renamed.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| *new);
-    UnknownKey { key: path.to_owned(), nearest: nearest.map(new_name) }
+    UnknownKey { key: path.to_owned(), nearest: websvc_validate::suggest(last, known) }
 }
 
 /// Returns all keys with their sections.
@@ -205,12 +197,6 @@ mod tests {
         check("[[llm.fallback]]\n[[llm.fallback]]\nmodle = 'x'", Some("llm.fallback.modle"), Some("model"));
         check("[[llm.fallback]]\nfallback = []", Some("llm.fallback.fallback"), None);
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
-        check("[limits]\nprocesors = 1", Some("limits.procesors"), Some("search_concurrency"));
-        check(
-            "[search.sources.x]\nbreaker_pause = 1",
-            Some("search.sources.x.breaker_pause"),
-            Some("breaker_open_ms"),
-        );
     }
 
     #[test]

@@ -14,7 +14,6 @@ mod mail;
 mod media;
 mod monitor;
 mod origins;
-mod renamed;
 mod replica;
 mod search;
 mod sources;
@@ -86,9 +85,6 @@ pub(crate) struct Config {
     /// Variables without effect, each with the similar variable that was probably meant.
     #[serde(skip)]
     pub(crate) misspelled: Vec<(String, String)>,
-    /// Warnings about keys that were given with their old names.
-    #[serde(skip)]
-    pub(crate) deprecated: Vec<String>,
     /// Source of each key: a line of the file or a variable.
     #[serde(skip)]
     pub(crate) origins: Origins,
@@ -98,9 +94,9 @@ impl Config {
     /// Returns the warnings that concern every command.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let misspelled = self.misspelled.iter();
-        let misspelled = misspelled
-            .map(|(name, meant)| format!("the variable {name} has no effect, did you mean {meant}?"));
-        misspelled.chain(self.deprecated.iter().cloned()).collect()
+        misspelled
+            .map(|(name, meant)| format!("the variable {name} has no effect, did you mean {meant}?"))
+            .collect()
     }
 }
 

@@ -55,13 +55,6 @@ impl Origins {
         self.0.push((key, Origin::Variable(name.to_owned())));
     }
 
-    /// Adds the origin of the key `old` for the key `new`.
-    pub(super) fn add_renamed(&mut self, old: &str, new: &str) {
-        if let Some(origin) = self.of(old).cloned() {
-            self.0.push((new.to_owned(), origin));
-        }
-    }
-
     /// Returns the origin of a key as text for a message.
     pub(super) fn describe(&self, key: &str) -> String {
         self.of(key).map_or_else(|| NO_ORIGIN.to_owned(), ToString::to_string)

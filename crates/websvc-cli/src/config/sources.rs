@@ -9,7 +9,6 @@ use toml::{Table, Value};
 use super::Config;
 use super::keys::{self, UnknownKey};
 use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
-use super::renamed::{apply_new_names, renamed_keys};
 use super::times::{TooLongTime, first_too_long};
 
 /// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.
@@ -34,10 +33,6 @@ pub(crate) enum ConfigError {
     Syntax { origin: String, message: String },
     #[error("{origin}: unknown configuration key `{key}`{}", suggestion(*nearest, variable.as_deref()))]
     Unknown { origin: String, key: String, nearest: Option<&'static str>, variable: Option<String> },
-    #[error(
-        "{origin}: {old} is the old name of {new}, and both are set: remove {old} ({new} is set in {new_origin})"
-    )]
-    Renamed { origin: String, old: String, new_origin: String, new: String },
     #[error("{origin}: {key} must be at most {max}, not {value}")]
     TooLong { origin: String, key: &'static str, value: i64, max: i64 },
 }
@@ -69,7 +64,6 @@ pub(crate) fn load(
             None => misspelled.extend(meant_variable(&name).map(|meant| (name, meant))),
         }
     }
-    let deprecated = apply_new_names(&mut table, &mut origins)?;
     if let Some(unknown) = keys::first_unknown_key(&table) {
         return Err(unknown_key(&origins, unknown));
     }
@@ -80,7 +74,7 @@ pub(crate) fn load(
         return Err(ConfigError::TooLong { origin: origins.describe(key), key, value, max });
     }
     config.file = file.map(Path::to_owned);
-    (config.misspelled, config.deprecated) = (misspelled, deprecated);
+    config.misspelled = misspelled;
     config.origins = origins;
     Ok(config)
 }
@@ -172,10 +166,7 @@ fn meant_variable(name: &str) -> Option<String> {
     }
     if let Some((section, key)) = rest.split_once('_') {
         let key = key.trim_start_matches('_').to_ascii_lowercase();
-        let lower_section = section.to_ascii_lowercase();
-        let new_name = renamed_keys(&lower_section).find(|(old, _)| *old == key).map(|(_, new)| new);
-        let key = new_name.unwrap_or(&key);
-        if keys::is_key(&lower_section, key) {
+        if keys::is_key(&section.to_ascii_lowercase(), &key) {
             return Some(format!("{PREFIX}{section}__{}", key.to_ascii_uppercase()));
         }
     }
@@ -209,19 +200,76 @@ mod tests {
         assert_eq!(config.cache.max_bytes, 1000);
     }
 
+    fn deploy() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy")
+    }
+
     #[test]
     fn configuration_of_every_deployment_is_valid() {
-        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy");
-        let config_map = std::fs::read_to_string(deploy.join("kubernetes/configmap.yaml")).unwrap();
-        let (_, text) = config_map.split_once("websvc.toml: |\n").unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let in_cluster = directory.path().join("websvc.toml");
-        std::fs::write(&in_cluster, text).unwrap();
-        for file in [deploy.join("proxy/websvc.toml"), in_cluster] {
-            let config = load(Some(file.as_path()), std::iter::empty()).unwrap();
-            assert_eq!(config.warnings(), Vec::<String>::new(), "{}", file.display());
-            assert!(!config.server.trusted_proxies.is_empty(), "{}", file.display());
+        let file = directory.path().join("websvc.toml");
+        for (name, start) in [
+            ("proxy/websvc.toml", ""),
+            ("kubernetes/configmap.yaml", "websvc.toml: |\n"),
+            ("kubernetes/cluster/configmap.yaml", "websvc.toml: |\n"),
+            ("helm/websvc/values.yaml", "\nconfig: |\n"),
+            ("helm/websvc/values.cluster.yaml", "\nconfig: |\n"),
+        ] {
+            let text = std::fs::read_to_string(deploy().join(name)).unwrap();
+            let (_, text) = text.split_once(start).unwrap();
+            std::fs::write(&file, text).unwrap();
+            // The secret of the manifests of several replicas has these keys of a section of the file.
+            let secrets =
+                ["WEBSVC__ARTIFACTS__S3__ACCESS_KEY_ID", "WEBSVC__ARTIFACTS__S3__SECRET_ACCESS_KEY"];
+            let secrets = secrets.into_iter().filter(|_| name.contains("/cluster/"));
+            let variables = secrets.map(|secret| (secret.to_owned(), "x".to_owned()));
+            let config = load(Some(&file), variables).unwrap();
+            assert_eq!(config.warnings(), Vec::<String>::new(), "{name}");
+            // The chart sets the proxies with a variable.
+            assert!(name.starts_with("helm") || !config.server.trusted_proxies.is_empty(), "{name}");
         }
+    }
+
+    /// Calls `check` with each file below `directory`.
+    fn for_each_file(directory: &Path, check: &mut dyn FnMut(&Path)) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { for_each_file(&path, check) } else { check(&path) }
+        }
+    }
+
+    #[test]
+    fn every_variable_of_the_deployment_files_is_known() {
+        let mut count = 0;
+        for_each_file(&deploy(), &mut |path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            for name in words.filter(|word| word.starts_with("WEBSVC_")) {
+                count += 1;
+                match from_variables(&[(name, "x")]) {
+                    Ok(config) => assert!(config.misspelled.is_empty(), "{}: {name}", path.display()),
+                    Err(error) => {
+                        assert!(!matches!(error, ConfigError::Unknown { .. }), "{}: {error}", path.display());
+                    }
+                }
+            }
+        });
+        assert!(count > 50, "{count} variables");
+    }
+
+    #[test]
+    fn chart_has_the_ports_and_probes_of_the_manifests() {
+        let lines = |name: &str| -> Vec<String> {
+            let text = std::fs::read_to_string(deploy().join(name)).unwrap();
+            let is_checked =
+                |line: &&str| ["args:", "containerPort:", "httpGet:"].iter().any(|key| line.starts_with(key));
+            text.lines().map(str::trim).filter(is_checked).map(str::to_owned).collect()
+        };
+        let manifests = lines("kubernetes/base/statefulset.yaml");
+        assert_eq!(lines("helm/websvc/templates/statefulset.yaml"), manifests);
+        let listen = Config::default().server.listen;
+        let (_, port) = listen.rsplit_once(':').unwrap();
+        assert!(manifests.contains(&format!("containerPort: {port}")), "{manifests:?}");
     }
 
     #[test]
@@ -253,7 +301,7 @@ mod tests {
         let config = from_variables(&[
             ("WEBSVC_SERVER__LISTEN", "x"),
             ("WEBSVC_FETCH_CA_FILE", "x"),
-            ("WEBSVC_LIMITS_PROCESSORS", "x"),
+            ("WEBSVC_LIMITS_SEARCH_CONCURRENCY", "x"),
             ("WEBSVC_DATADIR", "x"),
             ("WEBSVC_DATA_DIR", "x"),
             ("WEBSVC_TEST_CHROMIUM", "x"),
@@ -263,7 +311,7 @@ mod tests {
         let pairs = [
             ("WEBSVC_SERVER__LISTEN", "WEBSVC__SERVER__LISTEN"),
             ("WEBSVC_FETCH_CA_FILE", "WEBSVC__FETCH__CA_FILE"),
-            ("WEBSVC_LIMITS_PROCESSORS", "WEBSVC__LIMITS__SEARCH_CONCURRENCY"),
+            ("WEBSVC_LIMITS_SEARCH_CONCURRENCY", "WEBSVC__LIMITS__SEARCH_CONCURRENCY"),
             ("WEBSVC_DATADIR", "WEBSVC_DATA_DIR"),
         ];
         let pairs = pairs.map(|(name, meant)| (name.to_owned(), meant.to_owned()));

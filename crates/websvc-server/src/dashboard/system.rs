@@ -173,7 +173,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
 async fn index_size(engine: &Engine) -> Result<Option<IndexSize>, ApiError> {
     if let Some(server) = engine.index_server() {
         // The view is refreshed every few seconds. The state of the server is in the list of sources.
-        let stats = tokio::time::timeout(SERVER_TIMEOUT, server.stats()).await;
+        let stats = tokio::time::timeout(SERVER_TIMEOUT, server.stats(None)).await;
         return Ok(stats.ok().and_then(Result::ok).map(
             |ServerIndexStats { documents, bytes, segments: _ }| IndexSize { documents, images: None, bytes },
         ));

@@ -2,11 +2,12 @@
 
 use http::{Request, StatusCode};
 use uuid::Uuid;
-use websvc_runs::{RunsError, StartRun, StoredRequest, agent_list_item, agent_thread};
+use websvc_runs::{StartRun, StoredRequest, agent_list_item, agent_thread};
 use websvc_stage::Stage;
 use websvc_store::{
     CancelRunOutcome, CreateRunOutcome, JobEvent, KeyScope, NewWebhook, RunKind, RunRecord, ThreadContent,
 };
+use websvc_tasks::TaskError;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::agent::{
@@ -191,7 +192,7 @@ async fn inherit(
     let content = ThreadContent::Requests;
     let last = context.state.runs.thread(context.team_name(), &thread, content, 1, JOB_PAGE_BYTES).await?;
     let last = last.last().ok_or_else(thread_not_found)?;
-    let last = StoredRequest::decode(&last.request).ok_or(RunsError::OtherVersion)?.request;
+    let last = StoredRequest::decode(&last.request).ok_or(TaskError::OtherVersion)?.request;
     let request = AgentRequest {
         mode: request.mode.or(last.mode),
         urls: request.urls.or(last.urls),
@@ -412,10 +413,4 @@ pub(super) fn segment(path: &str, number: usize) -> String {
 fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let mut pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
-}
-
-impl From<RunsError> for ApiError {
-    fn from(error: RunsError) -> Self {
-        Self::internal(&error, "the runs could not be read or changed")
-    }
 }

@@ -1,9 +1,10 @@
 //! The embedded index over HTTP, for commands that run while a server has the data directory open.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
-use websvc_engine::{BulkReport, IndexServerError, ServerIndexStats, ingest_durably};
+use websvc_engine::{BulkReport, IndexServerError, Mirror, ServerIndexStats, ingest_durably};
 use websvc_store::{PageOwner, PageScope, Retention, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
@@ -32,14 +33,22 @@ pub(crate) async fn add_documents(
     context.state.engine.index().ok_or_else(no_index)?;
     let accepted = match scope(&context)? {
         PageScope::Off => return Err(not_stored()),
-        PageScope::Team(owner) => add_to_team(&context, owner, upload.documents).await?,
+        PageScope::Team(owner) => match context.state.engine.team_server() {
+            Some(server) => {
+                let (accepted, servers) = (upload.documents.len(), std::slice::from_ref(server));
+                let written = write_to_mirrors(servers, &upload.documents, Some(owner)).await?;
+                warnings.extend(written.warnings);
+                accepted.saturating_sub(written.rejected)
+            }
+            None => add_to_team(&context, owner, upload.documents).await?,
+        },
         PageScope::Shared => add_to_shared(&context, upload.documents, &mut warnings).await?,
     };
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     Ok(json(StatusCode::OK, &IndexUploadResponse { success: true, accepted, warning }))
 }
 
-/// Adds documents to the index of a team, and not to the mirrors, because all teams search them.
+/// Adds documents to the embedded index of a team, and not to the mirrors, because all teams search them.
 async fn add_to_team(
     context: &RequestContext<'_>,
     owner: PageOwner,
@@ -60,7 +69,7 @@ async fn add_to_shared(
 ) -> Result<usize, ApiError> {
     let accepted = documents.len();
     // The client waits for the mirrors, too, so that it learns which documents they reject.
-    let mirrored = Box::pin(write_to_mirrors(context, &documents)).await;
+    let mirrored = Box::pin(write_to_mirrors(context.state.engine.mirrors(), &documents, None)).await;
     let index = context.state.engine.writable_index();
     if let Some(index) = index {
         ingest_durably(index, documents)
@@ -108,12 +117,13 @@ struct MirrorOutcome {
 /// # Errors
 /// 503 if a mirror and its outbox do not accept documents, even if others do.
 async fn write_to_mirrors(
-    context: &RequestContext<'_>,
+    mirrors: &[Arc<Mirror>],
     documents: &[IndexDocument],
+    owner: Option<PageOwner>,
 ) -> Result<MirrorOutcome, ApiError> {
     let mut outcome = MirrorOutcome::default();
-    for mirror in context.state.engine.mirrors() {
-        let report = mirror.write(documents.to_vec(), MIRROR_PATIENCE).await;
+    for mirror in mirrors {
+        let report = mirror.write(documents.to_vec(), owner, MIRROR_PATIENCE).await;
         let BulkReport { written: _, refused, waiting, lost, first_failure } = report;
         let (name, reason) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
@@ -162,17 +172,21 @@ pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResp
     let engine = &context.state.engine;
     let index = engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");
-    let team_index = engine.existing_team_index(scope(context)?).await.map_err(failed)?;
+    let scope = scope(context)?;
+    let team_index = engine.existing_team_index(scope).await.map_err(failed)?;
     let mut total = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
     let server = engine.index_server();
-    if let Some(server) = server {
-        let stats = server.stats().await;
+    let of_team = engine.team_server().zip(scope.owner()).map(|(server, owner)| (server, Some(owner)));
+    for (server, owner) in server.map(|server| (server, None)).into_iter().chain(of_team) {
+        let stats = server.stats(owner).await;
         let unavailable = |error: IndexServerError| {
             let text = format!("the size of the index could not be read: {error}");
             ApiError::new(ErrorCode::SearchUnavailable, text)
         };
         let ServerIndexStats { documents, bytes, segments } = stats.map_err(unavailable)?;
-        total = IndexStats { documents, bytes, segments, ..total };
+        total.documents += documents;
+        total.bytes += bytes;
+        total.segments += segments;
     }
     // The pages of all teams are either on the server or in the embedded index.
     let index = Some(index).filter(|_| server.is_none());

@@ -5,7 +5,7 @@ use http::{HeaderMap, Request, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
-use websvc_jobs::{JobsError, job_errors, job_status};
+use websvc_jobs::{job_errors, job_status};
 use websvc_stage::Stage;
 use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
@@ -357,12 +357,6 @@ pub(super) fn parse_range(query: Option<&str>) -> Result<Range, ApiError> {
 
 pub(crate) fn not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Job not found")
-}
-
-impl From<JobsError> for ApiError {
-    fn from(error: JobsError) -> Self {
-        Self::internal(&error, "the jobs could not be read or changed")
-    }
 }
 
 #[cfg(test)]

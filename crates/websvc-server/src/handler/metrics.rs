@@ -4,7 +4,6 @@
 
 mod models;
 mod prometheus;
-mod renamed;
 mod requests;
 mod sessions;
 
@@ -19,7 +18,6 @@ use websvc_threat::{ScannerHealth, ThreatMetrics};
 use websvc_transport::Body;
 
 use self::prometheus::{MetricKind, Metrics};
-use self::renamed::RENAMES;
 use crate::admission::AdmissionMetrics;
 use crate::response::{HttpResponse, with_type};
 use crate::service::RequestContext;
@@ -45,6 +43,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
         cache_size(&mut out, size);
     }
+    requests::database(&mut out, state.store.database_metrics());
     if let Some(metrics) = state.scrape_results.write_metrics() {
         requests::scrape_result_writes(&mut out, metrics);
     }
@@ -83,7 +82,7 @@ pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
         sessions::sessions(&mut out, &state.browser_sessions.metrics());
         requests::prompts(&mut out, &state.browser_sessions.prompt_metrics());
     }
-    let body = Body::from(out.write(RENAMES));
+    let body = Body::from(out.write());
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
 }
 
@@ -363,7 +362,7 @@ mod tests {
     fn check(add: impl FnOnce(&mut Metrics), expected: &[&str]) {
         let mut metrics = Metrics::default();
         add(&mut metrics);
-        let text = metrics.write(RENAMES);
+        let text = metrics.write();
         for line in expected {
             assert!(text.lines().any(|found| found == *line), "{line}\n{text}");
         }
@@ -384,7 +383,6 @@ mod tests {
             |out| threat(out, &metrics),
             &[
                 "websvc_threat_scans_total{scanner=\"http\",outcome=\"scanned\"} 4",
-                "websvc_threat_scans_total{scanner=\"http\",outcome=\"verdict\"} 4",
                 "websvc_threat_scans_total{scanner=\"http\",outcome=\"failed\",reason=\"timeout\"} 2",
                 "websvc_threat_blocked_total{rule=\"score\"} 3",
                 "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 4",
@@ -462,7 +460,6 @@ mod tests {
                 "# TYPE websvc_source_requests_total counter",
                 "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"results\"} 3",
                 "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"empty\"} 2",
-                "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"none\"} 2",
                 "websvc_source_requests_total{source=\"a\\\"b\",outcome=\"unavailable\",reason=\"timeout\"} 1",
                 "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"0.001\"} 0",
                 "websvc_source_duration_seconds_bucket{source=\"a\\\"b\",le=\"10\"} 5",
@@ -472,7 +469,6 @@ mod tests {
                 "websvc_source_state{source=\"a\\\"b\",state=\"ok\"} 0",
                 "websvc_source_state{source=\"a\\\"b\",state=\"probing\"} 1",
                 "websvc_mirror_pages_total{source=\"es\",outcome=\"written\"} 7",
-                "websvc_mirror_pages_total{source=\"es\",fate=\"written\"} 7",
                 "websvc_mirror_outbox_pages{source=\"es\"} 3",
                 "websvc_mirror_outbox_bytes{source=\"es\"} 90",
                 "websvc_mirror_lag_seconds{source=\"es\"} 61",

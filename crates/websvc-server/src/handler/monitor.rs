@@ -9,7 +9,7 @@ mod request;
 use http::{Request, StatusCode};
 use url::Url;
 use uuid::Uuid;
-use websvc_monitor::{CreateOutcome, MonitorsError, RunOutcome};
+use websvc_monitor::{CreateOutcome, RunOutcome};
 use websvc_stage::Stage;
 use websvc_store::{CheckDeliveries, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
@@ -318,10 +318,4 @@ async fn find_by_id(context: &RequestContext<'_>, id: &str) -> Result<MonitorRec
 
 fn not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Monitor not found")
-}
-
-impl From<MonitorsError> for ApiError {
-    fn from(error: MonitorsError) -> Self {
-        Self::internal(&error, "the monitors could not be read or changed")
-    }
 }

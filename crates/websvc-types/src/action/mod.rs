@@ -16,8 +16,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use click::Click;
 pub use execute_javascript::ExecuteJavascript;
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use pdf::Paper;
 pub use pdf::{PaperFormat, Pdf};
 pub use press::Press;
 pub use results::{ActionResults, ActionScrape, JavascriptReturn};

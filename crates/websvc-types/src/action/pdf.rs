@@ -37,7 +37,3 @@ pub enum PaperFormat {
     Tabloid,
     Ledger,
 }
-
-/// Old name of [`PaperFormat`].
-#[deprecated(note = "renamed to `PaperFormat`")]
-pub type Paper = PaperFormat;

@@ -17,10 +17,5 @@ pub use webhook::{
     DeadLetterActionResponse, DeadLettersResponse, JobEventKind, Webhook, WebhookDeadLetter, WebhookEvent,
     WebhookJobType, WebhookOptions,
 };
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use {
-    status::{JobCancelled, JobErrors, JobPhase, JobStarted},
-    webhook::{JobMoment, WebhookDeadLetters, WebhookKind, WebhookLetterDone},
-};
 
 pub use crate::sitemap_mode::SitemapMode;

@@ -171,19 +171,3 @@ pub struct JobFailure {
     /// Error message for people.
     pub error: String,
 }
-
-/// Old name of [`JobStatus`].
-#[deprecated(note = "renamed to `JobStatus`")]
-pub type JobPhase = JobStatus;
-
-/// Old name of [`StartJobResponse`].
-#[deprecated(note = "renamed to `StartJobResponse`")]
-pub type JobStarted = StartJobResponse;
-
-/// Old name of [`CancelJobResponse`].
-#[deprecated(note = "renamed to `CancelJobResponse`")]
-pub type JobCancelled = CancelJobResponse;
-
-/// Old name of [`JobErrorsResponse`].
-#[deprecated(note = "renamed to `JobErrorsResponse`")]
-pub type JobErrors = JobErrorsResponse;

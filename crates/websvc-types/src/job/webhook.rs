@@ -246,19 +246,3 @@ pub struct DeadLetterActionResponse {
     /// ID of the event.
     pub id: String,
 }
-
-/// Old name of [`JobEventKind`].
-#[deprecated(note = "renamed to `JobEventKind`")]
-pub type JobMoment = JobEventKind;
-
-/// Old name of [`WebhookJobType`].
-#[deprecated(note = "renamed to `WebhookJobType`")]
-pub type WebhookKind = WebhookJobType;
-
-/// Old name of [`DeadLetterActionResponse`].
-#[deprecated(note = "renamed to `DeadLetterActionResponse`")]
-pub type WebhookLetterDone = DeadLetterActionResponse;
-
-/// Old name of [`DeadLettersResponse`].
-#[deprecated(note = "renamed to `DeadLettersResponse`")]
-pub type WebhookDeadLetters = DeadLettersResponse;

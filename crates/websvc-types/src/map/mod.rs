@@ -9,5 +9,3 @@ pub use response::{MapLink, MapResponse};
 pub use v1::{MapRequestV1, MapResponseV1};
 
 pub use crate::sitemap_mode::SitemapMode;
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use crate::sitemap_mode::SitemapUse;

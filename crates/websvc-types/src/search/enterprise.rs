@@ -14,7 +14,3 @@ pub enum RetentionOption {
     /// Ordinary retention, the same as an empty list.
     Default,
 }
-
-/// Old name of [`RetentionOption`].
-#[deprecated(note = "renamed to `RetentionOption`")]
-pub type Enterprise = RetentionOption;

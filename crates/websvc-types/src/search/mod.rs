@@ -7,8 +7,6 @@ mod response;
 mod source;
 
 pub use category::Category;
-#[expect(deprecated, reason = "old names stay for one release")]
-pub use enterprise::Enterprise;
 pub use enterprise::RetentionOption;
 pub use request::SearchRequest;
 pub(crate) use request::exclude_two_lists_of_domains;

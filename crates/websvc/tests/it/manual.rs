@@ -2,22 +2,17 @@
 
 use std::path::Path;
 
-/// Returns the public methods of the client that are not deprecated.
+/// Returns the public methods of the client.
 fn methods() -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for block in text.split("\nimpl Client {\n").skip(1) {
-            let mut is_deprecated = false;
             for line in block.split("\n}\n").next().unwrap().lines() {
-                is_deprecated |= line.starts_with("    #[deprecated");
                 let function =
                     line.strip_prefix("    pub async fn ").or_else(|| line.strip_prefix("    pub fn "));
                 let Some(function) = function else { continue };
-                if !is_deprecated {
-                    found.push(function.split(['(', '<']).next().unwrap().to_owned());
-                }
-                is_deprecated = false;
+                found.push(function.split(['(', '<']).next().unwrap().to_owned());
             }
         }
     }

@@ -38,33 +38,23 @@ fn invalid(error: &config::ConfigError) -> Finding {
         config::ConfigError::TooLong { .. } => {
             "set a smaller number; checks that depend on the configuration were skipped"
         }
-        config::ConfigError::Renamed { .. } => {
-            "remove the old key; checks that depend on the configuration were skipped"
-        }
     };
     Finding::problem(CHECK, error.to_string(), advice)
 }
 
-/// Checks that all keys and variables have an effect and their current names.
+/// Checks that all variables have an effect.
 fn keys(file: Option<&Path>, config: &Config) -> Finding {
     let summary = match file {
         Some(path) => format!("{} is valid", path.display()),
         None => "no file: defaults and the variables WEBSVC__SECTION__KEY".to_owned(),
     };
-    let Config { misspelled, deprecated, .. } = config;
+    let misspelled = &config.misspelled;
     if !misspelled.is_empty() {
         let names = misspelled.iter().map(|(name, meant)| format!("{name} (did you mean {meant}?)"));
         return Finding::warning(
             CHECK,
             format!("{summary}; variables without effect: {}", names.collect::<Vec<_>>().join(", ")),
             "correct or remove the variables",
-        );
-    }
-    if !deprecated.is_empty() {
-        return Finding::warning(
-            CHECK,
-            format!("{summary}; {}", deprecated.join("; ")),
-            "use the new names: the old ones stop working in the next release",
         );
     }
     Finding::ok(CHECK, summary)
@@ -91,20 +81,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_without_effect_and_with_old_names_are_warnings() {
-        let check = |config: Config, message: &str| {
-            let finding = keys(Some(Path::new("a.toml")), &config);
-            assert_eq!(finding.state, State::Warning);
-            assert_eq!(finding.message, format!("a.toml is valid; {message}"));
-        };
+    fn variables_without_effect_are_a_warning() {
         let finding = keys(Some(Path::new("a.toml")), &Config::default());
         assert_eq!(finding, Finding::ok(CHECK, "a.toml is valid"));
         let misspelled = vec![("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
         let config = Config { misspelled, ..Config::default() };
-        check(config, "variables without effect: WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)");
-        let deprecated = vec!["configuration key a.b is deprecated, use a.c (a.toml:2)".to_owned()];
-        let config = Config { deprecated, ..Config::default() };
-        check(config, "configuration key a.b is deprecated, use a.c (a.toml:2)");
+        let finding = keys(Some(Path::new("a.toml")), &config);
+        assert_eq!(finding.state, State::Warning);
+        assert_eq!(
+            finding.message,
+            "a.toml is valid; variables without effect: WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)"
+        );
     }
 
     #[test]

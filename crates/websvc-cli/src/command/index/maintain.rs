@@ -44,10 +44,11 @@ pub(super) async fn delete(context: &CommandContext, arguments: Delete) -> Resul
     let pages = PageSelection { hosts, urls };
     let mut deleted = Deleted { documents: 0, servers: BTreeMap::new() };
     // First, because they may fail. The deletion can be repeated.
-    let servers = app::index_writers(&context.config)?;
+    let mut servers = app::index_writers(&context.config)?;
     if !servers.is_empty() {
         // Pages that wait would come back.
         let store = app::open_store(&context.config, &context.data_dir)?;
+        servers = app::with_team_indexes(servers, &store)?;
         for server in &servers {
             server.remove_waiting(&store, &pages)?;
         }

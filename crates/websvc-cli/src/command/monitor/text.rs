@@ -5,9 +5,9 @@ use websvc::types::monitor::{
     CrawlTarget, Monitor, MonitorCheck, MonitorCheckPage, MonitorCheckSummary, MonitorNotification,
     MonitorSchedule, MonitorTarget, MonitorTrigger, ScrapeTarget, SearchTarget, SlackNotification,
 };
+use websvc_notify::webhook::redact_url;
 use websvc_schedule::{Schedule, Zone};
 use websvc_types::counted;
-use websvc_webhook::redact_url;
 
 use super::diff::judgment_text;
 use super::names::{check_status_name, page_status_name, search_status_name, status_name};

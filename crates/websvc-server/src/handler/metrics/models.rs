@@ -59,7 +59,6 @@ mod tests {
     use websvc_stage::Distribution;
 
     use super::*;
-    use crate::handler::metrics::renamed::RENAMES;
 
     #[test]
     fn requests_and_endpoints_are_samples() {
@@ -79,7 +78,7 @@ mod tests {
         };
         let mut out = Metrics::default();
         models(&mut out, &metrics);
-        let text = out.write(RENAMES);
+        let text = out.write();
         for line in [
             "websvc_llm_requests_total{feature=\"judge\",outcome=\"timeout\"} 1",
             "websvc_llm_retries_total{feature=\"judge\"} 2",

@@ -4,8 +4,6 @@ use std::fmt::{Display, Write};
 
 use websvc_stage::Distribution;
 
-use super::renamed::Rename;
-
 /// The type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MetricKind {
@@ -63,26 +61,14 @@ impl Metrics {
         self.family(name, MetricKind::Gauge, help).sample(&[], value);
     }
 
-    /// Writes all families, and the samples under the old names of `renames`.
-    pub(super) fn write(&self, renames: &[Rename]) -> String {
+    /// Writes all families.
+    pub(super) fn write(&self) -> String {
         let mut out = String::new();
-        for family in &self.0 {
-            let renames = || renames.iter().filter(|rename| rename.new == family.name);
-            let notes = renames().filter(|rename| !rename.renames_family()).map(Rename::note);
-            let help = std::iter::once(family.help.to_owned()).chain(notes).collect::<Vec<_>>().join(" ");
-            write_header(&mut out, family.name, family.kind, &help);
-            for sample in &family.samples {
-                write_sample(&mut out, family.name, sample.suffix, &sample.labels, &sample.value);
-            }
-            for rename in renames() {
-                if rename.renames_family() {
-                    write_header(&mut out, rename.old, family.kind, &rename.note());
-                }
-                for sample in &family.samples {
-                    if let Some(labels) = rename.old_labels(&sample.labels) {
-                        write_sample(&mut out, rename.old, sample.suffix, &labels, &sample.value);
-                    }
-                }
+        for Family { name, kind, help, samples } in &self.0 {
+            // Writing to a `String` cannot fail, here and below.
+            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {}\n", kind.name());
+            for sample in samples {
+                write_sample(&mut out, name, sample);
             }
         }
         out
@@ -151,12 +137,8 @@ impl Family {
     }
 }
 
-fn write_header(out: &mut String, name: &str, kind: MetricKind, help: &str) {
-    // Writing to a `String` cannot fail, here and below.
-    let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {}\n", kind.name());
-}
-
-fn write_sample(out: &mut String, name: &str, suffix: &str, labels: &[(&'static str, String)], value: &str) {
+fn write_sample(out: &mut String, name: &str, sample: &Sample) {
+    let Sample { suffix, labels, value } = sample;
     out.push_str(name);
     out.push_str(suffix);
     let mut separator = '{';
@@ -175,4 +157,26 @@ fn seconds(count: u64, decimals: u32) -> String {
     let width = decimals as usize;
     let text = format!("{}.{:0width$}", count / per_second, count % per_second);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn family_is_written_with_its_help_and_type() {
+        let mut metrics = Metrics::default();
+        metrics.gauge("websvc_requests_in_flight", "Requests.", 3);
+        let writes = metrics.family("websvc_page_cache_writes_total", MetricKind::Counter, "Writes.");
+        writes.sample(&[("outcome", "stored"), ("reason", "")], 2);
+        writes.sample(&[("outcome", "a\"b")], 1);
+        assert_eq!(
+            metrics.write(),
+            "# HELP websvc_requests_in_flight Requests.\n# TYPE websvc_requests_in_flight gauge\n\
+             websvc_requests_in_flight 3\n\
+             # HELP websvc_page_cache_writes_total Writes.\n# TYPE websvc_page_cache_writes_total counter\n\
+             websvc_page_cache_writes_total{outcome=\"stored\"} 2\n\
+             websvc_page_cache_writes_total{outcome=\"a\\\"b\"} 1\n",
+        );
+    }
 }

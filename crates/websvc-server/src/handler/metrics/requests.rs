@@ -5,7 +5,7 @@ use websvc_monitor::{CheckMetrics, MessageCounts, MessageMetrics};
 use websvc_runs::RunCounts;
 use websvc_session::PromptMetrics;
 use websvc_stage::{Distribution, Stage, TraceMetrics};
-use websvc_store::{MonitorMetrics, RunMetrics, WebhookStats};
+use websvc_store::{DatabaseMetrics, MonitorMetrics, PoolMetrics, RunMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
 
 use super::prometheus::{MetricKind, Metrics};
@@ -74,6 +74,36 @@ pub(super) fn credits(out: &mut Metrics, credits: CreditCounts, jobs: [(&str, u6
     }
     let help = "Requests that were rejected because the team had too few credits.";
     out.counter("websvc_credits_refused_total", help, rejected);
+}
+
+/// Adds the statements and connections of the database.
+pub(super) fn database(out: &mut Metrics, metrics: DatabaseMetrics) {
+    let DatabaseMetrics { statements, pools, busy, takeovers, unwritten_usage } = metrics;
+    // A file has no statements to a server, and a family without samples is none.
+    if !statements.is_empty() {
+        let help = "Durations of the statements to the database server, failed ones included.";
+        let family = out.family("websvc_database_statement_duration_seconds", MetricKind::Histogram, help);
+        for (class, durations) in &statements {
+            family.distribution(Some(("class", class)), durations);
+        }
+    }
+    let help = "Connections to the database.";
+    let family = out.family("websvc_database_connections", MetricKind::Gauge, help);
+    for (pool, PoolMetrics { used, idle, waits: _ }) in &pools {
+        family.sample(&[("pool", pool), ("state", "used")], *used);
+        family.sample(&[("pool", pool), ("state", "idle")], *idle);
+    }
+    let help = "Time for which work waited because all connections to the database were used.";
+    let family = out.family("websvc_database_connection_wait_seconds", MetricKind::Histogram, help);
+    for (pool, PoolMetrics { waits, .. }) in &pools {
+        family.distribution(Some(("pool", pool)), waits);
+    }
+    let help = "Statements that gave up waiting for a lock or a connection of the database.";
+    out.counter("websvc_database_busy_total", help, busy);
+    let help = "Lost replicas whose work this one made free for the others.";
+    out.counter("websvc_replica_takeovers_total", help, takeovers);
+    let help = "Rows of the usage log that are not in the database yet.";
+    out.gauge("websvc_usage_unwritten_rows", help, unwritten_usage);
 }
 
 /// Adds the compiled path patterns of crawls and maps.
