@@ -25,8 +25,7 @@ async fn blocklists_update_fetches_lists_and_show_prints_them() {
     let updated = run(one, &["blocklists", "update"]);
     assert!(updated.status.success(), "{updated:?}");
     assert_eq!(text(&updated.stdout), "http://lists.test/a.txt: 2 filters, 40 B\n");
-    // `lists` is the old name of the command.
-    let shown: Value = serde_json::from_slice(&run(one, &["lists", "show", "--json"]).stdout).unwrap();
+    let shown: Value = serde_json::from_slice(&run(one, &["blocklists", "show", "--json"]).stdout).unwrap();
     assert_eq!((&shown[0]["bytes"], &shown[0]["url"]), (&40.into(), &"http://lists.test/a.txt".into()));
 
     // A list that cannot be fetched is an error, but the other lists are updated.

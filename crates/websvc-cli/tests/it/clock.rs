@@ -41,7 +41,7 @@ impl FakeWall {
     }
 
     /// Sets the clock. The process may read the file at any moment.
-    fn set_ahead(&self, seconds: i64) {
+    pub(crate) fn set_ahead(&self, seconds: i64) {
         let draft = self.directory.path().join("draft");
         std::fs::write(&draft, format!("{seconds:+}\n")).unwrap();
         std::fs::rename(draft, self.file()).unwrap();

@@ -103,7 +103,7 @@ impl DashboardTest {
     /// Opens a path in a window of this width.
     async fn open_with_width(&self, width: u32, path: &str, steps: Vec<Step>) -> RenderedPage {
         let url = format!("{}{path}", self.service.address).parse().unwrap();
-        let request = RenderRequest::new(url, Instant::now() + Duration::from_secs(300));
+        let request = RenderRequest::new(url, Instant::now() + Duration::from_secs(600));
         let viewport = Some(Viewport { width, height: 900 });
         let rendered = self.browser.render(&RenderRequest { steps, viewport, ..request }).await.unwrap();
         assert!(rendered.warnings.is_empty(), "{:?}", rendered.warnings);

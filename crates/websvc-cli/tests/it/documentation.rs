@@ -286,6 +286,26 @@ fn every_deployment_file_is_documented() {
     assert_eq!(documented, files, "docs/deployment.md (left) and docs/deploy (right)");
 }
 
+#[test]
+fn alerts_and_the_dashboard_use_documented_metrics() {
+    let manual = page("observability.md");
+    let is_documented = |name: &str| {
+        let family = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
+        [Some(name), family]
+            .into_iter()
+            .flatten()
+            .any(|name| manual.contains(&format!("`{name}`")) || manual.contains(&format!("`{name}{{")))
+    };
+    for file in ["deploy/monitoring/alerts.yaml", "deploy/monitoring/grafana.json"] {
+        let text = page(file);
+        let names = text.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let names: BTreeSet<&str> = names.filter(|name| name.starts_with("websvc_")).collect();
+        assert!(names.len() > 8, "{file}: {names:?}");
+        let unknown: Vec<&&str> = names.iter().filter(|name| !is_documented(name)).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?}");
+    }
+}
+
 #[tokio::test]
 async fn error_page_has_the_documented_metadata_error() {
     let world = websvc_testkit::TestWeb::builder()

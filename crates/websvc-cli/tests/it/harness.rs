@@ -246,7 +246,7 @@ impl Service {
     }
 
     /// Sends a signal, unless the process has ended: another one may have its ID then.
-    fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         if let Some(process) = &self.process {
             let mut process = process.lock().unwrap();
             if process.try_wait().unwrap().is_none() {

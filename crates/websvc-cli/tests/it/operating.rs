@@ -200,33 +200,6 @@ async fn invalid_arguments_and_variables_have_suggestions() {
     assert_eq!(error.matches("its structure cannot be read").count(), 1, "{error}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn deprecated_configuration_keys_work_with_a_warning() {
-    let world = TestWeb::builder().start().await;
-    let site = Site::new(&world);
-    let warning =
-        "configuration key limits.queue is deprecated, use limits.queue_len (WEBSVC__LIMITS__QUEUE)";
-    let list = |variables: &[(&str, &str)]| {
-        let output = site.command(&["keys", "list"]).envs(variables.iter().copied()).output().unwrap();
-        (output.status.success(), stdout_and_stderr(&output).1)
-    };
-    let (is_success, stderr) = list(&[("WEBSVC__LIMITS__QUEUE", "5")]);
-    assert!(is_success && stderr.contains(warning), "{stderr}");
-    let (is_success, stderr) = list(&[("WEBSVC__LIMITS__QUEUE", "5"), ("WEBSVC__LIMITS__QUEUE_LEN", "6")]);
-    assert!(
-        !is_success && stderr.contains("limits.queue_len") && stderr.contains("limits.queue "),
-        "{stderr}"
-    );
-
-    let log = site.data_dir().join("log");
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service =
-        Service::start_logging(command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__LIMITS__QUEUE", "5"), &log);
-    assert!(service.stop().success());
-    let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.lines().any(|line| line.contains("WARN") && line.contains(warning)), "{text}");
-}
-
 #[tokio::test]
 async fn commands_print_changes_as_json() {
     let world = TestWeb::builder().start().await;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{FakeElasticsearch, Page, TestWeb, TestWebBuilder};
 
 use crate::batch::{start_at, wait_for_end};
+use crate::elastic;
 use crate::harness::{Service, Site};
 
 /// A URL that only one team may see.
@@ -21,13 +22,11 @@ fn page(title: &str, text: &str) -> Page {
     Page::html(format!("<html lang=en><title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>"))
 }
 
-async fn world() -> TestWeb {
+fn world() -> TestWebBuilder {
     TestWeb::builder()
         .page(SECRET, page("Quarterly xylophone", "The xylophone sales of the quarter."))
         .page(COMMON, page("Common marimba", "Public information about the marimba."))
         .page("http://files.test/", Page::html("<title>Files</title><main><p>Nothing to see.</p></main>"))
-        .start()
-        .await
 }
 
 /// A service with the teams `red` and `blue`, and their keys.
@@ -41,12 +40,21 @@ struct TeamPagesTest {
 
 impl TeamPagesTest {
     async fn new(policy: &str) -> Self {
-        let world = world().await;
+        Self::start(world().start().await, policy, Site::serve)
+    }
+
+    /// Starts a service with an Elasticsearch server as the only index.
+    async fn with_server(es: &FakeElasticsearch, policy: &str) -> Self {
+        let world = es.serve(world(), "http://es.test").start().await;
+        Self::start(world, policy, |site| elastic::serve(site, r#"["es"]"#))
+    }
+
+    fn start(world: TestWeb, policy: &str, serve: impl FnOnce(&Site) -> Service) -> Self {
         let site = Site::new(&world);
         site.succeed(&["teams", "set", "red", "--index", policy]);
         let key = |team: &str| site.succeed(&["keys", "create", "--team", team]).trim().to_owned();
         let (red, blue) = (key("red"), key("blue"));
-        let service = site.serve();
+        let service = serve(&site);
         Self { world, site, service, red, blue }
     }
 
@@ -293,7 +301,7 @@ async fn team_page_is_in_the_backup_and_deletable() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_index_setting_is_rejected_with_the_allowed_values() {
-    let site = Site::new(&world().await);
+    let site = Site::new(&world().start().await);
     let output = site.run(&["teams", "set", "red", "--index", "private"]);
     assert!(!output.status.success());
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -301,4 +309,39 @@ async fn unknown_index_setting_is_rejected_with_the_allowed_values() {
         assert!(stderr.contains(word), "{stderr}");
     }
     assert!(!site.succeed(&["teams", "list", "--json"]).contains("red"), "the team was created");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn team_page_on_a_server_is_found_by_its_team_only_and_deleted_with_it() {
+    let es = elastic::server();
+    let test = TeamPagesTest::with_server(&es, "team").await;
+    assert!(!test.scrape(&test.red, SECRET).await);
+    test.assert_secret_of_red().await;
+    assert_eq!((test.documents(&test.red).await, test.documents(&test.blue).await), (1, 0));
+    let indexes = es.team_indexes();
+    assert_eq!((indexes.len(), es.documents().len()), (1, 0), "{indexes:?}");
+
+    // Each team has a copy of its own, and finds one.
+    assert!(!test.scrape(&test.red, COMMON).await && !test.scrape(&test.blue, COMMON).await);
+    for key in [&test.red, &test.blue] {
+        test.search_until_found(key, "marimba", COMMON).await;
+        assert_eq!(test.search(key, "marimba").await, [COMMON]);
+    }
+    let document =
+        json!({"url": "http://files.test/uploaded", "title": "Glockenspiel", "body": "A glockenspiel."});
+    test.post(&test.red, "/v2/index/documents", json!({ "documents": [document] })).await;
+    test.search_until_found(&test.red, "glockenspiel", "http://files.test/uploaded").await;
+    assert_eq!(test.search(&test.blue, "glockenspiel").await, Vec::<String>::new());
+
+    let delete = ["index", "delete", "--url", COMMON];
+    let output = elastic::command(&test.site, &delete, r#"["es"]"#).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "es: 2 documents deleted\n0 documents deleted\n");
+    assert_eq!((test.documents(&test.red).await, test.documents(&test.blue).await), (2, 0));
+    test.site.succeed(&["teams", "delete", "red"]);
+    let deadline = Instant::now() + TIMEOUT;
+    while !es.team_indexes().is_empty() {
+        assert!(Instant::now() < deadline, "the index of the deleted team is on the server");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(es.violations(), Vec::<String>::new());
 }

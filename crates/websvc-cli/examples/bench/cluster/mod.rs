@@ -5,6 +5,7 @@ mod database;
 mod far;
 mod shares;
 mod store;
+mod work;
 
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub(crate) async fn run() {
     let mut report = Report::default();
     store::compare(&server, &mut report).await;
     far::measure(&server, &mut report).await;
+    work::measure_job(&server, &mut report).await;
+    work::measure_webhooks(&server, &mut report).await;
     let mut rates: Vec<Rates> = Vec::new();
     for count in 1..=MAX_REPLICAS {
         let measured = Replicas::start(&server, count).await.measure(&mut report).await;
@@ -63,7 +66,7 @@ struct Replicas {
     shares: Option<CpuShares>,
     processes: Vec<Process>,
     _directories: Vec<TempDir>,
-    _world: TestWeb,
+    world: TestWeb,
     schema: Schema,
     _forwarder: TcpForwarder,
 }
@@ -95,14 +98,7 @@ impl Replicas {
         }
         // Documents are searchable within two seconds, and merged a little later.
         tokio::time::sleep(Duration::from_secs(4)).await;
-        Self {
-            shares: None,
-            processes,
-            _directories: directories,
-            _world: world,
-            schema,
-            _forwarder: forwarder,
-        }
+        Self { shares: None, processes, _directories: directories, world, schema, _forwarder: forwarder }
     }
 
     async fn measure(self, report: &mut Report) -> Rates {
@@ -198,5 +194,5 @@ async fn world() -> TestWeb {
             world = world.page(&format!("http://crawl{crawl}.test/{number}"), Page::html(html));
         }
     }
-    world.start().await
+    work::add_pages(world).start().await
 }

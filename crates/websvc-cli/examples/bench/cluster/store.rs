@@ -4,17 +4,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use websvc_store::{
-    ApiVersion, CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobKind, JobLimits, JobUrl, NewJob,
-    PageKey, ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage, UsageItem, UsageRetention,
+    ApiVersion, CacheLimits, CachedPage, DatabaseUrl, HoldOutcome, JobEvent, JobKind, JobLimits, JobUrl,
+    NewHosts, NewJob, NewWebhook, PageKey, ReplicaRole, Store, TeamChange, UrlCompletion, UrlOutcome, Usage,
+    UsageItem, UsageRetention,
 };
 use websvc_testkit::TcpForwarder;
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use super::database::Schema;
+use super::work::{EVENTS_PER_WEBHOOK, WEBHOOKS, receiver};
 use crate::report::Report;
 
 const ROUNDS: usize = 300;
-const LEASE_TTL: Duration = Duration::from_secs(60);
 
 /// The median time of each operation.
 type Medians = Vec<(&'static str, Duration)>;
@@ -85,7 +86,7 @@ fn measure_jobs(store: &Store, team: &websvc_store::Team) -> Medians {
     store.create_job(&job("large", ROUNDS * 16), &limits, 0).unwrap();
     let number = store.job("tea", JobKind::Batch, "large", 0).unwrap().unwrap().number;
     let mut leases = Vec::new();
-    let leased = median(|_| leases.extend(store.lease_job_urls(number, 16, 0, LEASE_TTL).unwrap()));
+    let leased = median(|_| leases.extend(store.lease_job_urls(number, 16, NewHosts::Wanted).unwrap()));
     let mut leases = leases.into_iter();
     let completed = median(|_| {
         let HoldOutcome::Granted(hold) = store.hold(team, 1).unwrap() else { panic!("the budget suffices") };
@@ -136,7 +137,7 @@ pub(super) fn job_pages(url: &str, stores: usize) -> f64 {
 
 fn complete_pages(store: &Store, number: i64, pages: usize, limits: &JobLimits) {
     for _ in 0..pages / 16 {
-        for lease in store.lease_job_urls(number, 16, 0, LEASE_TTL).unwrap() {
+        for lease in store.lease_job_urls(number, 16, NewHosts::Wanted).unwrap() {
             assert!(store.begin_job_url(&lease).unwrap());
             let completion = UrlCompletion {
                 charge: Some((store.hold_unlimited("tea"), usage())),
@@ -144,6 +145,29 @@ fn complete_pages(store: &Store, number: i64, pages: usize, limits: &JobLimits) 
             };
             assert!(store.complete_job_urls(vec![completion.compress()], limits, 0)[0].is_ok());
         }
+    }
+}
+
+/// Stores the events of [`WEBHOOKS`] webhooks, all of which are due: of the pages of jobs that are done.
+pub(super) fn enqueue_webhooks(url: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = connect(url, directory.path());
+    // No other replica works on its jobs.
+    store.join_replicas(ReplicaRole::SingleJob).unwrap();
+    let limits = JobLimits { max_running: u64::MAX, max_stored: u64::MAX, ..JobLimits::default() };
+    for webhook in 0..WEBHOOKS {
+        let id = format!("job {webhook}");
+        let webhook = NewWebhook {
+            url: receiver(webhook),
+            host: format!("hook{webhook}.test"),
+            headers: "{}".to_owned(),
+            metadata: "{}".to_owned(),
+            events: vec![JobEvent::Page],
+        };
+        let job = NewJob { webhook: Some(webhook), ..job(&id, EVENTS_PER_WEBHOOK) };
+        store.create_job(&job, &limits, store.now_ms()).unwrap();
+        let number = store.job("tea", JobKind::Batch, &id, 0).unwrap().unwrap().number;
+        complete_pages(&store, number, EVENTS_PER_WEBHOOK, &limits);
     }
 }
 

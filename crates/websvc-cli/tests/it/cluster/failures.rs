@@ -278,7 +278,7 @@ async fn job_continues_elsewhere_at_once_when_its_replica_stops_and_the_index_se
 }
 
 /// Waits for the end of a job while some requests may still fail.
-async fn wait_for_end_despite_errors(service: &Service, path: &str) -> serde_json::Value {
+pub(super) async fn wait_for_end_despite_errors(service: &Service, path: &str) -> serde_json::Value {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
         let response = service.get(path).await;

@@ -8,10 +8,12 @@ mod balancer;
 mod clocks;
 mod extractions;
 mod failures;
+mod faults;
 mod limits;
 mod outbox;
 mod requests;
 mod sessions;
+mod spread;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -8,9 +8,43 @@ use websvc_testkit::{Page, TestWeb};
 
 use super::{Cluster, REPLICAS, Variables, start_job};
 use crate::elastic::{server, settings};
+use crate::harness::Service;
 use crate::outbox::{completed, indexed, url, wait_for_pages, wait_until};
 
 const PAGES: usize = 120;
+
+/// Returns the variables of replicas whose only index is on the server.
+fn with_index_server() -> Vec<Variables> {
+    let variables: Variables =
+        settings(r#"["es"]"#).into_iter().map(|(name, value)| (name, value.into())).collect();
+    vec![variables; REPLICAS]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_in_the_index_of_a_team_is_found_through_every_replica() {
+    let es = server();
+    let text = "<title>Oolong</title><main><h1>Oolong</h1><p>Oolong costs 9 euros.</p></main>";
+    let world = es.serve(TestWeb::builder(), "http://es.test").page(&url(0), Page::html(text)).start().await;
+    let Some(cluster) = Cluster::start_with(&world, with_index_server()).await else { return };
+    cluster.succeed(&["teams", "set", "red", "--index", "team"]);
+    let key = cluster.succeed(&["keys", "create", "--team", "red"]).trim().to_owned();
+    let headers = [("authorization", &*format!("Bearer {key}")), ("content-type", "application/json")];
+    let send = async |service: &Service, path: &str, body: serde_json::Value| {
+        let response = service.send(http::Method::POST, path, &headers, body.to_string()).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        response.body
+    };
+    send(cluster.replica(0), "/v2/scrape", json!({ "url": url(0) })).await;
+    for number in 0..REPLICAS {
+        wait_until("the page is found", async || {
+            let found = send(cluster.replica(number), "/v2/search", json!({"query": "oolong"})).await;
+            found["data"]["web"][0]["url"] == url(0)
+        })
+        .await;
+        let found = cluster.replica(number).search(json!({"query": "oolong"})).await;
+        assert_eq!(found.body["data"]["web"], json!([]), "another team: {}", found.body);
+    }
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_a_killed_replica_are_indexed() {
@@ -22,9 +56,7 @@ async fn pages_of_a_killed_replica_are_indexed() {
         world = world.page(&url(number), Page::html(text).delay(Duration::from_millis(30)));
     }
     let world = world.start().await;
-    let variables: Variables =
-        settings(r#"["es"]"#).into_iter().map(|(name, value)| (name, value.into())).collect();
-    let Some(mut cluster) = Cluster::start_with(&world, vec![variables; REPLICAS]).await else { return };
+    let Some(mut cluster) = Cluster::start_with(&world, with_index_server()).await else { return };
     let urls: Vec<String> = (0..PAGES).map(url).collect();
     let body = json!({"urls": urls, "formats": ["markdown"], "ignoreRobotsTxt": true});
     let path = start_job(cluster.replica(0), "/v2/batch/scrape", body).await;

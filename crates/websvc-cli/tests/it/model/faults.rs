@@ -1,9 +1,11 @@
 //! Failures of the endpoint in many kinds, for each feature that uses a model: they never fail a scrape, they cost nothing, and
 //! a warning names them. The content of a request names its fault, so that one service has all of them at the same time.
 
+mod browser;
 mod kinds;
 mod runs;
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,6 +30,9 @@ const BOILERPLATE: &str = "Share this page with your friends.";
 const EMAIL: &str = "anna@tea.test";
 const NAME: &str = "Qwlxi Vrtzk";
 
+/// A page without a fault.
+const PLAIN: &str = "http://plain.test/";
+
 /// A service whose model fails as its requests say.
 struct FaultTest {
     service: Service,
@@ -39,8 +44,13 @@ struct FaultTest {
 
 impl FaultTest {
     async fn new(base: &str) -> Arc<Self> {
+        Self::with_settings(base, |_| ()).await
+    }
+
+    /// Starts the service with further settings.
+    async fn with_settings(base: &str, set: impl FnOnce(&mut Command)) -> Arc<Self> {
         let is_changed = Arc::new(AtomicBool::new(false));
-        let mut web = TestWeb::builder();
+        let mut web = TestWeb::builder().page(PLAIN, Page::html("<title>Tea</title><h1>Tea</h1>"));
         for fault in FAULTS {
             let is_changed = Arc::clone(&is_changed);
             web = web.page_with(&fault.url(), move |_| fault.page(is_changed.load(Ordering::Relaxed)));
@@ -57,6 +67,7 @@ impl FaultTest {
             .env("WEBSVC__LIMITS__TOTAL_CONCURRENCY", "1000")
             .env("WEBSVC__AGENT__CONCURRENCY", "100")
             .env("WEBSVC__AGENT__CONCURRENCY_PER_TEAM", "100");
+        set(&mut command);
         let service = Service::start(&mut command);
         Arc::new(Self { service, is_changed, _world: world, _site: site })
     }
@@ -136,9 +147,13 @@ fn answer(text: &str) -> String {
         () if wants("meaningfulChanges") => json!({
             "reason": "Judged.", "meaningful": false, "confidence": "high", "meaningfulChanges": [],
         }),
+        () if wants("note") => {
+            json!({ "note": "", "action": "done", "ref": "", "text": "It costs 12 euros." })
+        }
         () if wants("action") => {
             json!({ "why": "It is read.", "action": "done", "ref": "", "text": "" })
         }
+        () if wants("targetAudience") => brand(),
         () if wants("includePaths") => json!({ "includePaths": ["blog/.*"] }),
         () if wants("tea") => {
             json!({ "tea": "sencha", "euros": if text.contains("costs 13") { 13 } else { 12 } })
@@ -146,6 +161,16 @@ fn answer(text: &str) -> String {
         () => return "A tin of sencha costs 12 euros.".to_owned(),
     };
     answer.to_string()
+}
+
+/// Returns an answer about the brand of a page, which names no candidates.
+fn brand() -> Value {
+    let sure = json!({ "buttons": 0.5, "colors": 0.5, "overall": 0.5 });
+    json!({
+        "primaryButton": null, "secondaryButton": null, "logo": null, "primaryColor": null, "secondaryColor": null,
+        "accentColor": null, "tone": "modern", "energy": "low", "targetAudience": "People who drink tea",
+        "framework": "unknown", "componentLibrary": null, "confidence": sure,
+    })
 }
 
 /// A feature of a scrape.

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(100);
 
 impl FaultTest {
     /// Sends a request that must succeed, and returns its body.
-    async fn request(&self, path: &str, body: &Value) -> Result<Value, String> {
+    pub(super) async fn request(&self, path: &str, body: &Value) -> Result<Value, String> {
         let response = self.service.post(path, body.to_string()).await;
         let is_ok = response.status == StatusCode::OK;
         if is_ok { Ok(response.body) } else { Err(format!("{path}: {} {}", response.status, response.body)) }
@@ -116,7 +116,7 @@ fn check_judgment(fault: &Fault, found: &Value) -> Result<(), String> {
 }
 
 /// Checks an end of a request for JSON.
-fn check(fault: &Fault, is_answer: bool, is_failure: bool, found: &Value) -> Result<(), String> {
+pub(super) fn check(fault: &Fault, is_answer: bool, is_failure: bool, found: &Value) -> Result<(), String> {
     let is_expected = match fault.json {
         Expected::Answer => is_answer,
         Expected::Failure(_) => is_failure,
