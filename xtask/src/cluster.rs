@@ -3,12 +3,13 @@
 //! The tests start three replicas, a load balancer and an S3-compatible server (s3s-fs) on loopback: see
 //! `crates/websvc-cli/tests/it/cluster/`.
 
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, fs};
 
 use crate::postgres::{self, PostgresServer, Standby};
-use crate::{Result, bench, cargo, root};
+use crate::{Result, bench, cargo, faketime, root};
 
 /// Environment variable with a program that stops the primary and promotes its standby.
 const FAILOVER_VARIABLE: &str = "WEBSVC_TEST_FAILOVER";
@@ -16,9 +17,13 @@ const FAILOVER_VARIABLE: &str = "WEBSVC_TEST_FAILOVER";
 /// The tests of the store that need a standby.
 pub(crate) const FAILOVER_TESTS: &str = "failover::";
 
-/// Runs the tests on a server, the failover to a standby, and the measurements.
+/// The number of random faults.
+const FAULTS: u64 = 20;
+
+/// Runs the tests on a server, random faults, the failover to a standby, and the measurements.
 pub(crate) fn run() -> Result {
     run_tests()?;
+    run_faults()?;
     run_failover(tests_of("websvc-store", FAILOVER_TESTS))?;
     run_bench()
 }
@@ -35,6 +40,21 @@ pub(crate) fn run_tests() -> Result {
         run_command(tests.env(variable, server.url()))?;
     }
     Ok(())
+}
+
+/// Causes random faults of replicas, clocks, network and index server while jobs run, and prints what happened. A run
+/// with other faults has another seed, which `WEBSVC_TEST_SEED` repeats.
+pub(crate) fn run_faults() -> Result {
+    let server = PostgresServer::start()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let seed = env::var("WEBSVC_TEST_SEED").unwrap_or_else(|_| now.to_string());
+    let mut tests = tests_of("websvc-cli", "cluster::faults::");
+    tests.arg("--nocapture").env(postgres::REPLICAS_VARIABLE, server.url());
+    tests.env("WEBSVC_TEST_FAULTS", FAULTS.to_string()).env("WEBSVC_TEST_SEED", seed);
+    if env::var_os(faketime::VARIABLE).is_none() {
+        tests.env(faketime::VARIABLE, faketime::prepare()?);
+    }
+    run_command(&mut tests)
 }
 
 /// Promotes a standby while a store is open. `tests` runs the tests [`FAILOVER_TESTS`] of the store.

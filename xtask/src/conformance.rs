@@ -102,8 +102,7 @@ impl<'a> Options<'a> {
 /// Runs the selected checks in both authentication modes and prints the report.
 pub(crate) fn run(options: &Options<'_>) -> Result {
     let started = Instant::now();
-    let mut clients = client::prepare();
-    clients.retain(|client| options.selects(client.name()));
+    let clients = client::prepare(|name| options.selects(name));
     let tools = options.selects(openapi::NAME).then(openapi::prepare);
     let runs_browser_tests = options.selects(chromiums::NAME);
     let needs_service = !clients.is_empty() || tools.is_some();

@@ -65,7 +65,7 @@ const USAGE: &str = "usage: cargo xtask TASK
                 (--llm URL --model NAME: an OpenAI-compatible endpoint; --rounds N;
                 WEBSVC_LLM_KEY: its key)
   cluster      test and measure replicas on a PostgreSQL server
-               (tests, failover, bench: only this part)
+               (tests, faults, failover, bench: only this part)
   bloat        build the release program and print its code size by crate and function
                (--crates: only check the number of crates against the budget)
   layers       check the dependencies between crates
@@ -103,6 +103,7 @@ fn run(arguments: &[&str]) -> Result {
         ["eval", "pii", options @ ..] => eval::run_pii(options),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),
+        ["cluster", "faults"] => cluster::run_faults(),
         ["cluster", "failover"] => {
             cluster::run_failover(cluster::tests_of("websvc-store", cluster::FAILOVER_TESTS))
         }

@@ -67,15 +67,32 @@ const CHECKS: &[Step] = &[
     cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     xtask("schema", &["schema", "--check"]),
     // Built before the tests run: the watchdog treats a long time without output as a hang.
-    cargo("build", &["test", "--workspace", "--no-run"]),
+    cargo("build", &["test", "--workspace", "--tests", "--no-run"]),
+    // Those that tests run.
+    cargo(
+        "examples",
+        &[
+            "build",
+            "--workspace",
+            "--example",
+            "client_in_service",
+            "--example",
+            "embed_server",
+            "--example",
+            "share_schemas",
+        ],
+    ),
     Step {
         variables: &[("RUSTDOCFLAGS", "-D warnings")],
         ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
     },
 ];
 
-/// Unit, integration and documentation tests of all crates. One failure does not stop the run.
-const TESTS: Step = cargo("tests", &["test", "--workspace", "--no-fail-fast"]);
+/// Unit and integration tests of all crates. One failure does not stop the run. Most examples are only checked, by clippy.
+const TESTS: Step = cargo("tests", &["test", "--workspace", "--tests", "--no-fail-fast"]);
+
+/// Documentation tests. Libraries without any say so in their manifest, which `cargo xtask tidy` checks.
+const DOCTESTS: Step = cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);
 
 pub(crate) fn run() -> Result {
     let started = Instant::now();
@@ -84,10 +101,14 @@ pub(crate) fn run() -> Result {
     if let Some(shortage) = &shortage {
         println!("warning: {shortage}");
     }
+    // Most of the time, these wait for the network, and the checks for the processors.
+    let installing = thread::spawn(Installed::install);
     for step in CHECKS {
         times.push((step.name, step.run()?));
     }
-    let mut dependencies = TestDependencies::prepare(&mut times);
+    let installed = installing.join().map_err(|_| "the installation of test dependencies panicked")?;
+    times.extend(&installed.times);
+    let mut dependencies = installed.start_servers();
     dependencies.warnings.extend(shortage);
     for (name, elapsed) in &times {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
@@ -112,10 +133,13 @@ pub(crate) fn run() -> Result {
     Ok(())
 }
 
-/// Runs the tests of the workspace, then those of the store on a database server. Returns the totals and the elapsed
-/// time.
+/// Runs the tests of the workspace, those of its documentation, and then those of the store on a database server. Returns
+/// the totals and the elapsed time.
 fn run_all_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
     let (mut summary, mut elapsed) = run_tests(dependencies, TESTS.command()?, &TESTS.command_line())?;
+    let (of_docs, elapsed_of_docs) = run_tests(dependencies, DOCTESTS.command()?, &DOCTESTS.command_line())?;
+    summary.add(&of_docs);
+    elapsed += elapsed_of_docs;
     if let Some(server) = &dependencies.postgres {
         let program = test_program("websvc-store")?;
         let mut tests = Command::new(&program);
@@ -170,59 +194,80 @@ impl Step {
     }
 }
 
+/// Environment variables, each with the path of what it names.
+type Variables = Vec<(&'static str, PathBuf)>;
+
 /// External dependencies of the tests.
 struct TestDependencies {
-    /// Environment variables with the paths of the dependencies that are available.
-    variables: Vec<(&'static str, PathBuf)>,
+    /// The dependencies that are available.
+    variables: Variables,
     /// A message for each dependency that is not available.
     warnings: Vec<String>,
     postgres: Option<PostgresServer>,
 }
 
-impl TestDependencies {
+/// The dependencies that are files.
+#[derive(Default)]
+struct Installed {
+    variables: Variables,
+    warnings: Vec<String>,
+    times: Vec<(&'static str, Duration)>,
+}
+
+/// Installs a dependency, if it is missing, and returns its path.
+type Install = fn() -> Result<PathBuf>;
+
+/// The name, the variable and the installation of each dependency that is a file.
+const INSTALLATIONS: &[(&str, &str, Install)] = &[
+    ("python", python::VARIABLE, python::prepare),
+    ("corpus", corpus::VARIABLE, corpus::prepare),
+    ("chromium", chromium::VARIABLE, chromium::prepare),
+    ("apps", apps::VARIABLE, apps::prepare),
+    ("axe", axe::VARIABLE, axe::prepare),
+    ("playwright", playwright::VARIABLE, playwright::prepare),
+    ("puppeteer", playwright::PUPPETEER_VARIABLE, playwright::prepare_puppeteer),
+    ("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap),
+    ("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright),
+    ("faketime", faketime::VARIABLE, faketime::prepare),
+    ("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp),
+    ("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg),
+    ("document loaders", python::LOADERS_VARIABLE, python::prepare_loaders),
+    ("pages", extraction::VARIABLE, extraction::prepare),
+];
+
+impl Installed {
     /// Installs missing dependencies. Tests that need one that cannot be installed skip themselves; the others still
     /// run.
-    fn prepare(times: &mut Vec<(&'static str, Duration)>) -> Self {
-        let mut variables = Vec::new();
-        let mut warnings = Vec::new();
-        let mut provide = |name, variable, prepare: fn() -> Result<PathBuf>| {
+    fn install() -> Self {
+        let mut installed = Self::default();
+        for (name, variable, install) in INSTALLATIONS {
             println!("==> {name}: preparing");
             let started = Instant::now();
-            match prepare() {
-                Ok(path) => variables.push((variable, path)),
+            match install() {
+                Ok(path) => installed.variables.push((variable, path)),
                 Err(error) => {
                     println!("warning: {name} is not available: {error}");
-                    warnings
+                    installed
+                        .warnings
                         .push(format!("{name} was not available, tests that need it were skipped: {error}"));
                 }
             }
-            times.push((name, started.elapsed()));
-        };
-        provide("python", python::VARIABLE, python::prepare);
-        provide("corpus", corpus::VARIABLE, corpus::prepare);
-        provide("chromium", chromium::VARIABLE, chromium::prepare);
-        provide("apps", apps::VARIABLE, apps::prepare);
-        provide("axe", axe::VARIABLE, axe::prepare);
-        provide("playwright", playwright::VARIABLE, playwright::prepare);
-        provide("puppeteer", playwright::PUPPETEER_VARIABLE, playwright::prepare_puppeteer);
-        provide("bubblewrap", interpreters::BUBBLEWRAP_VARIABLE, interpreters::prepare_bubblewrap);
-        provide("python playwright", interpreters::PYTHON_VARIABLE, python::prepare_playwright);
-        provide("faketime", faketime::VARIABLE, faketime::prepare);
-        provide("yt-dlp", media::YT_DLP_VARIABLE, media::prepare_yt_dlp);
-        provide("ffmpeg", media::FFMPEG_VARIABLE, media::prepare_ffmpeg);
-        provide("document loaders", python::LOADERS_VARIABLE, python::prepare_loaders);
-        provide("pages", extraction::VARIABLE, extraction::prepare);
-        println!("==> postgres: preparing");
-        let started = Instant::now();
+            installed.times.push((name, started.elapsed()));
+        }
+        installed
+    }
+
+    /// Starts the servers that tests need.
+    fn start_servers(self) -> TestDependencies {
+        let Self { mut variables, mut warnings, times: _ } = self;
         let postgres = PostgresServer::start().map_err(|error| {
             println!("warning: a PostgreSQL server is not available: {error}");
             warnings.push(format!("the tests on PostgreSQL were skipped: {error}"));
         });
-        times.push(("postgres", started.elapsed()));
         if let Ok(server) = &postgres {
             variables.push((postgres::REPLICAS_VARIABLE, server.url().into()));
         }
-        Self { variables, warnings, postgres: postgres.ok() }
+        TestDependencies { variables, warnings, postgres: postgres.ok() }
     }
 }
 
@@ -235,7 +280,7 @@ fn test_threads() -> String {
 /// Returns the program with the integration tests of a package, as the gate has built it.
 fn test_program(package: &str) -> Result<PathBuf> {
     let package_id = format!("/{package}#");
-    let arguments = ["test", "--workspace", "--no-run", "--message-format", "json"];
+    let arguments = ["test", "--workspace", "--tests", "--no-run", "--message-format", "json"];
     let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
     for line in output.stdout.split(|&byte| byte == b'\n') {
         let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: rules for files that neither the compiler nor clippy knows.
 
+mod doctests;
 mod links;
 mod log_lines;
 mod rust_text;
@@ -48,7 +49,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
     let output = run_command(Command::new("git").args(list).current_dir(root))?;
     let names = String::from_utf8(output.stdout)?;
-    let mut violations = Vec::new();
+    let (mut violations, mut doctests) = (Vec::new(), doctests::Doctests::default());
     for name in names.split_terminator('\0') {
         // Deleted files are listed until the next commit.
         let Ok(metadata) = fs::symlink_metadata(root.join(name)) else { continue };
@@ -61,11 +62,13 @@ fn check(root: &Path) -> Result<Vec<String>> {
             check_text(name, &text, &mut violations);
             links::check(root, name, &text, &mut violations);
             log_lines::check(name, &text, &mut violations);
+            doctests.read(name, &text);
             if !name.split('/').any(|part| part == FIXTURES) {
                 words::check(name, &text, &mut violations);
             }
         }
     }
+    doctests.check(&mut violations);
     Ok(violations)
 }
 

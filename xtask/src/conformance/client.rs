@@ -28,27 +28,42 @@ pub(super) struct Client {
     command: Result<Vec<OsString>, String>,
 }
 
-/// Returns the clients. Installs those that are missing.
-pub(super) fn prepare() -> Vec<Client> {
+const PYTHON_SDK: &str = "Python SDK";
+const RUST_SDK: &str = "Rust SDK";
+
+/// The clients with a script for Node.
+const NODE_SCRIPTS: [(&str, &str); 5] = [
+    ("JavaScript SDK", "js_sdk.mjs"),
+    ("command line", "cli.mjs"),
+    ("MCP server", "mcp.mjs"),
+    ("MCP client", "mcp_sdk.mjs"),
+    ("other programs", "others.mjs"),
+];
+
+/// Returns the clients whose names `selects` selects. Installs those that are missing.
+pub(super) fn prepare(selects: impl Fn(&str) -> bool) -> Vec<Client> {
     let scripts = folder().join("clients");
-    let python = python::prepare()
-        .map(|python| vec![python.into_os_string(), scripts.join("python_sdk.py").into_os_string()]);
-    let rust = build_rust_sdk().map(|program| vec![program.into_os_string()]);
-    let packages = install_packages(&scripts).map_err(|error| error.to_string());
-    let node = |name, script| {
-        let command =
-            packages.clone().map(|folder| vec!["node".into(), folder.join(script).into_os_string()]);
-        Client { name, command }
-    };
-    vec![
-        Client { name: "Python SDK", command: python.map_err(|error| error.to_string()) },
-        node("JavaScript SDK", "js_sdk.mjs"),
-        Client { name: "Rust SDK", command: rust.map_err(|error| error.to_string()) },
-        node("command line", "cli.mjs"),
-        node("MCP server", "mcp.mjs"),
-        node("MCP client", "mcp_sdk.mjs"),
-        node("other programs", "others.mjs"),
-    ]
+    let mut clients = Vec::new();
+    if selects(PYTHON_SDK) {
+        let command = python::prepare()
+            .map(|python| vec![python.into_os_string(), scripts.join("python_sdk.py").into_os_string()])
+            .map_err(|error| error.to_string());
+        clients.push(Client { name: PYTHON_SDK, command });
+    }
+    if selects(RUST_SDK) {
+        let command = build_rust_sdk().map(|program| vec![program.into_os_string()]);
+        clients.push(Client { name: RUST_SDK, command: command.map_err(|error| error.to_string()) });
+    }
+    let of_node: Vec<_> = NODE_SCRIPTS.into_iter().filter(|(name, _)| selects(name)).collect();
+    if !of_node.is_empty() {
+        let packages = install_packages(&scripts).map_err(|error| error.to_string());
+        clients.extend(of_node.into_iter().map(|(name, script)| {
+            let command =
+                packages.clone().map(|folder| vec!["node".into(), folder.join(script).into_os_string()]);
+            Client { name, command }
+        }));
+    }
+    clients
 }
 
 /// Builds the checks of the Rust SDK in the cache folder. Returns the path of the program.
@@ -77,10 +92,6 @@ fn install_packages(scripts: &Path) -> Result<PathBuf, Box<dyn Error>> {
 }
 
 impl Client {
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// Runs the checks of the client against a service.
     pub(super) fn run(&self, service: &Service, site: &Site, scratch: &Path, report: &mut Report) {
         let words = match &self.command {

@@ -29,11 +29,10 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-diff", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     // It opens connections to database servers through the transport.
-    layer("websvc-store", &["websvc-transport"]),
+    layer("websvc-store", &["websvc-stage", "websvc-transport"]),
     layer("websvc-blocklist", &["websvc-address"]),
-    layer("websvc-webhook", &["websvc-transport"]),
     layer("websvc-notify", &["websvc-transport", "websvc-types"]),
-    layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
+    layer("websvc-audit", &["websvc-transport", "websvc-types", "websvc-notify"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     // Its connection to the browser is a trait, which the sessions implement.
@@ -89,9 +88,11 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-model",
         ],
     ),
+    layer("websvc-tasks", &["websvc-types", "websvc-transport", "websvc-stage", "websvc-store"]),
     layer(
         "websvc-jobs",
         &[
+            "websvc-tasks",
             "websvc-types",
             "websvc-address",
             "websvc-validate",
@@ -101,12 +102,13 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-artifacts",
             "websvc-engine",
             "websvc-transport",
-            "websvc-webhook",
+            "websvc-notify",
         ],
     ),
     layer(
         "websvc-monitor",
         &[
+            "websvc-tasks",
             "websvc-types",
             "websvc-schedule",
             "websvc-diff",
@@ -120,7 +122,6 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-model",
             "websvc-engine",
             "websvc-jobs",
-            "websvc-webhook",
             "websvc-notify",
         ],
     ),
@@ -145,6 +146,7 @@ pub(super) const LAYERS: &[Layer] = &[
     layer(
         "websvc-runs",
         &[
+            "websvc-tasks",
             "websvc-types",
             "websvc-address",
             "websvc-validate",
@@ -158,7 +160,6 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-browser",
             "websvc-scrape",
             "websvc-threat",
-            "websvc-webhook",
             "websvc-engine",
             "websvc-jobs",
             "websvc-session",
@@ -172,6 +173,7 @@ pub(super) const LAYERS: &[Layer] = &[
 ];
 
 const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-tasks",
     "websvc-runs",
     "websvc-branding",
     "websvc-sandbox",
@@ -206,13 +208,13 @@ const JOBS_AND_BELOW: &[&str] = &[
 ];
 
 const EVERYTHING: [&str; 34] = [
+    "websvc-tasks",
     "websvc-branding",
     "websvc-sandbox",
     "websvc-media",
     "websvc-session",
     "websvc-notify",
     "websvc-diff",
-    "websvc-webhook",
     "websvc-model",
     "websvc-monitor",
     "websvc-jobs",

@@ -22,8 +22,7 @@ const RETIRED: &[Retired] = &[
     retired("anybody", ACTOR),
     retired("nobody", ACTOR),
     retired("those who", ACTOR),
-    // The name of an index in existing databases.
-    Retired { allowed_in: &["crates/websvc-store/src/job/"], ..retired("amiss", "\"error\"") },
+    retired("amiss", "\"error\""),
     retired("anew", "\"again\""),
     retired("at one time", "\"concurrently\" or \"at a time\""),
     retired("be had", "\"available\" or \"fetched\""),
@@ -32,18 +31,12 @@ const RETIRED: &[Retired] = &[
     retired("ceiling", "\"maximum\""),
     retired("desk", "\"admission\" or \"queue\""),
     retired("detour", "\"tunnel\""),
-    // Operators of PDF draw; cached pages have the old word in a header and in their key.
-    Retired {
-        allowed_in: &["crates/websvc-documents/", "crates/websvc-scrape/src/"],
-        ..retired("drawn", "\"rendered\"")
-    },
+    // Operators of PDF draw.
+    Retired { allowed_in: &["crates/websvc-documents/"], ..retired("drawn", "\"rendered\"") },
     retired("errand", "\"fetch\""),
     retired("farewell", "\"close reason\""),
     retired("habit", "\"policy\""),
-    Retired {
-        allowed_in: &["crates/websvc-server/src/handler/metrics/renamed.rs", "docs/observability.md"],
-        ..retired("in work", "\"in flight\"")
-    },
+    retired("in work", "\"in flight\""),
     retired("landed", "\"fetched\""),
     retired("lend", "\"lease\""),
     retired("lent", "\"leased\""),
