@@ -5,21 +5,24 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
 use crate::postgres::{self, PostgresServer};
-use crate::summary::Summary;
-use crate::watch::Watchdog;
 use crate::{
     Result, apps, axe, cargo as cargo_command, chromium, cluster, corpus, disk, faketime, interpreters,
     media, playwright, python, root,
 };
+
+mod pool;
+mod programs;
+
+use pool::{Entry, Outcome};
+use programs::TestProgram;
 
 /// Environment variable with a file to which a test that skips itself appends a line, `name: reason`.
 ///
@@ -88,11 +91,11 @@ const CHECKS: &[Step] = &[
     },
 ];
 
-/// Unit and integration tests of all crates. One failure does not stop the run. Most examples are only checked, by clippy.
-const TESTS: Step = cargo("tests", &["test", "--workspace", "--tests", "--no-fail-fast"]);
-
 /// Documentation tests. Libraries without any say so in their manifest, which `cargo xtask tidy` checks.
 const DOCTESTS: Step = cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);
+
+/// The programs that take longest, in this order. The others follow.
+const LONGEST: &[&str] = &["websvc-cli --test it", "websvc-browser --test it", "websvc-engine --test it"];
 
 pub(crate) fn run() -> Result {
     let started = Instant::now();
@@ -113,17 +116,17 @@ pub(crate) fn run() -> Result {
     for (name, elapsed) in &times {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
-    let outcome = run_all_tests(&dependencies);
+    let outcome = run_tests(&dependencies);
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
         println!("warning: {warning}");
     }
     // Stops the database server now: an exit would leave it running.
     drop(dependencies);
-    let (summary, test_time) = outcome?;
+    let (Outcome { summary, failed }, test_time) = outcome?;
     let (total, tests) = (started.elapsed().as_secs_f64(), test_time.as_secs_f64());
     if summary.failed > 0 {
-        println!("gate FAILED at tests after {total:.1} s; repeat with: {}", TESTS.command_line());
+        println!("gate FAILED at tests after {total:.1} s; repeat with: {}", failed.join("; "));
         println!("{summary}");
         // Exits here instead of returning an error, because the totals must be the last line.
         std::process::exit(1);
@@ -133,28 +136,43 @@ pub(crate) fn run() -> Result {
     Ok(())
 }
 
-/// Runs the tests of the workspace, those of its documentation, and then those of the store on a database server. Returns
-/// the totals and the elapsed time.
-fn run_all_tests(dependencies: &TestDependencies) -> Result<(Summary, Duration)> {
-    let (mut summary, mut elapsed) = run_tests(dependencies, TESTS.command()?, &TESTS.command_line())?;
-    let (of_docs, elapsed_of_docs) = run_tests(dependencies, DOCTESTS.command()?, &DOCTESTS.command_line())?;
-    summary.add(&of_docs);
-    elapsed += elapsed_of_docs;
-    if let Some(server) = &dependencies.postgres {
-        let program = test_program("websvc-store")?;
-        let mut tests = Command::new(&program);
-        tests.env(postgres::STORE_VARIABLE, server.url()).current_dir(root().join("crates/websvc-store"));
-        let line = format!("{}=URL cargo test -p websvc-store --test it", postgres::STORE_VARIABLE);
-        let (on_server, elapsed_on_server) = run_tests(dependencies, tests, &line)?;
-        summary.add(&on_server);
-        elapsed += elapsed_on_server;
+/// Runs the tests of the workspace, those of its documentation, and those of the store on a database server. Returns the
+/// outcome and the elapsed time. One failure does not stop the run.
+fn run_tests(dependencies: &TestDependencies) -> Result<(Outcome, Duration)> {
+    let started = Instant::now();
+    let skip_log = root().join("target/skipped-tests.txt");
+    fs::create_dir_all(root().join("target"))?;
+    fs::write(&skip_log, "")?;
+    let programs = programs::of_workspace()?;
+    let mut entries = dependencies.entries(&programs)?;
+    for Entry { command, .. } in &mut entries {
+        command
+            .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
+            .env(SKIP_LOG_VARIABLE, &skip_log)
+            .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
+            .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"));
+    }
+    let mut outcome = pool::run(entries)?;
+    if outcome.summary.passed == 0 && outcome.summary.failed == 0 {
+        return Err("gate FAILED: no tests were run".into());
+    }
+    for skipped in fs::read_to_string(&skip_log)?.lines() {
+        println!("skipped {skipped}");
+        outcome.summary.count_as_skipped();
+    }
+    if dependencies.postgres.is_some() {
         println!("==> failover to a standby");
-        // The same program, because a build of this package alone has other features of its dependencies.
-        let mut tests = Command::new(program);
+        let mut tests = of_store(&programs)?.command();
         tests.arg(cluster::FAILOVER_TESTS);
         cluster::run_failover(tests)?;
     }
-    Ok((summary, elapsed))
+    Ok((outcome, started.elapsed()))
+}
+
+/// Returns the program with the integration tests of the store.
+fn of_store(programs: &[TestProgram]) -> Result<&TestProgram> {
+    let store = programs.iter().find(|program| program.name() == "websvc-store --test it");
+    store.ok_or_else(|| "cargo built no test program of websvc-store".into())
 }
 
 impl Step {
@@ -271,71 +289,33 @@ impl Installed {
     }
 }
 
+impl TestDependencies {
+    /// Returns the programs to run, those that take longest first.
+    fn entries(&self, programs: &[TestProgram]) -> Result<Vec<Entry>> {
+        let rank = |program: &TestProgram| {
+            let name = program.name();
+            LONGEST.iter().position(|longest| *longest == name).unwrap_or(LONGEST.len())
+        };
+        let mut ordered: Vec<_> = programs.iter().collect();
+        ordered.sort_by_key(|program| rank(program));
+        let of_program = |program: &TestProgram| Entry {
+            line: format!("cargo test -p {}", program.name()),
+            command: program.command(),
+        };
+        let mut entries: Vec<_> = ordered.into_iter().map(of_program).collect();
+        if let Some(server) = &self.postgres {
+            let mut of_store = of_program(of_store(programs)?);
+            of_store.command.env(postgres::STORE_VARIABLE, server.url());
+            of_store.line = format!("{}=URL {}", postgres::STORE_VARIABLE, of_store.line);
+            entries.insert(1, of_store);
+        }
+        entries.push(Entry { line: DOCTESTS.command_line(), command: DOCTESTS.command()? });
+        Ok(entries)
+    }
+}
+
 /// Returns the number of concurrent tests in decimal.
 fn test_threads() -> String {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
-}
-
-/// Returns the program with the integration tests of a package, as the gate has built it.
-fn test_program(package: &str) -> Result<PathBuf> {
-    let package_id = format!("/{package}#");
-    let arguments = ["test", "--workspace", "--tests", "--no-run", "--message-format", "json"];
-    let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
-    for line in output.stdout.split(|&byte| byte == b'\n') {
-        let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
-        let is_of_package = message["package_id"].as_str().is_some_and(|id| id.contains(&package_id));
-        if is_of_package
-            && message["target"]["name"] == "it"
-            && let Some(program) = message["executable"].as_str()
-        {
-            return Ok(program.into());
-        }
-    }
-    Err(format!("cargo built no test program of {package}").into())
-}
-
-/// Runs tests, passes their output on, and returns the totals and the elapsed time. `line` repeats them.
-fn run_tests(dependencies: &TestDependencies, mut tests: Command, line: &str) -> Result<(Summary, Duration)> {
-    println!("==> {}: {line}", TESTS.name);
-    let started = Instant::now();
-    let skip_log = root().join("target/skipped-tests.txt");
-    fs::create_dir_all(root().join("target"))?;
-    fs::write(&skip_log, "")?;
-    let mut child = tests
-        .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
-        .env(SKIP_LOG_VARIABLE, &skip_log)
-        .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
-        .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"))
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let watchdog = Watchdog::start(child.id());
-    let mut summary = Summary::default();
-    let mut stdout = std::io::stdout().lock();
-    let output = BufReader::new(child.stdout.take().expect("the standard output is piped"));
-    for line in output.split(b'\n') {
-        // The output of tests may not be UTF-8, so the bytes are passed on unchanged.
-        let line = line?;
-        watchdog.record_output();
-        stdout.write_all(&line)?;
-        stdout.write_all(b"\n")?;
-        summary.add_line(&String::from_utf8_lossy(&line));
-    }
-    drop(stdout);
-    summary.failed += watchdog.finish();
-    let status = child.wait()?;
-    for skipped in fs::read_to_string(&skip_log)?.lines() {
-        println!("skipped {skipped}");
-        summary.count_as_skipped();
-    }
-    if !status.success() && summary.failed == 0 {
-        return Err(format!("gate FAILED: the tests did not run to completion; repeat with: {line}").into());
-    }
-    if status.success() && summary.failed > 0 {
-        return Err("gate FAILED: the test runner exited successfully but reported failures".into());
-    }
-    if summary.passed == 0 && summary.failed == 0 {
-        return Err("gate FAILED: no tests were run".into());
-    }
-    Ok((summary, started.elapsed()))
 }

@@ -17,10 +17,10 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to watch the child processes of `parent`.
-    pub(crate) fn start(parent: u32) -> Self {
+    /// Starts to watch a test program and its child processes.
+    pub(crate) fn start(program: u32) -> Self {
         let (output, lines) = channel();
-        Self { output, thread: thread::spawn(move || watch(parent, &lines, SILENCE_TIMEOUT)) }
+        Self { output, thread: thread::spawn(move || watch(program, &lines, SILENCE_TIMEOUT)) }
     }
 
     /// Records that the tests printed a line, which restarts the timeout.
@@ -36,50 +36,51 @@ impl Watchdog {
     }
 }
 
-fn watch(parent: u32, lines: &Receiver<()>, timeout: Duration) -> u64 {
+fn watch(program: u32, lines: &Receiver<()>, timeout: Duration) -> u64 {
     let mut killed = 0;
     loop {
         match lines.recv_timeout(timeout) {
             Ok(()) => {}
             Err(RecvTimeoutError::Disconnected) => return killed,
-            Err(RecvTimeoutError::Timeout) => killed += kill_children(parent, timeout),
+            Err(RecvTimeoutError::Timeout) => killed += kill(program, timeout),
         }
     }
 }
 
-/// Kills the child processes of `parent` and returns their number. Does nothing on systems without `/proc`.
-fn kill_children(parent: u32, timeout: Duration) -> u64 {
-    let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+/// Kills a program and its child processes, such as the services that its tests started. Returns 1 if it was killed.
+fn kill(program: u32, timeout: Duration) -> u64 {
+    let tasks = fs::read_dir(format!("/proc/{program}/task")).into_iter().flatten().flatten();
     let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let mut killed = 0;
-    for child in children.collect::<String>().split_whitespace() {
-        let program = fs::read_link(format!("/proc/{child}/exe")).unwrap_or_default();
-        println!("FAILED: {} printed nothing for {} s; killing it", program.display(), timeout.as_secs());
-        killed += u64::from(
-            Command::new("kill").args(["-KILL", child]).status().is_ok_and(|status| status.success()),
-        );
-    }
-    killed
+    let children: String = children.collect();
+    let path = fs::read_link(format!("/proc/{program}/exe")).unwrap_or_default();
+    println!("FAILED: {} printed nothing for {} s; killing it", path.display(), timeout.as_secs());
+    let number = program.to_string();
+    let numbers = children.split_whitespace().chain([number.as_str()]);
+    u64::from(Command::new("kill").arg("-KILL").args(numbers).status().is_ok_and(|status| status.success()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::process::Stdio;
 
     use super::*;
 
     #[test]
-    fn hanging_program_is_killed_and_counted() {
+    fn hanging_program_is_killed_with_its_children_and_counted() {
         let mut shell = Command::new("sh")
             .args(["-c", "sleep 1000; echo continued"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("sh can be started");
         let (output, lines) = channel();
-        let parent = shell.id();
-        let watcher = thread::spawn(move || watch(parent, &lines, Duration::from_millis(100)));
-        // The parent process continues after its child is killed.
-        assert!(shell.wait().expect("the shell ends").success());
+        let program = shell.id();
+        let watcher = thread::spawn(move || watch(program, &lines, Duration::from_millis(100)));
+        let mut text = String::new();
+        // Ends only when no process has the pipe.
+        shell.stdout.take().expect("piped").read_to_string(&mut text).expect("the pipe can be read");
+        assert!(!shell.wait().expect("the shell ends").success());
+        assert_eq!(text, "");
         drop(output);
         assert_eq!(watcher.join().expect("the thread ends"), 1);
     }
