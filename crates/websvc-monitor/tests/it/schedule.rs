@@ -68,6 +68,8 @@ impl Running {
         let mut running = Self { monitors, store, clock, delay_ms, tasks: Vec::new(), _web: web, _dir: dir };
         running.tasks.push(tokio::spawn(async move { match jobs.run().await {} }));
         running.run_monitors();
+        // A check that is started before has no owner, and cannot be finished until it is claimed.
+        running.store.joined().await;
         running
     }
 
