@@ -5,7 +5,7 @@ use websvc_types::{Action, ErrorCode};
 use websvc_validate::ScrapePlan;
 
 use crate::response::ApiError;
-use crate::route::Operation;
+use crate::route::Endpoint;
 
 /// Checks that a caller may request operations of a scope. Without authentication every caller may.
 ///
@@ -21,15 +21,27 @@ pub(crate) fn authorize(caller: Option<&Caller>, scope: KeyScope) -> Result<(), 
     }
 }
 
-/// Checks that a caller may request an operation: its scope, and the formats of all its responses.
+/// Checks that a caller may send requests to an endpoint: its scope, and the formats of all its responses.
 ///
 /// # Errors
 /// 403 that names the scope or the format.
-pub(crate) fn authorize_operation(caller: Option<&Caller>, operation: Operation) -> Result<(), ApiError> {
-    if let Some(scope) = operation.scope() {
+pub(crate) fn authorize_endpoint(caller: Option<&Caller>, endpoint: &Endpoint) -> Result<(), ApiError> {
+    authorize_rights(caller, endpoint.scope, endpoint.formats)
+}
+
+/// Checks that a caller has a scope and may have formats.
+///
+/// # Errors
+/// 403 that names the scope or the format.
+pub(crate) fn authorize_rights(
+    caller: Option<&Caller>,
+    scope: Option<KeyScope>,
+    formats: &[&str],
+) -> Result<(), ApiError> {
+    if let Some(scope) = scope {
         authorize(caller, scope)?;
     }
-    operation.formats().iter().try_for_each(|format| authorize_format(caller, format, ""))
+    formats.iter().try_for_each(|format| authorize_format(caller, format, ""))
 }
 
 /// Checks that a caller may administer the installation.

@@ -82,7 +82,7 @@ mod tests {
     use http::Method;
 
     use super::*;
-    use crate::route::{ROUTES, find};
+    use crate::route::{endpoints, find};
 
     #[test]
     fn not_found_text_names_an_upstream_operation_that_is_not_offered() {
@@ -112,7 +112,7 @@ mod tests {
         for (_, alternative) in ALTERNATIVES.iter().chain(VERSION_0) {
             let (method, path) = alternative.split_once(' ').unwrap();
             let path = path.split(' ').next().unwrap();
-            let is_offered = ROUTES.iter().any(|route| route.method == method && route.path == path);
+            let is_offered = endpoints().any(|route| route.method == method && route.path == path);
             assert!(is_offered, "{alternative}");
         }
     }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn offered_operation_is_not_listed_as_missing() {
-        for route in ROUTES {
+        for route in endpoints() {
             let is_listed = operation(route.path).is_some();
             assert!(!is_listed, "{} is offered", route.path);
         }

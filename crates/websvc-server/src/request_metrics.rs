@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use websvc_stage::{Distribution, Histogram, STAGE_BOUNDS_US};
 
-use crate::route::{Operation, OperationGroup};
+use crate::route::OperationGroup;
 
 /// The statuses with a counter of their own. All others share one counter.
 const STATUSES: [u16; 23] = [
@@ -67,8 +67,7 @@ impl Default for RequestMetrics {
 
 impl RequestMetrics {
     /// Counts a response. `operation` is `None` if there is no such route.
-    pub(crate) fn record_response(&self, operation: Option<Operation>, status: u16, elapsed: Duration) {
-        let group = operation.map_or(OperationGroup::None, Operation::group);
+    pub(crate) fn record_response(&self, group: OperationGroup, status: u16, elapsed: Duration) {
         let metrics = &self.groups[group as usize];
         let index = STATUSES.iter().position(|other| *other == status).unwrap_or(STATUSES.len());
         metrics.statuses[index].fetch_add(1, Relaxed);
@@ -119,9 +118,9 @@ mod tests {
     fn response_counts_for_one_status_and_for_the_histogram_of_its_group() {
         let metrics = RequestMetrics::default();
         for status in [200, 200, 503, 599] {
-            metrics.record_response(Some(Operation::Search), status, Duration::from_millis(1));
+            metrics.record_response(OperationGroup::Search, status, Duration::from_millis(1));
         }
-        metrics.record_response(None, 404, Duration::ZERO);
+        metrics.record_response(OperationGroup::None, 404, Duration::ZERO);
         let all = metrics.responses();
         let find = |group: OperationGroup| all.iter().find(|counts| counts.group == group).unwrap();
         assert_eq!(find(OperationGroup::Search).statuses, [(Some(200), 2), (Some(503), 1), (None, 1)]);

@@ -1,6 +1,5 @@
 //! The service: its shared state, and the path of one request through the stages.
 
-mod dispatch;
 mod internal_request;
 mod receive;
 mod state;
@@ -25,22 +24,20 @@ use websvc_store::{Caller, Store};
 use websvc_transport::{Body, BoxFuture, ServerBody, run_blocking};
 use websvc_types::ErrorCode;
 
-use self::dispatch::perform;
-use self::receive::{Arrived, receive};
+use self::receive::{Arrived, RequestInput, receive};
 use crate::admission::{AdmissionLimits, Admitted};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorize::authorize_operation;
+use crate::authorize::authorize_endpoint;
 use crate::clock_watch;
 use crate::cors;
 use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
-use crate::handler::watch;
-use crate::handler::{JobOperation, mark_deprecated};
+use crate::handler::{self, watch};
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
-use crate::route::{self, AccessLevel, Operation, Route};
+use crate::route::{self, AccessLevel, Endpoint, HandlerFuture, OperationGroup};
 pub(crate) use internal_request::{InternalCaller, InternalRequest};
 pub(crate) use state::{RequestContext, ServiceState};
 
@@ -224,8 +221,8 @@ impl Service {
     /// else is 404.
     pub fn handle_metrics<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
-            let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
-            if !matches!(operation, Ok(Operation::Metrics | Operation::Health | Operation::Ready)) {
+            let endpoint = route::find(request.method(), request.uri().path());
+            if !endpoint.is_ok_and(|endpoint| endpoint.group == OperationGroup::Status) {
                 return Self::error_reply(StatusCode::NOT_FOUND);
             }
             request.extensions_mut().insert(FromMetricsListener);
@@ -245,28 +242,28 @@ impl Service {
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
         let is_forwarded = request.extensions().get::<Forwarded>().is_some();
-        let route = accepted.and_then(|()| route::find(&method, &path)).and_then(|route| {
-            let is_wrong = is_forwarded && !route.operation.is_forwarded();
-            if is_wrong { Err(ApiError::misdirected()) } else { Ok(route) }
+        let endpoint = accepted.and_then(|()| route::find(&method, &path)).and_then(|endpoint| {
+            let is_wrong = is_forwarded && !endpoint.is_forwarded;
+            if is_wrong { Err(ApiError::misdirected()) } else { Ok(endpoint) }
         });
-        let operation = route.as_ref().ok().map(|route| route.operation);
-        if let Ok(route) = &route {
-            span.set_route(route.path);
+        let group = endpoint.as_ref().map_or(OperationGroup::None, |endpoint| endpoint.group);
+        if let Ok(endpoint) = &endpoint {
+            span.set_route(endpoint.path);
         }
-        let mut response = match route {
+        let mut response = match endpoint {
             _ if method == Method::OPTIONS => self.preflight(),
-            Ok(route) => self.handle_route(request, route, identity).await,
+            Ok(endpoint) => self.handle_endpoint(request, endpoint, identity).await,
             Err(error) => error.into_response(),
         };
-        if route::is_of_extractions(&path) {
-            mark_deprecated(&mut response);
+        if handler::is_of_extractions(&path) {
+            handler::mark_deprecated(&mut response);
         }
         cors::allow(self.state.authentication, response.headers_mut());
         let status = response.status().as_u16();
         span.set_status(status);
         let elapsed = started.elapsed();
         if !is_forwarded {
-            self.state.metrics.record_response(operation, status, elapsed);
+            self.state.metrics.record_response(group, status, elapsed);
         }
         let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let client_request_id_replaced = request_id.is_replacement.then_some(true);
@@ -303,22 +300,16 @@ impl Service {
         response
     }
 
-    /// Handles a request of a route, and writes its audit event.
-    async fn handle_route(
+    /// Handles a request to an endpoint, and writes its audit event.
+    async fn handle_endpoint(
         &self,
         mut request: Request<ServerBody>,
-        route: &Route,
+        endpoint: &'static Endpoint,
         identity: &RequestIdentity,
     ) -> HttpResponse {
-        let Route { operation, access, .. } = route;
-        let api_version = route.api_version();
-        let is_websocket = watch::is_websocket_request(&request);
-        let watched_kind = match operation {
-            Operation::Job(kind, JobOperation::Status) if is_websocket => Some(*kind),
-            _ => None,
-        };
-        if *access != AccessLevel::Public
-            && watched_kind.is_none()
+        let watched = endpoint.watched.filter(|_| watch::is_websocket_request(&request));
+        if endpoint.access != AccessLevel::Public
+            && watched.is_none()
             && let Err(error) = self.state.sessions.attach_session_key(&mut request).await
         {
             return error.into_response();
@@ -328,62 +319,54 @@ impl Service {
         let trail = AuditTrail::new(
             self.state.audit.as_ref(),
             // Another replica asks only in order to handle the request of its client.
-            operation.name().filter(|_| !is_question),
+            endpoint.name.filter(|_| !is_question),
             identity.request_id.as_str(),
             Some(self.state.client_ip(&request)),
             identity.started,
         );
-        let context =
-            RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone(), api_version);
-        let Handled { response, outcome } = match watched_kind {
+        let context = RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone(), endpoint);
+        let Handled { response, outcome } = match watched {
             Some(kind) => self.handle_websocket(kind, context, request).await,
-            None => self.handle_operation(*operation, *access, context, request).await,
+            None => self.handle_request(context, request).await,
         };
         trail.end(outcome);
         response
     }
 
-    /// Runs an operation if its access level allows the request.
-    async fn handle_operation(
-        &self,
-        operation: Operation,
-        access: AccessLevel,
-        mut context: RequestContext<'_>,
-        request: Request<ServerBody>,
-    ) -> Handled {
-        match access {
-            AccessLevel::Public => match self.check_metrics_access(operation, &context, &request).await {
-                Ok(()) => receive_and_perform(operation, context, request).await.into(),
+    /// Runs the handler of an endpoint if its access level allows the request.
+    async fn handle_request(&self, mut context: RequestContext<'_>, request: Request<ServerBody>) -> Handled {
+        match context.endpoint.access {
+            AccessLevel::Public => match self.check_metrics_access(&context, &request).await {
+                Ok(()) => receive_and_perform(context, request).await.into(),
                 Err(error) => error.into(),
             },
             AccessLevel::Admin => match dashboard::authenticate_admin(&context, &request).await {
                 Ok(caller) => {
                     context.caller = caller;
-                    receive_and_perform(operation, context, request).await.into()
+                    receive_and_perform(context, request).await.into()
                 }
                 Err(error) => error.into(),
             },
-            AccessLevel::Key => self.handle_admitted(operation, context, request).await,
+            AccessLevel::Key => self.handle_admitted(context, request).await,
         }
     }
 
-    /// Authenticates and authorizes a request, receives its body and admits it, then runs its operation. A request whose
+    /// Authenticates and authorizes a request, receives its body and admits it, then runs the handler. A request whose
     /// body arrives slowly takes no permit.
     async fn handle_admitted(
         &self,
-        operation: Operation,
         mut context: RequestContext<'_>,
         request: Request<ServerBody>,
     ) -> Handled {
-        context.caller = match self.authenticate_for(operation, &context, &request).await {
+        context.caller = match self.authenticate_for(&context, &request).await {
             Ok(caller) => caller,
             Err(error) => return error.into(),
         };
         if request.extensions().get::<Forwarded>().is_some() {
             // The replica that the client has reached admitted the request, and counts it until it has the response.
-            return receive_and_perform(operation, context, request).await.into();
+            return receive_and_perform(context, request).await.into();
         }
-        let Arrived { input, slot } = match receive(operation, &context, request).await {
+        let Arrived { input, slot } = match receive(&context, request).await {
             Ok(arrived) => arrived,
             Err(error) => return error.into(),
         };
@@ -391,7 +374,7 @@ impl Service {
         let Admitted { rate, permit } = self.state.engine.stages().run(Stage::Admit, admission).await;
         drop(slot);
         let result = match permit {
-            Ok(_permit) => perform(operation, context, input).await,
+            Ok(_permit) => perform(context, input).await,
             Err(error) => Err(error),
         };
         let mut handled = Handled::from(result);
@@ -401,29 +384,27 @@ impl Service {
         handled
     }
 
-    /// Allows a public operation; metrics need a key if other machines can reach this address.
+    /// Allows a public endpoint; metrics need a key if other machines can reach this address.
     async fn check_metrics_access(
         &self,
-        operation: Operation,
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<(), ApiError> {
         let is_open = self.state.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
-        if operation == Operation::Metrics && !is_open {
+        if context.endpoint.path == handler::METRICS_PATH && !is_open {
             self.authenticate(context, request).await?;
         }
         Ok(())
     }
 
-    /// Returns the caller, if it may request this operation.
+    /// Returns the caller, if it may send requests to the endpoint.
     async fn authenticate_for(
         &self,
-        operation: Operation,
         context: &RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> Result<Option<Caller>, ApiError> {
         let caller = self.authenticate(context, request).await?;
-        authorize_operation(caller.as_ref(), operation)?;
+        authorize_endpoint(caller.as_ref(), context.endpoint)?;
         Ok(caller)
     }
 
@@ -447,15 +428,22 @@ impl Service {
     }
 }
 
-/// Receives the body of a request, then runs its operation.
+/// Receives the body of a request, then runs the handler.
 async fn receive_and_perform(
-    operation: Operation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let Arrived { input, slot } = receive(operation, &context, request).await?;
+    let Arrived { input, slot } = receive(&context, request).await?;
     drop(slot);
-    perform(operation, context, input).await
+    perform(context, input).await
+}
+
+/// Runs the handler of an endpoint.
+fn perform(context: RequestContext<'_>, input: RequestInput) -> HandlerFuture<'_> {
+    match input {
+        RequestInput::Request(request) => (context.endpoint.handler)(context, request),
+        RequestInput::Form(form) => Box::pin(handler::parse(context, form)),
+    }
 }
 
 #[cfg(test)]

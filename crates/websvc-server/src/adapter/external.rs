@@ -2,17 +2,25 @@
 
 use http::Request;
 use serde_json::{Map, Value, json};
+use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
 
 use super::{IncomingRequest, ok, read};
 use crate::response::{ApiError, HttpResponse};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::post(
+    "/search",
+    OperationGroup::Search,
+    handler!(|context, request| search(context, request).await),
+)
+.name("search")
+.scope(KeyScope::Search)
+.body(RequestBody::SHORT)];
+
 /// `POST /search`.
-pub(super) async fn search(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn search(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let IncomingRequest { base_url, fields } = read(&context, request).await?;
     let mut search_fields = Map::new();
     search_fields.extend(fields.get("query").map(|query| ("query".to_owned(), query.clone())));

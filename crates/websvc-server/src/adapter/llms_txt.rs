@@ -14,7 +14,7 @@ mod text;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_jobs::{JobRequest, LlmsTxtOptions, timestamp};
-use websvc_store::{JobKind, JobRecord, JobState};
+use websvc_store::{JobKind, JobRecord, JobState, KeyScope};
 use websvc_transport::ServerBody;
 use websvc_types::counted;
 use websvc_types::limits::{JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
@@ -25,13 +25,31 @@ use self::text::LlmsTxtBuilder;
 use crate::blocking::run_blocking;
 use crate::handler::{self, JobStart};
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    llms_txt(Endpoint::post(
+        "/v1/llmstxt",
+        OperationGroup::Crawl,
+        handler!(|context, request| start(context, request).await),
+    ))
+    .name("llmstxt")
+    .body(RequestBody::OPTIONS),
+    llms_txt(Endpoint::get(
+        "/v1/llmstxt/{id}",
+        OperationGroup::Crawl,
+        handler!(|context, request| status(&context, &request).await),
+    ))
+    .name("llmstxt-status"),
+];
+
+const fn llms_txt(endpoint: Endpoint) -> Endpoint {
+    endpoint.scope(KeyScope::Crawl).formats(&["markdown"])
+}
+
 /// `POST /v1/llmstxt`.
-pub(super) async fn start(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn start(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let job = handler::receive_job(&context, request)?;
     let reading = context.state.admission.decode_body(job.body, read_llms_txt);
     let Checked { plan, mut warnings } = reading.await?;
@@ -46,12 +64,12 @@ pub(super) async fn start(
 }
 
 /// `GET /v1/llmstxt/{id}`.
-pub(super) async fn status(
+async fn status(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = request.uri().path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let record = handler::find_job(context, JobKind::Crawl, &handler::parse_job_id(id)?).await?;
+    let id = handler::parse_job_id(context.capture(request, "id"))?;
+    let record = handler::find_job(context, JobKind::Crawl, &id).await?;
     let stored: JobRequest = serde_json::from_str(&record.request)
         .map_err(|error| ApiError::internal(&error, "the job could not be read"))?;
     let Some(options) = stored.llms_txt else { return Err(handler::job_not_found()) };

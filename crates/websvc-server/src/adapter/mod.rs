@@ -8,122 +8,26 @@ mod llms_txt;
 mod rerank;
 mod searxng;
 mod v1;
-mod v1_jobs;
+pub(crate) mod v1_jobs;
 mod v1_usage;
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde_json::{Map, Value};
-use websvc_store::{JobKind, KeyScope};
 use websvc_transport::ServerBody;
 use websvc_types::SearchResponse;
 use websvc_validate::read_object;
 
-use crate::handler::{self, JobOperation};
+use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
-use crate::route::OperationGroup;
 use crate::service::RequestContext;
 
-pub(crate) use v1::translate_options;
-
-/// An operation of an adapter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    ScrapeV1,
-    ScrapeResultV1,
-    SearchV1,
-    JobV1(JobKind, JobOperation),
-    LlmsTxtStart,
-    LlmsTxtStatus,
-    CreditUsageV1,
-    TokenUsageV1,
-    SearchSearxng,
-    SearchExternal,
-    Rerank,
-}
-
-impl Operation {
-    /// Returns the group of the operation that does the work.
-    pub(crate) fn group(self) -> OperationGroup {
-        match self {
-            Self::ScrapeV1 | Self::ScrapeResultV1 => OperationGroup::Scrape,
-            Self::JobV1(JobKind::Batch, _) => OperationGroup::Batch,
-            Self::JobV1(JobKind::Crawl, _) | Self::LlmsTxtStart | Self::LlmsTxtStatus => {
-                OperationGroup::Crawl
-            }
-            Self::CreditUsageV1 | Self::TokenUsageV1 => OperationGroup::Team,
-            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => OperationGroup::Search,
-            Self::Rerank => OperationGroup::Rerank,
-        }
-    }
-
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::JobV1(kind, operation) => operation.name(kind),
-            Self::ScrapeResultV1 => "scrape-result",
-            Self::LlmsTxtStart => "llmstxt",
-            Self::LlmsTxtStatus => "llmstxt-status",
-            Self::CreditUsageV1 => "credit-usage",
-            Self::TokenUsageV1 => "token-usage",
-            Self::ScrapeV1 | Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => {
-                self.group().name()
-            }
-        }
-    }
-
-    /// Returns the formats that a key must allow because all responses of the operation may contain them.
-    pub(crate) fn formats(self) -> &'static [&'static str] {
-        match self {
-            Self::LlmsTxtStart | Self::LlmsTxtStatus => &["markdown"],
-            Self::ScrapeV1
-            | Self::ScrapeResultV1
-            | Self::SearchV1
-            | Self::JobV1(..)
-            | Self::CreditUsageV1
-            | Self::TokenUsageV1
-            | Self::SearchSearxng
-            | Self::SearchExternal
-            | Self::Rerank => &[],
-        }
-    }
-
-    /// Returns the scope that a key needs; `None` if every key may request the operation.
-    pub(crate) fn scope(self) -> Option<KeyScope> {
-        match self {
-            Self::ScrapeV1 | Self::ScrapeResultV1 => Some(KeyScope::Scrape),
-            Self::JobV1(JobKind::Batch, _) => Some(KeyScope::Batch),
-            Self::JobV1(JobKind::Crawl, _) | Self::LlmsTxtStart | Self::LlmsTxtStatus => {
-                Some(KeyScope::Crawl)
-            }
-            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => {
-                Some(KeyScope::Search)
-            }
-            Self::CreditUsageV1 | Self::TokenUsageV1 => None,
-        }
-    }
-}
-
-/// Handles a request to an adapter.
-pub(crate) async fn perform(
-    operation: Operation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        Operation::ScrapeV1 => v1::scrape(context, request).await,
-        Operation::ScrapeResultV1 => v1::scrape_result(&context, &request).await,
-        Operation::LlmsTxtStart => llms_txt::start(context, request).await,
-        Operation::LlmsTxtStatus => llms_txt::status(&context, &request).await,
-        Operation::CreditUsageV1 => v1_usage::credit_usage(&context).await,
-        Operation::TokenUsageV1 => v1_usage::token_usage(&context).await,
-        Operation::SearchV1 => v1::search(context, request).await,
-        Operation::JobV1(kind, operation) => v1_jobs::job(kind, operation, context, request).await,
-        Operation::SearchSearxng => searxng::search(context, request).await,
-        Operation::SearchExternal => external::search(context, request).await,
-        Operation::Rerank => rerank::rerank(context, request).await,
-    }
-}
+pub(crate) use external::ENDPOINTS as EXTERNAL;
+pub(crate) use llms_txt::ENDPOINTS as LLMS_TXT;
+pub(crate) use rerank::ENDPOINTS as RERANK;
+pub(crate) use searxng::ENDPOINTS as SEARXNG;
+pub(crate) use v1::{ENDPOINTS as V1, translate_options};
+pub(crate) use v1_usage::ENDPOINTS as V1_USAGE;
 
 /// A request with a JSON object as its body.
 struct IncomingRequest {

@@ -6,6 +6,7 @@ use http::{Request, StatusCode};
 use websvc_engine::{ComputeError, Ranked, Ranking, run_blocking};
 use websvc_model::{Model, ModelError};
 use websvc_stage::Stage;
+use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::limits::QUERY_TERMS_MAX;
@@ -16,7 +17,17 @@ use websvc_validate::{Checked, read_rerank};
 
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::post(
+    "/v1/rerank",
+    OperationGroup::Rerank,
+    handler!(|context, request| rerank(context, request).await),
+)
+.name("rerank")
+.scope(KeyScope::Search)
+.body(RequestBody::LONG)];
 
 /// The name of the ranking by words in responses.
 const WORD_RANKING: &str = "websvc-bm25";
@@ -28,10 +39,7 @@ const MODEL_RANKING: &str = "websvc-model";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ranks texts with the configured model, or by their words if there is none or it fails.
-pub(super) async fn rerank(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn rerank(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = handler::read_body(request)?;
     let Checked { plan, mut warnings } = context.state.admission.decode_body(body, read_rerank).await?;
     let model = context.state.engine.model().filter(|model| model.can_rerank());

@@ -3,13 +3,23 @@
 use http::Request;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
+use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
 use websvc_types::limits::LIMIT_MAX;
 use websvc_types::{ImageResult, NewsResult, SearchResponse, Violation, ViolationCode, WebResult};
 
 use super::ok;
 use crate::response::{ApiError, HttpResponse};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::get(
+    "/search",
+    OperationGroup::Search,
+    handler!(|context, request| search(context, request).await),
+)
+.name("search")
+.scope(KeyScope::Search)];
 
 /// The number of results per page.
 const PAGE_SIZE: usize = 10;
@@ -27,10 +37,7 @@ struct SearxngQuery {
 }
 
 /// `GET /search?q=...&format=json`.
-pub(super) async fn search(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn search(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let SearxngQuery { query, page, fields, ignored } = parse(request.uri().query().unwrap_or_default())?;
     let response = super::search(context, base_url, fields).await?;

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde_json::{Map, Value, json};
+use websvc_store::KeyScope;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::{Violation, ViolationCode};
 use websvc_validate::Rejection;
@@ -12,7 +13,34 @@ use super::{IncomingRequest, ok, read};
 use crate::blocking::run_blocking;
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, with_type};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::post(
+        "/v1/scrape",
+        OperationGroup::Scrape,
+        handler!(|context, request| scrape(context, request).await),
+    )
+    .name("scrape")
+    .scope(KeyScope::Scrape)
+    .body(RequestBody::OPTIONS),
+    Endpoint::get(
+        "/v1/scrape/{id}",
+        OperationGroup::Scrape,
+        handler!(|context, request| scrape_result(&context, &request).await),
+    )
+    .name("scrape-result")
+    .scope(KeyScope::Scrape),
+    Endpoint::post(
+        "/v1/search",
+        OperationGroup::Search,
+        handler!(|context, request| search(context, request).await),
+    )
+    .name("search")
+    .scope(KeyScope::Search)
+    .body(RequestBody::OPTIONS),
+];
 
 /// The default `limit` of a search in version 1.
 const LIMIT_DEFAULT: u32 = 5;
@@ -21,10 +49,7 @@ const LIMIT_DEFAULT: u32 = 5;
 pub(super) const TIMEOUT_DEFAULT_MS: u64 = 30_000;
 
 /// `POST /v1/scrape`.
-pub(super) async fn scrape(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn scrape(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let IncomingRequest { base_url, mut fields } = read(&context, request).await?;
     let names = ExtractNames::from_options(&fields);
     translate_options(&mut fields, "")?;
@@ -39,11 +64,11 @@ pub(super) async fn scrape(
 }
 
 /// `GET /v1/scrape/{id}`. Extracted data is in `json` and in `extract`, its name in version 1.
-pub(super) async fn scrape_result(
+async fn scrape_result(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let response = handler::scrape_result(context, request.uri().path()).await?;
+    let response = handler::scrape_result(context, request).await?;
     let stored = response.body().bytes().cloned().unwrap_or_default();
     let names = ExtractNames { extract: true, json: true };
     let renamed = run_blocking(move || names.rename(stored)).await?;
@@ -90,10 +115,7 @@ impl ExtractNames {
 }
 
 /// `POST /v1/search`.
-pub(super) async fn search(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn search(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let IncomingRequest { base_url, mut fields } = read(&context, request).await?;
     drop_nulls(&mut fields);
     fields.entry("limit").or_insert_with(|| json!(LIMIT_DEFAULT));

@@ -10,23 +10,19 @@ use websvc_types::{Violation, ViolationCode};
 use websvc_validate::{Rejection, read_object};
 
 use super::v1::{TIMEOUT_DEFAULT_MS, drop_nulls, translate_options};
-use crate::handler::{self, JobOperation, JobStart};
+use crate::handler::{self, JobStart};
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
 
 /// The maximum depth for which a pattern is created. Only paths of crawler traps are deeper, and crawls skip those anyway.
 const PATH_MAX_DEPTH: u64 = 1_000;
 
-/// Handles an operation on jobs of version 1.
-pub(super) async fn job(
+/// Starts a job with a request of version 1.
+pub(crate) async fn start(
     kind: JobKind,
-    operation: JobOperation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    if operation != JobOperation::Start {
-        return handler::job(kind, operation, context, request).await;
-    }
     let job = handler::receive_job(&context, request)?;
     let translating = context.state.admission.decode_body(job.body, move |body| translate(kind, body));
     let body = translating.await?;

@@ -6,17 +6,24 @@ use websvc_types::usage::CreditBalance;
 use super::ok;
 use crate::handler;
 use crate::response::{ApiError, HttpResponse};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
 
-/// `GET /v1/team/credit-usage`.
-pub(super) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    usage(context, "credits").await
-}
-
-/// `GET /v1/team/token-usage`: the credits under the name of an older unit.
-pub(super) async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    usage(context, "tokens").await
-}
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::get(
+        "/v1/team/credit-usage",
+        OperationGroup::Team,
+        handler!(|context, _| usage(&context, "credits").await),
+    )
+    .name("credit-usage"),
+    // The credits under the name of an older unit.
+    Endpoint::get(
+        "/v1/team/token-usage",
+        OperationGroup::Team,
+        handler!(|context, _| usage(&context, "tokens").await),
+    )
+    .name("token-usage"),
+];
 
 async fn usage(context: &RequestContext<'_>, unit: &str) -> Result<HttpResponse, ApiError> {
     let CreditBalance { remaining_credits, plan_credits, billing_period_start, billing_period_end } =

@@ -7,10 +7,8 @@ use serde::Serialize;
 use websvc_session::{SessionUrls, SessionView};
 use websvc_store::{BrowserSessionRecord, BrowserSessionStatus};
 
-use crate::authorize::authorize_operation;
-use crate::handler::BrowserOperation;
+use crate::handler::authorize_sessions;
 use crate::response::{ApiError, HttpResponse, json};
-use crate::route::Operation;
 use crate::service::RequestContext;
 
 /// The sessions, the newest first.
@@ -49,7 +47,7 @@ struct LiveView {
 
 /// Responds with the sessions of the caller's team, which needs the rights to use sessions.
 pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
-    authorize_operation(context.caller.as_ref(), Operation::Browser(BrowserOperation::List))?;
+    authorize_sessions(context.caller.as_ref())?;
     let sessions = &context.state.browser_sessions;
     let views = sessions.list(context.team_name(), None).await?;
     let rows = views.into_iter().map(|view| {

@@ -4,13 +4,15 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use websvc_transport::Body;
+use websvc_types::ErrorCode;
 
-use crate::response::{HttpResponse, with_type};
+use crate::response::{ApiError, HttpResponse, with_type};
+use crate::route::normalize;
 
 /// A static file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct File {
-    pub(crate) path: &'static str,
+struct File {
+    path: &'static str,
     media_type: &'static str,
     content: &'static str,
 }
@@ -30,9 +32,9 @@ macro_rules! file {
 }
 
 /// The style sheet of the page.
-pub(crate) const STYLE: File = file!(CSS, "style.css");
+const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-pub(crate) const SCRIPTS: [File; 29] = [
+const SCRIPTS: [File; 29] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "agent.js"),
     file!(JAVASCRIPT, "agent_form.js"),
@@ -74,8 +76,19 @@ pub(crate) fn page() -> HttpResponse {
     response(File { path: "/", media_type: HTML, content: include_str!("files/page.html") })
 }
 
+/// Returns the file at a path.
+///
+/// # Errors
+/// 404 if there is none.
+pub(super) fn response_at(path: &str) -> Result<HttpResponse, ApiError> {
+    let path = normalize(path);
+    let found = SCRIPTS.iter().chain([&STYLE]).find(|file| file.path == path);
+    let file = found.ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("Not found: GET {path}")))?;
+    Ok(response(*file))
+}
+
 /// Returns a file. Browsers revalidate it each time, because it may change with any version.
-pub(crate) fn response(file: File) -> HttpResponse {
+fn response(file: File) -> HttpResponse {
     let body = Body::from(Bytes::from_static(file.content.as_bytes()));
     let mut response = with_type(StatusCode::OK, file.media_type, body);
     set_security_headers(response.headers_mut());
@@ -96,7 +109,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::route::ROUTES;
 
     #[test]
     fn every_file_is_served_and_every_import_exists() {
@@ -110,7 +122,7 @@ mod tests {
         let served: BTreeSet<String> = SCRIPTS.iter().chain([&STYLE]).map(name).collect();
         assert_eq!(on_disk, served);
         for script in &SCRIPTS {
-            assert!(ROUTES.iter().any(|route| route.path == script.path), "{} has no route", script.path);
+            assert!(response_at(script.path).is_ok(), "{}", script.path);
             for line in script.content.lines().filter(|line| line.starts_with("import ")) {
                 let from = line.split('"').nth(1).unwrap().trim_start_matches("./");
                 assert!(served.contains(from), "{}: {line}", script.path);

@@ -104,7 +104,7 @@ pub(super) async fn revoke(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let id = context.capture(request, "id").to_owned();
     context.trail.set_target(|| format!("key {id}"));
     let store = context.state.store.clone();
     run_on_store(move || store.revoke_key(&id)).await?;

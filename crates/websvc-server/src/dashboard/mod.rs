@@ -25,84 +25,115 @@ use websvc_types::ErrorCode;
 use crate::blocking::run_blocking;
 use crate::handler::{monitor_preview, monitor_schedules, parse_body, read_body};
 use crate::response::{ApiError, HttpResponse, json};
-use crate::service::RequestContext;
+use crate::route::OperationGroup::Dashboard;
+use crate::route::{Endpoint, RequestBody, handler};
 
-pub(crate) use file::{File, SCRIPTS, STYLE, page};
+pub(crate) use file::page;
 pub(crate) use sign_in::authenticate_admin;
 pub(crate) use sign_in_limiter::SignInLimiter;
 
-/// An operation of the dashboard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    File(File),
-    Session,
-    SignIn,
-    SignOut,
-    Keys,
-    CreateKey,
-    RevokeKey,
-    Teams,
-    Usage,
-    Requests,
-    Feedback,
-    SetTeam,
-    System,
-    Render,
-    MonitorPreview,
-    MonitorSchedules,
-    BrowserSessions,
-}
+/// The operations that change something write audit events.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    // These two create or read a session, so they check the access themselves.
+    admin(Endpoint::get(
+        SESSION,
+        Dashboard,
+        handler!(|context, request| sign_in::session(&context, &request).await),
+    ))
+    .public(),
+    admin(Endpoint::post(
+        SESSION,
+        Dashboard,
+        handler!(|context, request| sign_in::sign_in(&context, request).await),
+    ))
+    .name("sign-in")
+    .public()
+    .body(RequestBody::TOKEN),
+    admin(Endpoint::delete(
+        SESSION,
+        Dashboard,
+        handler!(|context, request| sign_in::sign_out(&context, &request).await),
+    ))
+    .name("sign-out"),
+    admin(Endpoint::get("/dashboard/keys", Dashboard, handler!(|context, _| keys::list(&context).await))),
+    admin(Endpoint::post(
+        "/dashboard/keys",
+        Dashboard,
+        handler!(|context, request| keys::create(&context, request).await),
+    ))
+    .name("create-key")
+    .body(RequestBody::SHORT),
+    admin(Endpoint::delete(
+        "/dashboard/keys/{id}",
+        Dashboard,
+        handler!(|context, request| keys::revoke(&context, &request).await),
+    ))
+    .name("revoke-key"),
+    admin(Endpoint::get("/dashboard/teams", Dashboard, handler!(|context, _| teams::list(&context).await))),
+    admin(Endpoint::put(
+        "/dashboard/teams",
+        Dashboard,
+        handler!(|context, request| teams::set(&context, request).await),
+    ))
+    .name("set-team")
+    .body(RequestBody::SHORT),
+    admin(Endpoint::get(
+        "/dashboard/usage",
+        Dashboard,
+        handler!(|context, request| usage::usage(&context, &request).await),
+    )),
+    admin(Endpoint::get(
+        "/dashboard/requests",
+        Dashboard,
+        handler!(|context, request| usage::requests(&context, &request).await),
+    )),
+    admin(Endpoint::get(
+        "/dashboard/feedback",
+        Dashboard,
+        handler!(|context, request| feedback::feedback(&context, &request).await),
+    )),
+    admin(Endpoint::get(
+        "/dashboard/system",
+        Dashboard,
+        handler!(|context, _| system::system(&context).await),
+    )),
+    // The Markdown of a page.
+    admin(Endpoint::post(
+        "/dashboard/render",
+        Dashboard,
+        handler!(|_, request| markdown::render(request).await),
+    ))
+    .body(RequestBody::LONG),
+    // The request for a monitor.
+    admin(Endpoint::post(
+        "/dashboard/monitor/preview",
+        Dashboard,
+        handler!(|context, request| monitor_preview(&context, request).await),
+    ))
+    .body(RequestBody::LONG),
+    admin(Endpoint::post(
+        "/dashboard/monitor/schedules",
+        Dashboard,
+        handler!(|context, request| monitor_schedules(&context, request).await),
+    ))
+    .body(RequestBody::OPTIONS),
+    admin(Endpoint::get(
+        "/dashboard/browser-sessions",
+        Dashboard,
+        handler!(|context, _| browser_sessions::list(&context).await),
+    )),
+    admin(Endpoint::get(
+        "/dashboard/files/{file}",
+        Dashboard,
+        handler!(|_, request| file::response_at(request.uri().path())),
+    ))
+    .public(),
+];
 
-impl Operation {
-    /// Returns the name in audit events; operations that change nothing write none.
-    pub(crate) fn name(self) -> Option<&'static str> {
-        match self {
-            Self::SignIn => Some("sign-in"),
-            Self::SignOut => Some("sign-out"),
-            Self::CreateKey => Some("create-key"),
-            Self::RevokeKey => Some("revoke-key"),
-            Self::SetTeam => Some("set-team"),
-            Self::File(_)
-            | Self::Session
-            | Self::Keys
-            | Self::Teams
-            | Self::Usage
-            | Self::Requests
-            | Self::Feedback
-            | Self::System
-            | Self::Render
-            | Self::MonitorPreview
-            | Self::MonitorSchedules
-            | Self::BrowserSessions => None,
-        }
-    }
-}
+const SESSION: &str = "/dashboard/session";
 
-/// Handles a request of the dashboard.
-pub(crate) async fn perform(
-    operation: Operation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        Operation::File(file) => Ok(file::response(file)),
-        Operation::Session => sign_in::session(&context, &request).await,
-        Operation::SignIn => sign_in::sign_in(&context, request).await,
-        Operation::SignOut => sign_in::sign_out(&context, &request).await,
-        Operation::Keys => keys::list(&context).await,
-        Operation::CreateKey => keys::create(&context, request).await,
-        Operation::RevokeKey => keys::revoke(&context, &request).await,
-        Operation::Usage => usage::usage(&context, &request).await,
-        Operation::Requests => usage::requests(&context, &request).await,
-        Operation::Feedback => feedback::feedback(&context, &request).await,
-        Operation::Teams => teams::list(&context).await,
-        Operation::SetTeam => teams::set(&context, request).await,
-        Operation::System => system::system(&context).await,
-        Operation::Render => markdown::render(request).await,
-        Operation::MonitorPreview => monitor_preview(&context, request).await,
-        Operation::MonitorSchedules => monitor_schedules(&context, request).await,
-        Operation::BrowserSessions => browser_sessions::list(&context).await,
-    }
+const fn admin(endpoint: Endpoint) -> Endpoint {
+    endpoint.admin()
 }
 
 /// Reads the JSON body of a request of the dashboard.

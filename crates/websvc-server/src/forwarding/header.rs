@@ -45,7 +45,7 @@ pub(crate) struct Origin {
     forwarded: Forwarded,
 }
 
-/// Marks a request from another replica, in its extensions.
+/// Marks a request from another replica, or from inside of the process, in its extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Forwarded {
     /// The id of the request in the usage log.

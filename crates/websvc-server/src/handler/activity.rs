@@ -19,7 +19,16 @@ use super::query;
 use crate::authorize::authorize;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
+
+/// The list has only what the key may request.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::get(
+    "/v2/team/activity",
+    OperationGroup::Team,
+    handler!(|context, request| team_activity(&context, request.uri().query()).await),
+)
+.name("team-activity")];
 
 /// Entries of the list.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +41,7 @@ enum Entries {
 
 /// The values of `endpoint`, with the entries that they list and the scope that a key needs to see them; `None` for
 /// operations that this service does not have.
-const ENDPOINTS: &[(&str, Option<(Entries, KeyScope)>)] = &[
+const LISTED: &[(&str, Option<(Entries, KeyScope)>)] = &[
     ("scrape", Some((Entries::Requests("scrape"), KeyScope::Scrape))),
     ("search", Some((Entries::Requests("search"), KeyScope::Search))),
     ("map", Some((Entries::Requests("map"), KeyScope::Map))),
@@ -50,17 +59,14 @@ const ENDPOINTS: &[(&str, Option<(Entries, KeyScope)>)] = &[
 /// The parameters of a request.
 #[derive(Debug, PartialEq, Eq)]
 struct ListRequest {
-    /// A name in [`ENDPOINTS`]; `None` lists all of them.
+    /// A name in [`LISTED`]; `None` lists all of them.
     endpoint: Option<&'static str>,
     limit: u32,
     cursor: ActivityCursor,
 }
 
 /// Handles a request for the list.
-pub(crate) async fn team_activity(
-    context: &RequestContext<'_>,
-    query: Option<&str>,
-) -> Result<HttpResponse, ApiError> {
+async fn team_activity(context: &RequestContext<'_>, query: Option<&str>) -> Result<HttpResponse, ApiError> {
     let ListRequest { endpoint, limit, cursor } = ListRequest::parse(query)?;
     let filter = filter(endpoint, context.caller.as_ref());
     let (store, team) = (context.state.store.clone(), context.team_name().to_owned());
@@ -81,7 +87,7 @@ pub(crate) async fn team_activity(
 /// Returns the entries of an endpoint or of all that the caller may see.
 fn filter(endpoint: Option<&str>, caller: Option<&Caller>) -> ActivityFilter {
     let mut filter = ActivityFilter::default();
-    for (name, entries) in ENDPOINTS {
+    for (name, entries) in LISTED {
         let is_requested = endpoint.is_none_or(|endpoint| endpoint == *name);
         let Some((entries, scope)) = entries.filter(|_| is_requested) else { continue };
         if authorize(caller, scope).is_ok() {
@@ -137,10 +143,10 @@ impl ListRequest {
 }
 
 fn parse_endpoint(value: &str) -> Result<&'static str, ApiError> {
-    match ENDPOINTS.iter().find(|(name, _)| *name == value) {
+    match LISTED.iter().find(|(name, _)| *name == value) {
         Some((name, _)) => Ok(name),
         None => {
-            let names: Vec<&str> = ENDPOINTS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = LISTED.iter().map(|(name, _)| *name).collect();
             let text = format!("endpoint must be one of {}, not {value:?}", names.join(", "));
             Err(query::invalid("endpoint", ViolationCode::UnknownValue, text))
         }

@@ -1,7 +1,6 @@
 //! `/v2/agent`: agent runs (operations.md, section 4).
 
 use http::{Request, StatusCode};
-use uuid::Uuid;
 use websvc_runs::{StartRun, StoredRequest, agent_list_item, agent_thread};
 use websvc_stage::Stage;
 use websvc_store::{
@@ -17,16 +16,15 @@ use websvc_types::agent::{
 use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
 use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
 
-use super::browser::BrowserOperation;
 use super::search::{body_policy, policy};
 use super::usage::flag;
-use super::{browser, job, query, webhook};
+use super::{browser, job, parse_uuid, query, webhook};
 use crate::audit_trail::AuditedRequest;
-use crate::authorize::{authorize, authorize_operation};
+use crate::authorize::authorize;
 use crate::charge;
-use crate::forwarding::Origin;
 use crate::response::{ApiError, HttpResponse, json};
-use crate::route::Operation;
+use crate::route::OperationGroup::Agent;
+use crate::route::{Endpoint, RequestBody, handler};
 use crate::service::RequestContext;
 
 /// `Retry-After` of a request above a limit of runs, in seconds.
@@ -38,100 +36,63 @@ const BEFORE_RULE: &str = "a time in milliseconds since the Unix epoch";
 /// Maximum length of the ID of a snapshot.
 const SNAPSHOT_ID_MAX_CHARS: usize = 64;
 
-/// An operation on agent runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AgentOperation {
-    Start,
-    List,
-    Status,
-    Cancel,
-    Thread,
-    Trace,
-    Snapshot,
+/// The formats that a key must allow, because runs and extractions return extracted data.
+pub(super) const FORMATS: &[&str] = &["json"];
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    agent(
+        Endpoint::post("/v2/agent", Agent, handler!(|context, request| start(&context, request).await)),
+        "agent",
+    )
+    .body(RequestBody::OPTIONS),
+    agent(
+        Endpoint::get("/v2/agent", Agent, handler!(|context, request| list(&context, &request).await)),
+        "agent-list",
+    ),
+    agent(
+        Endpoint::get(
+            "/v2/agent/threads/{id}",
+            Agent,
+            handler!(|context, request| thread(&context, &request).await),
+        ),
+        "agent-thread",
+    ),
+    agent(
+        Endpoint::get("/v2/agent/{id}", Agent, handler!(|context, request| status(&context, &request).await)),
+        "agent-status",
+    ),
+    agent(
+        Endpoint::delete(
+            "/v2/agent/{id}",
+            Agent,
+            handler!(|context, request| cancel(&context, &request).await),
+        ),
+        "agent-cancel",
+    ),
+    agent(
+        Endpoint::get(
+            "/v2/agent/{id}/trace",
+            Agent,
+            handler!(|context, request| trace(&context, &request).await),
+        ),
+        "agent-trace",
+    ),
+    agent(
+        Endpoint::get(
+            "/v2/agent/{id}/snapshots/{snapshotId}",
+            Agent,
+            handler!(|context, request| snapshot(&context, &request).await),
+        ),
+        "agent-snapshot",
+    ),
+];
+
+const fn agent(endpoint: Endpoint, name: &'static str) -> Endpoint {
+    endpoint.name(name).scope(KeyScope::Agent).formats(FORMATS)
 }
 
-impl AgentOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Start => "agent",
-            Self::List => "agent-list",
-            Self::Status => "agent-status",
-            Self::Cancel => "agent-cancel",
-            Self::Thread => "agent-thread",
-            Self::Trace => "agent-trace",
-            Self::Snapshot => "agent-snapshot",
-        }
-    }
-}
-
-/// A request for an operation on agent runs, of an HTTP client or of an MCP tool. The operations use the fields that they
-/// need.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AgentCall {
-    /// The base URL under which the caller reaches the service, for links.
-    pub(crate) base_url: Option<String>,
-    /// ID of the run or the thread, not yet checked.
-    pub(crate) id: String,
-    /// ID of the snapshot, not yet checked.
-    pub(crate) snapshot: String,
-    /// Query string.
-    pub(crate) query: Option<String>,
-    /// Body.
-    pub(crate) body: bytes::Bytes,
-    /// Parts of the HTTP request that other replicas need; `None` for a request that came from one, and for an MCP tool.
-    pub(crate) origin: Option<Origin>,
-}
-
-/// Handles an operation on agent runs.
-pub(crate) async fn agent(
-    operation: AgentOperation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    let base_url = context.state.base_url(&request);
-    let origin = browser::origin(&context, &request);
-    let path = request.uri().path().to_owned();
-    let query = request.uri().query().map(str::to_owned);
-    let (id, snapshot) = match operation {
-        AgentOperation::Thread => (segment(&path, 3), String::new()),
-        AgentOperation::Start
-        | AgentOperation::List
-        | AgentOperation::Status
-        | AgentOperation::Cancel
-        | AgentOperation::Trace
-        | AgentOperation::Snapshot => (segment(&path, 2), segment(&path, 4)),
-    };
-    let body = match operation {
-        AgentOperation::Start => super::read_body(request)?,
-        AgentOperation::List
-        | AgentOperation::Status
-        | AgentOperation::Cancel
-        | AgentOperation::Thread
-        | AgentOperation::Trace
-        | AgentOperation::Snapshot => bytes::Bytes::new(),
-    };
-    respond_to_agent(operation, &context, AgentCall { base_url, id, snapshot, query, body, origin }).await
-}
-
-/// Handles an operation on agent runs of any interface.
-pub(crate) async fn respond_to_agent(
-    operation: AgentOperation,
-    context: &RequestContext<'_>,
-    call: AgentCall,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        AgentOperation::Start => start(context, call.body).await,
-        AgentOperation::List => list(context, &call).await,
-        AgentOperation::Status => status(context, &call.id).await,
-        AgentOperation::Cancel => cancel(context, &call.id).await,
-        AgentOperation::Thread => thread(context, &call).await,
-        AgentOperation::Trace => trace(context, &call).await,
-        AgentOperation::Snapshot => snapshot(context, &call).await,
-    }
-}
-
-async fn start(context: &RequestContext<'_>, body: bytes::Bytes) -> Result<HttpResponse, ApiError> {
+async fn start(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let body = super::read_body(request)?;
     let policy = policy(context)?;
     let body_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
@@ -278,14 +239,20 @@ fn job_event(event: RunEventKind) -> JobEvent {
     }
 }
 
-async fn status(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, ApiError> {
-    let record = find(context, id).await?;
+async fn status(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let record = find(context, request).await?;
     let response = context.state.runs.agent_status(record).await?;
     Ok(json(StatusCode::OK, &response))
 }
 
-async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, ApiError> {
-    let id = parse_id(id)?;
+async fn cancel(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = run_id(context, request)?;
     context.trail.set_target(|| format!("agent run {id}"));
     match context.state.runs.cancel(context.team_name(), RunKind::Agent, &id).await? {
         CancelRunOutcome::Requested => Ok(json(StatusCode::OK, &CancelAgentResponse { success: true })),
@@ -299,8 +266,8 @@ async fn cancel(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, 
     }
 }
 
-async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
-    let before_ms = match parameter(call.query.as_deref(), "before") {
+async fn list(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let before_ms = match query::parameter(request.uri().query(), "before") {
         None => u64::MAX,
         Some(text) => query::number("before", &text, 0, BEFORE_RULE)?,
     };
@@ -308,16 +275,20 @@ async fn list(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResp
     let page =
         context.state.runs.list(team, RunKind::Agent, before_ms, AGENT_LIST_LIMIT, JOB_PAGE_BYTES).await?;
     let next = page.runs.last().filter(|_| page.has_more).map(|last| {
-        format!("{}/v2/agent?before={}", call.base_url.as_deref().unwrap_or_default(), last.created_at_ms)
+        let base_url = context.state.base_url(request).unwrap_or_default();
+        format!("{base_url}/v2/agent?before={}", last.created_at_ms)
     });
     let agents = page.runs.iter().filter_map(agent_list_item).collect();
     Ok(json(StatusCode::OK, &AgentList { success: true, agents, next }))
 }
 
-async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
-    let id = parse_thread_id(&call.id)?;
+async fn thread(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = parse_uuid(context.capture(request, "id"), "Invalid agent thread ID")?;
     context.trail.set_target(|| format!("agent thread {id}"));
-    let content = match flag(call.query.as_deref(), "includeData")? {
+    let content = match flag(request.uri().query(), "includeData")? {
         true => ThreadContent::RequestsAndResults,
         false => ThreadContent::Requests,
     };
@@ -331,18 +302,20 @@ async fn thread(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRe
     Ok(json(StatusCode::OK, &AgentThreadResponse { success: true, thread }))
 }
 
-async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
-    let record = find(context, &call.id).await?;
-    let has_live_view = flag(call.query.as_deref(), "liveView")?;
+async fn trace(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let record = find(context, request).await?;
+    let has_live_view = flag(request.uri().query(), "liveView")?;
     let events = context.state.runs.events(record.number).await?;
     // A key without the rights to use sessions gets no access to one.
-    let may_use_sessions =
-        authorize_operation(context.caller.as_ref(), Operation::Browser(BrowserOperation::List)).is_ok();
+    let may_use_sessions = browser::authorize_sessions(context.caller.as_ref()).is_ok();
     let shows_sessions = has_live_view && may_use_sessions;
     let active_browser_sessions = match shows_sessions {
         true if !record.status.is_finished() => {
-            let (base_url, origin) = (call.base_url.as_deref(), call.origin.as_ref());
-            Some(browser::sessions_of_run(context, base_url, origin, &events).await?)
+            let (base_url, origin) = (context.state.base_url(request), browser::origin(context, request));
+            Some(browser::sessions_of_run(context, base_url.as_deref(), origin.as_ref(), &events).await?)
         }
         true => Some(Vec::new()),
         false => None,
@@ -357,9 +330,12 @@ async fn trace(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpRes
     Ok(json(StatusCode::OK, &response))
 }
 
-async fn snapshot(context: &RequestContext<'_>, call: &AgentCall) -> Result<HttpResponse, ApiError> {
-    let record = find(context, &call.id).await?;
-    let id = &call.snapshot;
+async fn snapshot(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let record = find(context, request).await?;
+    let id = context.capture(request, "snapshotId");
     let is_valid = id.len() <= SNAPSHOT_ID_MAX_CHARS
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let unknown = || ApiError::new(ErrorCode::NotFound, "Agent snapshot not found");
@@ -367,7 +343,8 @@ async fn snapshot(context: &RequestContext<'_>, call: &AgentCall) -> Result<Http
         return Err(unknown());
     }
     let snapshot = context.state.runs.snapshot(record.number, id).await?.ok_or_else(unknown)?;
-    let response = AgentSnapshotResponse { success: true, id: record.id, snapshot_id: id.clone(), snapshot };
+    let response =
+        AgentSnapshotResponse { success: true, id: record.id, snapshot_id: id.to_owned(), snapshot };
     Ok(json(StatusCode::OK, &response))
 }
 
@@ -375,25 +352,14 @@ async fn snapshot(context: &RequestContext<'_>, call: &AgentCall) -> Result<Http
 ///
 /// # Errors
 /// 400 if the ID is not a UUID, 404 if the team has no such run.
-async fn find(context: &RequestContext<'_>, id: &str) -> Result<RunRecord, ApiError> {
-    let id = parse_id(id)?;
+async fn find(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<RunRecord, ApiError> {
+    let id = run_id(context, request)?;
     context.trail.set_target(|| format!("agent run {id}"));
     context.state.runs.find(context.team_name(), RunKind::Agent, &id).await?.ok_or_else(not_found)
 }
 
-fn parse_id(text: &str) -> Result<String, ApiError> {
-    parse_uuid(text, "Invalid agent job ID")
-}
-
-fn parse_thread_id(text: &str) -> Result<String, ApiError> {
-    parse_uuid(text, "Invalid agent thread ID")
-}
-
-pub(super) fn parse_uuid(text: &str, problem: &'static str) -> Result<String, ApiError> {
-    match Uuid::parse_str(text) {
-        Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, problem)),
-    }
+fn run_id(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<String, ApiError> {
+    parse_uuid(context.capture(request, "id"), "Invalid agent job ID")
 }
 
 fn not_found() -> ApiError {
@@ -402,15 +368,4 @@ fn not_found() -> ApiError {
 
 fn thread_not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "Agent thread not found")
-}
-
-/// Returns a segment of a path by its number; empty if there is none.
-pub(super) fn segment(path: &str, number: usize) -> String {
-    path.split('/').filter(|segment| !segment.is_empty()).nth(number).unwrap_or_default().to_owned()
-}
-
-/// Returns a parameter of a query string.
-fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-    let mut pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
 }

@@ -15,22 +15,31 @@ use websvc_types::ErrorCode;
 
 use crate::authenticate::authenticate_optional;
 use crate::response::{ApiError, HttpResponse, with_type};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
 
 /// The policy of files that are downloaded: if a browser displays foreign markup anyway, it runs and loads nothing.
 const SANDBOX: &str = "sandbox; default-src 'none'";
 
+/// The handler checks the signature of the URL.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::get(
+    "/artifacts/{file}",
+    OperationGroup::Artifacts,
+    handler!(|context, request| artifact(&context, &request).await),
+)
+.name("artifact")
+.public()];
+
 /// Responds with an artifact, or a part of it.
 ///
 /// The signed URL is the permission, so that a browser can display an image. A client that also sends a key gets only
 /// artifacts of its team.
-pub(crate) async fn artifact(
+async fn artifact(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
-    let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let signed_url = SignedUrl::parse(file, uri.query()).ok_or_else(not_found)?;
+    let signed_url = SignedUrl::parse(context.capture(request, "file"), uri.query()).ok_or_else(not_found)?;
     let state = context.state;
     let address = state.client_ip(request);
     let caller =

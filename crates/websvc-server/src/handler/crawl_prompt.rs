@@ -7,6 +7,7 @@ use http::{Request, StatusCode};
 use url::Url;
 use websvc_engine::PromptOptions;
 use websvc_stage::Stage;
+use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
 use websvc_types::job::{CrawlParams, CrawlParamsData, CrawlParamsResponse, CrawlRequest};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
@@ -17,7 +18,17 @@ use websvc_validate::{
 use super::search::policy;
 use crate::audit_trail::AuditedRequest;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::post(
+    "/v2/crawl/params-preview",
+    OperationGroup::Crawl,
+    handler!(|context, request| preview(context, request).await),
+)
+.name("crawl-params")
+.scope(KeyScope::Crawl)
+.body(RequestBody::OPTIONS)];
 
 /// The timeout for a prompt. The timeout of the model may be shorter.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -52,7 +63,7 @@ pub(super) async fn resolve(
 }
 
 /// Responds with the options from a prompt.
-pub(super) async fn preview(
+async fn preview(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {

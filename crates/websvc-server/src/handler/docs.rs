@@ -12,33 +12,45 @@ use websvc_transport::Body;
 
 use super::compressed::{Compressed, compressed};
 use crate::response::{ApiError, HttpResponse, with_type};
+use crate::route::{Endpoint, Handler, OperationGroup, handler};
 
-/// A file of the API reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DocsFile {
-    Page,
-    PageScript,
-    PageStyle,
-    Renderer,
-    RendererStyle,
-    RendererLicense,
-    RendererNotice,
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    file(PAGE, handler!(|_, _| Ok(secured(revalidated(HTML, PAGE_FILE.clone()))))),
+    file(PAGE_SCRIPT, handler!(|_, _| Ok(secured(revalidated(JAVASCRIPT, PAGE_SCRIPT_FILE))))),
+    file(PAGE_STYLE, handler!(|_, _| Ok(secured(revalidated(CSS, PAGE_STYLE_FILE))))),
+    file(
+        RENDERER,
+        handler!(|_, request| bundled(JAVASCRIPT, &RENDERER_FILE, request.headers()).await.map(secured)),
+    ),
+    file(
+        RENDERER_STYLE,
+        handler!(|_, request| bundled(CSS, &RENDERER_STYLE_FILE, request.headers()).await.map(secured)),
+    ),
+    file(
+        RENDERER_LICENSE,
+        handler!(|_, request| bundled(TEXT, &RENDERER_LICENSE_FILE, request.headers()).await.map(secured)),
+    ),
+    file(RENDERER_NOTICE, handler!(|_, _| Ok(secured(revalidated(TEXT, RENDERER_NOTICE_FILE))))),
+];
+
+const fn file(path: &'static str, content: Handler) -> Endpoint {
+    Endpoint::get(path, OperationGroup::Docs, content).public()
 }
 
 /// The page.
-pub(crate) const PAGE: &str = "/docs";
+const PAGE: &str = "/docs";
 /// The script that starts Swagger UI.
-pub(crate) const PAGE_SCRIPT: &str = "/docs/page.js";
+const PAGE_SCRIPT: &str = "/docs/page.js";
 /// The style sheet of the page around Swagger UI.
-pub(crate) const PAGE_STYLE: &str = "/docs/page.css";
+const PAGE_STYLE: &str = "/docs/page.css";
 /// The script of Swagger UI. Browsers cache it permanently, because the path contains its version.
-pub(crate) const RENDERER: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui-bundle.js");
+const RENDERER: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui-bundle.js");
 /// The style sheet of Swagger UI.
-pub(crate) const RENDERER_STYLE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui.css");
+const RENDERER_STYLE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/swagger-ui.css");
 /// The license of Swagger UI, Apache-2.0.
-pub(crate) const RENDERER_LICENSE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/LICENSE");
+const RENDERER_LICENSE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/LICENSE");
 /// The notice that the license requires.
-pub(crate) const RENDERER_NOTICE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/NOTICE");
+const RENDERER_NOTICE: &str = concat!("/docs/", env!("SWAGGER_UI_VERSION"), "/NOTICE");
 
 const HTML: &str = "text/html; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
@@ -53,27 +65,20 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 static RENDERER_FILE: Compressed = compressed!("swagger-ui-bundle.js");
 static RENDERER_STYLE_FILE: Compressed = compressed!("swagger-ui.css");
 static RENDERER_LICENSE_FILE: Compressed = compressed!("LICENSE");
-const RENDERER_NOTICE_FILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/NOTICE"));
+const RENDERER_NOTICE_FILE: Bytes = Bytes::from_static(include_bytes!(concat!(env!("OUT_DIR"), "/NOTICE")));
+const PAGE_SCRIPT_FILE: Bytes = Bytes::from_static(include_bytes!("docs/page.js"));
+const PAGE_STYLE_FILE: Bytes = Bytes::from_static(include_bytes!("docs/page.css"));
 
 static PAGE_FILE: LazyLock<Bytes> =
     LazyLock::new(|| include_str!("docs/page.html").replace("{version}", env!("SWAGGER_UI_VERSION")).into());
 
-/// Responds with a file of the API reference.
-pub(crate) async fn docs(file: DocsFile, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
-    let mut response = match file {
-        DocsFile::Page => revalidated(HTML, PAGE_FILE.clone()),
-        DocsFile::PageScript => revalidated(JAVASCRIPT, Bytes::from_static(include_bytes!("docs/page.js"))),
-        DocsFile::PageStyle => revalidated(CSS, Bytes::from_static(include_bytes!("docs/page.css"))),
-        DocsFile::Renderer => bundled(JAVASCRIPT, &RENDERER_FILE, headers).await?,
-        DocsFile::RendererStyle => bundled(CSS, &RENDERER_STYLE_FILE, headers).await?,
-        DocsFile::RendererLicense => bundled(TEXT, &RENDERER_LICENSE_FILE, headers).await?,
-        DocsFile::RendererNotice => revalidated(TEXT, Bytes::from_static(RENDERER_NOTICE_FILE)),
-    };
+/// Adds the headers of all files.
+fn secured(mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    Ok(response)
+    response
 }
 
 /// Returns a small file that browsers revalidate each time, because it may change with any version.

@@ -6,59 +6,57 @@ use http::{Request, StatusCode};
 use serde_json::{Map, Value};
 use websvc_runs::{StartRun, StoredExtractRequest};
 use websvc_stage::Stage;
-use websvc_store::{ApiVersion, CreateRunOutcome, RunKind};
+use websvc_store::{ApiVersion, CreateRunOutcome, KeyScope, RunKind};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::extract::{DEPRECATION, ExtractRequest, ExtractStarted, REPLACEMENT};
 use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_extract};
 
-use super::agent::{new_webhook, parse_uuid, segment, too_many_runs};
+use super::agent::{FORMATS, new_webhook, too_many_runs};
 use super::search::{body_policy, policy};
-use super::webhook;
+use super::{parse_uuid, webhook};
 use crate::audit_trail::AuditedRequest;
 use crate::charge;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::OperationGroup::Agent;
+use crate::route::{Endpoint, Handler, RequestBody, handler, normalize};
 use crate::service::RequestContext;
 pub(crate) use deprecation::mark_deprecated;
 
-/// An operation on extractions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExtractOperation {
-    /// With the version of the scrape options.
-    Start(ApiVersion),
-    Status,
+/// Both versions share all extractions.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    extract(
+        Endpoint::post(PATH, Agent, handler!(|context, request| start(&context, request).await)),
+        "extract",
+    )
+    .body(RequestBody::OPTIONS),
+    extract(Endpoint::get("/v2/extract/{id}", Agent, STATUS), "extract-status"),
+    extract(
+        Endpoint::post(PATH_V1, Agent, handler!(|context, request| start(&context, request).await)),
+        "extract",
+    )
+    .body(RequestBody::OPTIONS),
+    extract(Endpoint::get("/v1/extract/{id}", Agent, STATUS), "extract-status"),
+];
+
+const PATH: &str = "/v2/extract";
+const PATH_V1: &str = "/v1/extract";
+const STATUS: Handler = handler!(|context, request| status(&context, &request).await);
+
+const fn extract(endpoint: Endpoint, name: &'static str) -> Endpoint {
+    endpoint.name(name).scope(KeyScope::Agent).formats(FORMATS)
 }
 
-impl ExtractOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Start(_) => "extract",
-            Self::Status => "extract-status",
-        }
-    }
+/// Returns whether a path is that of extractions, or below it. Errors of the route have no endpoint.
+pub(crate) fn is_of_extractions(path: &str) -> bool {
+    let path = normalize(path);
+    let mut rests = [PATH, PATH_V1].into_iter().filter_map(|prefix| path.strip_prefix(prefix));
+    rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Handles an operation on extractions. Both versions share all extractions.
-pub(crate) async fn extract(
-    operation: ExtractOperation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        ExtractOperation::Start(version) => {
-            let body = super::read_body(request)?;
-            start(&context, version, body).await
-        }
-        ExtractOperation::Status => status(&context, &segment(request.uri().path(), 2)).await,
-    }
-}
-
-async fn start(
-    context: &RequestContext<'_>,
-    version: ApiVersion,
-    body: bytes::Bytes,
-) -> Result<HttpResponse, ApiError> {
+/// Starts an extraction. The version of the request is that of its scrape options.
+async fn start(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let (body, version) = (super::read_body(request)?, context.api_version);
     let policy = policy(context)?;
     let body_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| match version {
@@ -146,11 +144,37 @@ fn check(context: &RequestContext<'_>, plan: &ExtractPlan) -> Result<(), ApiErro
     Ok(())
 }
 
-async fn status(context: &RequestContext<'_>, id: &str) -> Result<HttpResponse, ApiError> {
-    let id = parse_uuid(id, "Invalid extract job ID")?;
+async fn status(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = parse_uuid(context.capture(request, "id"), "Invalid extract job ID")?;
     context.trail.set_target(|| format!("extraction {id}"));
     let record = context.state.runs.find(context.team_name(), RunKind::Extract, &id).await?;
     let not_found = || ApiError::new(ErrorCode::NotFound, "Extract job not found");
     let response = context.state.runs.extract_status(record.ok_or_else(not_found)?).await?;
     Ok(json(StatusCode::OK, &response))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_extractions_include_those_below_and_unknown_ones() {
+        for endpoint in ENDPOINTS {
+            assert!(is_of_extractions(endpoint.path), "{}", endpoint.path);
+        }
+        for (path, expected) in [
+            ("/v2/extract", true),
+            ("//v1//extract/", true),
+            ("/v2/extract/1/errors", true),
+            ("/v2/extraction", false),
+            ("/v3/extract", false),
+            ("/v2/scrape/extract", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_of_extractions(path), expected, "{path}");
+        }
+    }
 }

@@ -18,7 +18,32 @@ use super::body;
 use crate::authorize::authorize;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::post(
+        "/v2/search/{id}/feedback",
+        OperationGroup::Team,
+        handler!(|context, request| {
+            submit_search(&context, request).await.map_err(ApiError::with_feedback_code)
+        }),
+    )
+    .name("search-feedback")
+    .scope(KeyScope::Search)
+    // Feedback may quote sources and results.
+    .body(RequestBody::OPTIONS),
+    // The scope is that of the rated operation.
+    Endpoint::post(
+        "/v2/feedback",
+        OperationGroup::Team,
+        handler!(|context, request| submit_any(&context, request)
+            .await
+            .map_err(ApiError::with_feedback_code)),
+    )
+    .name("feedback")
+    .body(RequestBody::OPTIONS),
+];
 
 /// The fields of a request that are stored in columns, or not at all.
 const NOT_CONTENT: [&str; 5] = ["endpoint", "jobId", "rating", "origin", "integration"];
@@ -42,28 +67,11 @@ enum Outcome {
     TooLate,
 }
 
-/// Handles feedback on a search.
-pub(crate) async fn search_feedback(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    submit_search(&context, request).await.map_err(ApiError::with_feedback_code)
-}
-
-/// Handles feedback on any result.
-pub(crate) async fn feedback(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    submit_any(&context, request).await.map_err(ApiError::with_feedback_code)
-}
-
 async fn submit_search(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let segment = request.uri().path().split('/').filter(|segment| !segment.is_empty()).nth(2);
-    let result = parse_result(segment.unwrap_or_default());
+    let result = parse_result(context.capture(&request, "id"));
     let body = body::read(request)?;
     let decoding = context.state.admission.decode_body(body, read_search_feedback);
     let Checked { plan, warnings: _ } = decoding.await?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
 use websvc_engine::{BulkReport, IndexServerError, Mirror, ServerIndexStats, ingest_durably};
-use websvc_store::{PageOwner, PageScope, Retention, UsageRetention};
+use websvc_store::{KeyScope, PageOwner, PageScope, Retention, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::counted;
@@ -15,14 +15,42 @@ use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 use super::body;
 use super::search::forced_retention;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    index(Endpoint::post(
+        "/v2/index/documents",
+        OperationGroup::Index,
+        handler!(|context, request| add_documents(context, request).await),
+    ))
+    .name("index-documents")
+    .body(RequestBody::LONG),
+    // Crawls report their progress every few seconds, too often for audit events.
+    index(Endpoint::post(
+        "/v2/index/progress",
+        OperationGroup::Index,
+        handler!(|context, request| crawl_progress(&context, request).await),
+    ))
+    .body(RequestBody::SHORT),
+    index(Endpoint::get(
+        "/v2/index/stats",
+        OperationGroup::Index,
+        handler!(|context, _| index_stats(&context).await),
+    ))
+    .name("index-stats"),
+];
+
+const fn index(endpoint: Endpoint) -> Endpoint {
+    endpoint.scope(KeyScope::Index)
+}
 
 /// Time that an upload waits for a mirror. Documents that it does not take in this time wait in its outbox.
 const MIRROR_PATIENCE: Duration = Duration::from_secs(10);
 
 /// `POST /v2/index/documents`: adds documents; each replaces an older one with the same URL. They are durable before the
 /// response is sent.
-pub(crate) async fn add_documents(
+async fn add_documents(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -146,7 +174,7 @@ async fn write_to_mirrors(
 }
 
 /// `POST /v2/index/progress`: stores the progress of an external crawl in memory, for the dashboard.
-pub(crate) async fn crawl_progress(
+async fn crawl_progress(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -168,7 +196,7 @@ pub(crate) async fn crawl_progress(
 }
 
 /// `GET /v2/index/stats`: the size of the indexes that the team's searches read.
-pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let engine = &context.state.engine;
     let index = engine.index().ok_or_else(no_index)?;
     let failed = |error| ApiError::internal(&error, "the index could not be read");

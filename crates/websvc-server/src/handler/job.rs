@@ -4,10 +4,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
-use uuid::Uuid;
 use websvc_jobs::{job_errors, job_status};
 use websvc_stage::Stage;
-use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
+use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, KeyScope, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::counted;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
@@ -15,46 +14,87 @@ use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_B
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{RetentionMode, ScrapePlan};
 
-use super::{batch, crawl, crawl_prompt, query};
+use super::{batch, crawl, query};
+use crate::adapter::v1_jobs;
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_page;
 use crate::blocking::run_blocking;
 use crate::charge;
 use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::OperationGroup::{Batch, Crawl};
+use crate::route::{Endpoint, Handler, RequestBody, handler};
 use crate::service::RequestContext;
 
-/// An operation on jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JobOperation {
-    Start,
-    Status,
-    Cancel,
-    Errors,
-    /// Lists the running crawls.
-    Active,
-    /// Previews the options that a crawl prompt is turned into.
-    Params,
+/// Makes the endpoints of one version of the API. The versions differ in the handlers that start jobs.
+macro_rules! endpoints {
+    ($version:literal, $start_batch:expr, $start_crawl:expr) => {
+        &[
+            batch(Endpoint::post(concat!("/", $version, "/batch/scrape"), Batch, $start_batch), "batch")
+                .body(RequestBody::LONG),
+            batch(
+                Endpoint::get(concat!("/", $version, "/batch/scrape/{id}"), Batch, BATCH_STATUS),
+                "batch-status",
+            )
+            .watched(JobKind::Batch),
+            batch(
+                Endpoint::delete(concat!("/", $version, "/batch/scrape/{id}"), Batch, CANCEL_BATCH),
+                "batch-cancel",
+            ),
+            batch(
+                Endpoint::get(concat!("/", $version, "/batch/scrape/{id}/errors"), Batch, BATCH_ERRORS),
+                "batch-errors",
+            ),
+            crawl(Endpoint::post(concat!("/", $version, "/crawl"), Crawl, $start_crawl), "crawl")
+                .body(RequestBody::OPTIONS),
+            crawl(
+                Endpoint::get(concat!("/", $version, "/crawl/active"), Crawl, ACTIVE_CRAWLS),
+                "crawl-active",
+            ),
+            crawl(
+                Endpoint::get(concat!("/", $version, "/crawl/ongoing"), Crawl, ACTIVE_CRAWLS),
+                "crawl-active",
+            ),
+            crawl(Endpoint::get(concat!("/", $version, "/crawl/{id}"), Crawl, CRAWL_STATUS), "crawl-status")
+                .watched(JobKind::Crawl),
+            crawl(
+                Endpoint::delete(concat!("/", $version, "/crawl/{id}"), Crawl, CANCEL_CRAWL),
+                "crawl-cancel",
+            ),
+            crawl(
+                Endpoint::get(concat!("/", $version, "/crawl/{id}/errors"), Crawl, CRAWL_ERRORS),
+                "crawl-errors",
+            ),
+        ]
+    };
 }
 
-impl JobOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self, kind: JobKind) -> &'static str {
-        match (self, kind) {
-            (Self::Start, JobKind::Batch) => "batch",
-            (Self::Start, JobKind::Crawl) => "crawl",
-            (Self::Status, JobKind::Batch) => "batch-status",
-            (Self::Status, JobKind::Crawl) => "crawl-status",
-            (Self::Cancel, JobKind::Batch) => "batch-cancel",
-            (Self::Cancel, JobKind::Crawl) => "crawl-cancel",
-            (Self::Errors, JobKind::Batch) => "batch-errors",
-            (Self::Errors, JobKind::Crawl) => "crawl-errors",
-            (Self::Params, JobKind::Batch) => "batch-params",
-            (Self::Params, JobKind::Crawl) => "crawl-params",
-            (Self::Active, JobKind::Batch) => "batch-active",
-            (Self::Active, JobKind::Crawl) => "crawl-active",
-        }
-    }
+pub(crate) const ENDPOINTS: &[Endpoint] = endpoints!(
+    "v2",
+    handler!(|context, request| start(JobKind::Batch, context, request).await),
+    handler!(|context, request| start(JobKind::Crawl, context, request).await)
+);
+
+pub(crate) const V1_ENDPOINTS: &[Endpoint] = endpoints!(
+    "v1",
+    handler!(|context, request| v1_jobs::start(JobKind::Batch, context, request).await),
+    handler!(|context, request| v1_jobs::start(JobKind::Crawl, context, request).await)
+);
+
+const BATCH_STATUS: Handler = handler!(|context, request| status(JobKind::Batch, &context, &request).await);
+const CRAWL_STATUS: Handler = handler!(|context, request| status(JobKind::Crawl, &context, &request).await);
+const CANCEL_BATCH: Handler = handler!(|context, request| cancel(JobKind::Batch, &context, &request).await);
+const CANCEL_CRAWL: Handler = handler!(|context, request| cancel(JobKind::Crawl, &context, &request).await);
+const BATCH_ERRORS: Handler = handler!(|context, request| errors(JobKind::Batch, &context, &request).await);
+const CRAWL_ERRORS: Handler = handler!(|context, request| errors(JobKind::Crawl, &context, &request).await);
+const ACTIVE_CRAWLS: Handler = handler!(|context, _| crawl::active(&context).await);
+
+const fn batch(endpoint: Endpoint, name: &'static str) -> Endpoint {
+    endpoint.name(name).scope(KeyScope::Batch)
+}
+
+const fn crawl(endpoint: Endpoint, name: &'static str) -> Endpoint {
+    endpoint.name(name).scope(KeyScope::Crawl)
 }
 
 /// `Retry-After` of a request for a job above the limit of jobs, in seconds.
@@ -70,25 +110,14 @@ pub(crate) struct JobStart {
     pub(crate) body: Bytes,
 }
 
-/// Handles an operation on jobs of a kind. The body has the format of version 2, and URLs in the response have the
-/// version of the request.
-pub(crate) async fn job(
+/// Starts a job. URLs in the response have the version of the request.
+async fn start(
     kind: JobKind,
-    operation: JobOperation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    match operation {
-        JobOperation::Start => {
-            let job = receive(&context, request)?;
-            start(kind, context, job).await
-        }
-        JobOperation::Active => crawl::active(&context).await,
-        JobOperation::Params => crawl_prompt::preview(context, request).await,
-        JobOperation::Status => status(kind, &context, &request).await,
-        JobOperation::Cancel => cancel(kind, &context, &request).await,
-        JobOperation::Errors => errors(kind, &context, &request).await,
-    }
+    let job = receive(&context, request)?;
+    start_received(kind, context, job).await
 }
 
 /// Receives a request that starts a job.
@@ -105,8 +134,8 @@ pub(crate) fn receive(
     Ok(JobStart { base_url, idempotency_key, body })
 }
 
-/// Starts a job of a kind.
-pub(crate) async fn start(
+/// Starts the job of a received request.
+pub(crate) async fn start_received(
     kind: JobKind,
     context: RequestContext<'_>,
     job: JobStart,
@@ -122,7 +151,7 @@ async fn status(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let record = find(context, kind, &id(kind, request)?).await?;
+    let record = find(context, kind, &id(context, request)?).await?;
     let Range { skip, limit } = parse_range(request.uri().query())?;
     let max_documents = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
     let page = context.state.jobs.documents(record.number, skip, max_documents, JOB_PAGE_BYTES).await?;
@@ -168,7 +197,7 @@ async fn cancel(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = id(kind, request)?;
+    let id = id(context, request)?;
     context.trail.set_target(|| format!("job {id}"));
     match context.state.jobs.cancel(context.team_name(), kind, &id).await? {
         CancelJobOutcome::Cancelled => {
@@ -187,7 +216,7 @@ async fn errors(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let record = find(context, kind, &id(kind, request)?).await?;
+    let record = find(context, kind, &id(context, request)?).await?;
     let errors = context.state.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
     Ok(json(StatusCode::OK, &job_errors(&record.id, errors)))
 }
@@ -315,10 +344,8 @@ fn name(kind: JobKind) -> &'static str {
 ///
 /// # Errors
 /// 400 if it is not a UUID.
-pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, ApiError> {
-    let before = 1 + path(kind).split('/').filter(|segment| !segment.is_empty()).count();
-    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
-    parse_id(segments.nth(before).unwrap_or_default())
+pub(super) fn id(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<String, ApiError> {
+    parse_id(context.capture(request, "id"))
 }
 
 /// Parses a job id.
@@ -326,10 +353,7 @@ pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String,
 /// # Errors
 /// 400 if it is not a UUID.
 pub(crate) fn parse_id(text: &str) -> Result<String, ApiError> {
-    match Uuid::parse_str(text) {
-        Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, "Invalid job ID")),
-    }
+    super::parse_uuid(text, "Invalid job ID")
 }
 
 /// The requested range of documents.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_engine::{Bill, MapOutcome, StageTimings};
 use websvc_stage::Stage;
-use websvc_store::UsageRetention;
+use websvc_store::{KeyScope, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::MapResponse;
 use websvc_types::map::MapResponseV1;
@@ -15,16 +15,31 @@ use super::search::policy_with_patterns;
 use crate::audit_trail::AuditedRequest;
 use crate::charge::{self, Outcome};
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    rights(Endpoint::post(
+        "/v2/map",
+        OperationGroup::Map,
+        handler!(|context, request| map(context, request).await),
+    )),
+    rights(Endpoint::post(
+        "/v1/map",
+        OperationGroup::Map,
+        handler!(|context, request| map_v1(context, request).await),
+    )),
+];
+
+const fn rights(endpoint: Endpoint) -> Endpoint {
+    endpoint.name("map").scope(KeyScope::Map).body(RequestBody::OPTIONS)
+}
 
 /// A function that reads the body of a map request.
 type MapBodyReader = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
 
 /// Handles a map request.
-pub(crate) async fn map(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn map(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
     let stages = context.state.engine.stages();
     let response = respond_to_map(context, body, read_map).await.map_err(ApiError::with_page_status)?;
@@ -32,18 +47,14 @@ pub(crate) async fn map(
 }
 
 /// Handles a map request of version 1.
-pub(crate) async fn map_v1(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn map_v1(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
     let stages = context.state.engine.stages();
     let response = respond_to_map(context, body, read_map_v1).await.map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(response))))
 }
 
-/// Runs the map in a request body of any interface.
-pub(crate) async fn respond_to_map(
+async fn respond_to_map(
     context: RequestContext<'_>,
     body: Bytes,
     read: MapBodyReader,

@@ -20,13 +20,21 @@ use websvc_transport::Body;
 use self::prometheus::{MetricKind, Metrics};
 use crate::admission::AdmissionMetrics;
 use crate::response::{HttpResponse, with_type};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
+
+/// The path of the metrics, which need a key if other machines can reach this address.
+pub(crate) const PATH: &str = "/metrics";
+
+pub(crate) const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::get(PATH, OperationGroup::Status, handler!(|context, _| Ok(metrics(&context).await)))
+        .public()];
 
 /// The states of a circuit breaker: closed, open and half-open.
 const STATES: [&str; 3] = ["ok", "paused", "probing"];
 
 /// Returns the metrics since the start of the process.
-pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
+async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     let state = context.state;
     let engine = &state.engine;
     let mut out = Metrics::default();

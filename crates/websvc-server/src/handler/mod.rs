@@ -9,7 +9,7 @@ mod browser;
 mod compressed;
 mod crawl;
 mod crawl_prompt;
-pub(crate) mod docs;
+mod docs;
 mod extract;
 mod feedback;
 mod index;
@@ -27,32 +27,57 @@ mod usage;
 pub(crate) mod watch;
 mod webhook;
 
-pub(crate) use activity::team_activity;
-pub(crate) use agent::{AgentCall, AgentOperation, agent, respond_to_agent};
-pub(crate) use artifact::artifact;
+use http::Request;
+use uuid::Uuid;
+use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
+
+use crate::response::ApiError;
+use crate::service::RequestContext;
+
+pub(crate) use activity::ENDPOINTS as ACTIVITY;
+pub(crate) use agent::ENDPOINTS as AGENT;
+pub(crate) use artifact::ENDPOINTS as ARTIFACT;
 pub(crate) use body::{declares_json, parse as parse_body, read as read_body};
-pub(crate) use browser::{BrowserOperation, BrowserRequest, browser, respond_to_browser};
+pub(crate) use browser::{ENDPOINTS as BROWSER, authorize_sessions};
 pub(crate) use crawl::start_crawl;
-pub(crate) use docs::docs;
-pub(crate) use extract::{ExtractOperation, extract, mark_deprecated};
-pub(crate) use feedback::{feedback, search_feedback};
-pub(crate) use index::{add_documents, crawl_progress, index_stats};
+pub(crate) use crawl_prompt::ENDPOINTS as CRAWL_PARAMS;
+pub(crate) use docs::ENDPOINTS as DOCS;
+pub(crate) use extract::{ENDPOINTS as EXTRACT, is_of_extractions, mark_deprecated};
+pub(crate) use feedback::ENDPOINTS as FEEDBACK;
+pub(crate) use index::ENDPOINTS as INDEX;
 pub(crate) use job::{
-    JobOperation, JobStart, find as find_job, job, not_found as job_not_found, parse_id as parse_job_id,
-    receive as receive_job, start as start_job,
+    ENDPOINTS as JOBS, JobStart, V1_ENDPOINTS as JOBS_V1, find as find_job, not_found as job_not_found,
+    parse_id as parse_job_id, receive as receive_job, start_received as start_job,
 };
-pub(crate) use map::{map, map_v1, respond_to_map};
-pub(crate) use metrics::metrics;
+pub(crate) use map::ENDPOINTS as MAP;
+pub(crate) use metrics::{ENDPOINTS as METRICS, PATH as METRICS_PATH};
 pub(crate) use monitor::{
-    MonitorEmailOperation, MonitorOperation, MonitorRequest, monitor, monitor_email,
-    preview as monitor_preview, respond_to_monitor, schedules as monitor_schedules,
+    EMAIL_ENDPOINTS as MONITOR_EMAIL, ENDPOINTS as MONITOR, preview as monitor_preview,
+    schedules as monitor_schedules,
 };
-pub(crate) use parse::{ParseForm, parse, parse_formats, parse_upload, receive_form, upload, upload_url};
-pub(crate) use scrape::{respond_to_scrape, scrape, scrape_result};
-pub(crate) use search::{forced_retention, respond_to_search, search};
-pub(crate) use status::{health, openapi, readiness, ready, root};
-pub(crate) use team::{TeamOperation, team};
-pub(crate) use usage::{
-    concurrency_check, credit_balance, credit_history, credit_usage, queue_status, token_history, token_usage,
-};
-pub(crate) use webhook::{WebhookOperation, webhook};
+pub(crate) use parse::{ENDPOINTS as PARSE, ParseForm, parse, receive_form};
+pub(crate) use scrape::{ENDPOINTS as SCRAPE, respond_to_scrape, scrape_result};
+pub(crate) use search::{ENDPOINTS as SEARCH, forced_retention, respond_to_search};
+pub(crate) use status::{ENDPOINTS as STATUS, readiness};
+pub(crate) use team::ENDPOINTS as TEAM;
+pub(crate) use usage::{ENDPOINTS as USAGE, credit_balance};
+pub(crate) use webhook::ENDPOINTS as WEBHOOK;
+
+impl RequestContext<'_> {
+    /// Returns the segment in the path of a request that a name in the path of its endpoint matches.
+    pub(crate) fn capture<'r>(&self, request: &'r Request<ServerBody>, name: &str) -> &'r str {
+        self.endpoint.capture(request.uri().path(), name)
+    }
+}
+
+/// Parses a UUID, and returns it in lower case.
+///
+/// # Errors
+/// 400 with this text.
+fn parse_uuid(text: &str, problem: &'static str) -> Result<String, ApiError> {
+    match Uuid::parse_str(text) {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, problem)),
+    }
+}

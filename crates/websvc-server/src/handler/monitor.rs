@@ -4,14 +4,13 @@ mod email;
 mod feed;
 mod list;
 mod preview;
-mod request;
 
 use http::{Request, StatusCode};
 use url::Url;
 use uuid::Uuid;
 use websvc_monitor::{CreateOutcome, RunOutcome};
 use websvc_stage::Stage;
-use websvc_store::{CheckDeliveries, MonitorRecord, MonitorStatus};
+use websvc_store::{CheckDeliveries, KeyScope, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::counted;
@@ -23,15 +22,15 @@ use websvc_validate::{
     read_create_monitor, read_run_monitor, read_update_monitor,
 };
 
-pub(crate) use email::{MonitorEmailOperation, monitor_email};
+pub(crate) use email::ENDPOINTS as EMAIL_ENDPOINTS;
 pub(crate) use preview::{preview, schedules};
-pub(crate) use request::MonitorRequest;
 
 use super::search::{body_policy, policy_with_patterns};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize_page;
 use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
 /// How often a change is tried again when another one was faster.
@@ -40,68 +39,78 @@ const UPDATE_ATTEMPTS: usize = 3;
 /// `Retry-After` of a monitor above the limit of the team, in seconds.
 const RETRY_AFTER_S: u64 = 60;
 
-/// An operation on monitors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MonitorOperation {
-    Create,
-    List,
-    Get,
-    Update,
-    Delete,
-    Run,
-    Checks,
-    Check,
-    Feed,
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    monitor(Endpoint::post(
+        "/v2/monitor",
+        OperationGroup::Monitor,
+        handler!(|context, request| create(&context, request).await),
+    ))
+    .name("monitor")
+    .body(RequestBody::LONG),
+    monitor(Endpoint::get(
+        "/v2/monitor",
+        OperationGroup::Monitor,
+        handler!(|context, request| list::monitors(&context, &request).await),
+    ))
+    .name("monitor-list"),
+    monitor(Endpoint::get(
+        "/v2/monitor/{id}",
+        OperationGroup::Monitor,
+        handler!(|context, request| get(&context, &request).await),
+    ))
+    .name("monitor-get"),
+    monitor(Endpoint::patch(
+        "/v2/monitor/{id}",
+        OperationGroup::Monitor,
+        handler!(|context, request| update(&context, request).await),
+    ))
+    .name("monitor-update")
+    .body(RequestBody::LONG),
+    monitor(Endpoint::delete(
+        "/v2/monitor/{id}",
+        OperationGroup::Monitor,
+        handler!(|context, request| delete(&context, &request).await),
+    ))
+    .name("monitor-delete"),
+    monitor(Endpoint::post(
+        "/v2/monitor/{id}/run",
+        OperationGroup::Monitor,
+        handler!(|context, request| run(&context, request).await),
+    ))
+    .name("monitor-run")
+    .body(RequestBody::SHORT),
+    monitor(Endpoint::get(
+        "/v2/monitor/{id}/checks",
+        OperationGroup::Monitor,
+        handler!(|context, request| list::checks(&context, &request).await),
+    ))
+    .name("monitor-checks"),
+    monitor(Endpoint::get(
+        "/v2/monitor/{id}/checks/{checkId}",
+        OperationGroup::Monitor,
+        handler!(|context, request| list::check(&context, &request).await),
+    ))
+    .name("monitor-check"),
+    // The handler checks the token of the URL.
+    monitor(Endpoint::get(
+        "/v2/monitor/{id}/feed",
+        OperationGroup::Monitor,
+        handler!(|context, request| feed::feed(&context, &request).await),
+    ))
+    .name("monitor-feed")
+    .public(),
+];
+
+const fn monitor(endpoint: Endpoint) -> Endpoint {
+    endpoint.scope(KeyScope::Monitor)
 }
 
-impl MonitorOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Create => "monitor",
-            Self::List => "monitor-list",
-            Self::Get => "monitor-get",
-            Self::Update => "monitor-update",
-            Self::Delete => "monitor-delete",
-            Self::Run => "monitor-run",
-            Self::Checks => "monitor-checks",
-            Self::Check => "monitor-check",
-            Self::Feed => "monitor-feed",
-        }
-    }
-}
-
-/// Handles an operation on monitors.
-pub(crate) async fn monitor(
-    operation: MonitorOperation,
-    context: RequestContext<'_>,
+async fn create(
+    context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let request = MonitorRequest::read(&context, operation, request)?;
-    respond_to_monitor(operation, &context, request).await
-}
-
-/// Handles an operation on monitors of any interface.
-pub(crate) async fn respond_to_monitor(
-    operation: MonitorOperation,
-    context: &RequestContext<'_>,
-    request: MonitorRequest,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        MonitorOperation::Create => create(context, request).await,
-        MonitorOperation::List => list::monitors(context, &request).await,
-        MonitorOperation::Get => get(context, &request).await,
-        MonitorOperation::Update => update(context, request).await,
-        MonitorOperation::Delete => delete(context, &request).await,
-        MonitorOperation::Run => run(context, request).await,
-        MonitorOperation::Checks => list::checks(context, &request).await,
-        MonitorOperation::Check => list::check(context, &request).await,
-        MonitorOperation::Feed => feed::feed(context, &request).await,
-    }
-}
-
-async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
-    let MonitorRequest { base_url, body, .. } = request;
+    let base_url = context.state.base_url(&request);
+    let body = super::read_body(request)?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
     let read_policy = body_policy(&policy);
@@ -129,14 +138,18 @@ async fn create(context: &RequestContext<'_>, request: MonitorRequest) -> Result
     }
 }
 
-async fn get(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<HttpResponse, ApiError> {
+async fn get(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let record = find(context, request).await?;
-    respond(context, request.base_url.as_deref(), &record, Vec::new()).await
+    respond(context, context.state.base_url(request).as_deref(), &record, Vec::new()).await
 }
 
-async fn update(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
-    let id = request.monitor_id()?;
-    let MonitorRequest { base_url, body, .. } = request;
+async fn update(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = monitor_id(context, &request)?;
+    let base_url = context.state.base_url(&request);
+    let body = super::read_body(request)?;
     let policy = policy_with_patterns(context)?;
     let (now, min_interval) = clock(context);
     for _ in 0..UPDATE_ATTEMPTS {
@@ -167,8 +180,11 @@ async fn update(context: &RequestContext<'_>, request: MonitorRequest) -> Result
     ))
 }
 
-async fn delete(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<HttpResponse, ApiError> {
-    let id = request.monitor_id()?;
+async fn delete(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let id = monitor_id(context, request)?;
     context.trail.set_target(|| format!("monitor {id}"));
     match context.state.monitors.delete(context.team_name(), &id).await? {
         true => Ok(json(StatusCode::OK, &DeleteMonitorResponse { success: true })),
@@ -176,10 +192,10 @@ async fn delete(context: &RequestContext<'_>, request: &MonitorRequest) -> Resul
     }
 }
 
-async fn run(context: &RequestContext<'_>, request: MonitorRequest) -> Result<HttpResponse, ApiError> {
-    let id = request.monitor_id()?;
+async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let id = monitor_id(context, &request)?;
     context.trail.set_target(|| format!("monitor {id}"));
-    read_run_monitor(&request.body, &policy_with_patterns(context)?)?;
+    read_run_monitor(&super::read_body(request)?, &policy_with_patterns(context)?)?;
     match context.state.monitors.run_now(context.team_name(), &id).await? {
         RunOutcome::Started(check) => {
             let data = websvc_monitor::check(&check, &CheckDeliveries::default());
@@ -307,8 +323,19 @@ fn clock(context: &RequestContext<'_>) -> (jiff::Timestamp, std::time::Duration)
 ///
 /// # Errors
 /// 400 if the ID is not a UUID, 404 if the team has no such monitor.
-async fn find(context: &RequestContext<'_>, request: &MonitorRequest) -> Result<MonitorRecord, ApiError> {
-    find_by_id(context, &request.monitor_id()?).await
+async fn find(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<MonitorRecord, ApiError> {
+    find_by_id(context, &monitor_id(context, request)?).await
+}
+
+/// Returns the ID of the monitor in the path of a request.
+///
+/// # Errors
+/// 400 if it is not a UUID.
+fn monitor_id(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<String, ApiError> {
+    super::parse_uuid(context.capture(request, "id"), "Invalid monitor ID")
 }
 
 async fn find_by_id(context: &RequestContext<'_>, id: &str) -> Result<MonitorRecord, ApiError> {

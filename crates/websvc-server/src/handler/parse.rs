@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_scrape::FileUpload;
 use websvc_stage::Stage;
-use websvc_store::UsageRetention;
+use websvc_store::{KeyScope, UsageRetention};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_OPTIONS_MAX_BYTES};
 use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, ViolationCode};
@@ -23,10 +23,10 @@ use crate::charge;
 use crate::forwarding::Forwarded;
 use crate::multipart::{Multipart, Part};
 use crate::response::{ApiError, HttpResponse, json, with_type};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 use crate::uploads::{TakenUpload, UploadPermit, UploadSpool, UploadedFile};
 use upload::UploadPlace;
-pub(crate) use upload::{upload, upload_url};
 
 /// The maximum number of parts. Two are used; some clients send a few more.
 const MAX_PARTS: usize = 16;
@@ -53,6 +53,43 @@ struct ReceivedFile<P> {
     content: UploadSpool,
     permit: P,
 }
+
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    // The service runs `parse` for a form, which it receives before the request is admitted.
+    Endpoint::post(
+        "/v2/parse",
+        OperationGroup::Parse,
+        handler!(|context, request| parse_upload(context, request).await),
+    )
+    .name("parse")
+    .scope(KeyScope::Scrape)
+    .body(RequestBody::Form)
+    .forwarded(),
+    Endpoint::get(
+        "/v2/parse/formats",
+        OperationGroup::Parse,
+        handler!(|context, _| Ok(parse_formats(&context))),
+    )
+    .name("parse-formats")
+    .scope(KeyScope::Scrape),
+    Endpoint::post(
+        "/v2/parse/upload-url",
+        OperationGroup::Parse,
+        handler!(|context, request| upload::upload_url(context, request).await),
+    )
+    .name("upload-url")
+    .scope(KeyScope::Scrape)
+    .body(RequestBody::SHORT),
+    // The handler checks the signature of the URL. Clients need no key for it, so no audit event can name one.
+    Endpoint::put(
+        "/v2/parse/upload/{id}",
+        OperationGroup::Parse,
+        handler!(|context, request| upload::upload(context, request).await),
+    )
+    .public()
+    .body(RequestBody::File)
+    .forwarded(),
+];
 
 /// Receives the parts of a request to parse a file.
 ///
@@ -84,7 +121,7 @@ pub(crate) async fn parse(context: RequestContext<'_>, form: ParseForm) -> Resul
 }
 
 /// Handles a request to parse a file that was sent to an upload URL.
-pub(crate) async fn parse_upload(
+async fn parse_upload(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -149,7 +186,7 @@ async fn convert<P>(
 }
 
 /// Lists the supported kinds of files.
-pub(crate) fn parse_formats(context: &RequestContext<'_>) -> HttpResponse {
+fn parse_formats(context: &RequestContext<'_>) -> HttpResponse {
     let formats = context.state.engine.scraper().file_formats();
     json(StatusCode::OK, &ParseFormats { success: true, data: ParseFormatList { formats } })
 }

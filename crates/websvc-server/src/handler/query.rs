@@ -6,6 +6,12 @@ use websvc_types::{Violation, ViolationCode};
 
 use crate::response::ApiError;
 
+/// Returns a parameter of a query string.
+pub(super) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+    let mut pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
+}
+
 /// Parses a whole number of at least `min`. Numbers that are larger than a `u64` count as the largest one: at such a
 /// position of a list nothing follows, and no list has so many items.
 ///

@@ -1,4 +1,4 @@
-//! `POST /v2/scrape`, `GET /v2/scrape/{id}`, and the MCP tool for scrapes.
+//! `POST /v2/scrape` and `GET /v2/scrape/{id}`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_engine::{PageOutcome, StageTimings, page_content};
 use websvc_stage::Stage;
-use websvc_store::{CreditHold, UsageRetention};
+use websvc_store::{CreditHold, KeyScope, UsageRetention};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
@@ -20,13 +20,29 @@ use crate::blocking::run_blocking;
 use crate::charge::{self, Outcome};
 use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, with_type};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::post(
+        "/v2/scrape",
+        OperationGroup::Scrape,
+        handler!(|context, request| scrape(context, request).await),
+    )
+    .name("scrape")
+    .scope(KeyScope::Scrape)
+    .body(RequestBody::OPTIONS),
+    Endpoint::get(
+        "/v2/scrape/{id}",
+        OperationGroup::Scrape,
+        handler!(|context, request| scrape_result(&context, &request).await),
+    )
+    .name("scrape-result")
+    .scope(KeyScope::Scrape),
+];
+
 /// Handles a scrape of one page.
-pub(crate) async fn scrape(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn scrape(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let body = body::read(request)?;
     let json = respond_to_scrape(context, base_url, body).await.map_err(ApiError::with_page_status)?;
@@ -36,10 +52,9 @@ pub(crate) async fn scrape(
 /// Responds with the result of an earlier scrape.
 pub(crate) async fn scrape_result(
     context: &RequestContext<'_>,
-    path: &str,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
-    let id = Uuid::try_parse(id)
+    let id = Uuid::try_parse(context.capture(request, "id"))
         .map_err(|_| ApiError::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
     let found = context.state.scrape_results.find(id, context.team_name()).await?;
     let stored = found.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "Job not found."))?;

@@ -16,13 +16,20 @@ use crate::audit_trail::AuditedRequest;
 use crate::authorize::{authorize, authorize_page};
 use crate::charge::{self, Outcome, usage_retention};
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
+pub(crate) const ENDPOINTS: &[Endpoint] = &[Endpoint::post(
+    "/v2/search",
+    OperationGroup::Search,
+    handler!(|context, request| search(context, request).await),
+)
+.name("search")
+.scope(KeyScope::Search)
+.body(RequestBody::OPTIONS)];
+
 /// Handles a search.
-pub(crate) async fn search(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn search(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let body = body::read(request)?;
     let stages = context.state.engine.stages();

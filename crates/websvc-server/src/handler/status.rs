@@ -20,14 +20,23 @@ use super::compressed::{Compressed, compressed};
 use crate::clock_watch;
 use crate::dashboard;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::OperationGroup::{Dashboard, Docs, Status};
+use crate::route::{Endpoint, handler};
 use crate::service::RequestContext;
 
 /// The OpenAPI document that `cargo xtask schema` writes. To generate it here, the program would have to contain the
 /// schemas of all types, which are ten times its size.
 static OPENAPI: Compressed = compressed!("openapi.json");
 
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::get("/health", Status, handler!(|_, _| Ok(health()))).public(),
+    Endpoint::get("/ready", Status, handler!(|context, _| Ok(ready(&context).await))).public(),
+    Endpoint::get("/openapi.json", Docs, handler!(|_, request| openapi(request.headers()).await)).public(),
+    Endpoint::get("/", Dashboard, handler!(|_, request| Ok(root(request.headers())))).public(),
+];
+
 /// `GET /health`: the process responds.
-pub(crate) fn health() -> HttpResponse {
+fn health() -> HttpResponse {
     json(
         StatusCode::OK,
         &HealthResponse { status: ComponentStatus::Ok, version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -35,7 +44,7 @@ pub(crate) fn health() -> HttpResponse {
 }
 
 /// `GET /ready`: the parts that a request needs are available, and the service is not shutting down.
-pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
+async fn ready(context: &RequestContext<'_>) -> HttpResponse {
     let (code, readiness) = readiness(context).await;
     json(code, &readiness)
 }
@@ -190,12 +199,12 @@ fn source_readiness(source: &dyn SearchSource, no_pages: bool) -> SourceReadines
 }
 
 /// `GET /openapi.json`.
-pub(crate) async fn openapi(headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
+async fn openapi(headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
     OPENAPI.response("application/json", headers).await
 }
 
 /// `GET /`: the dashboard for browsers, and JSON for other clients.
-pub(crate) fn root(headers: &HeaderMap) -> HttpResponse {
+fn root(headers: &HeaderMap) -> HttpResponse {
     if headers
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok())

@@ -13,56 +13,63 @@ use super::body;
 use crate::authorize::authorize_admin;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
-/// An operation on the settings of a team.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TeamOperation {
-    ThreatProtection,
-    SetThreatProtection,
-    Siem,
-    SetSiem,
-}
+/// The handlers require an admin key.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::get(
+        THREAT_PROTECTION,
+        OperationGroup::Team,
+        handler!(|context, _| {
+            check_admin(&context)?;
+            threat_protection(&context).await
+        }),
+    )
+    .name("threat-protection"),
+    Endpoint::put(
+        THREAT_PROTECTION,
+        OperationGroup::Team,
+        handler!(|context, request| set_threat_protection(&context, request).await),
+    )
+    .name("set-threat-protection")
+    .body(RequestBody::OPTIONS),
+    Endpoint::get(
+        SIEM,
+        OperationGroup::Team,
+        handler!(|context, _| {
+            check_admin(&context)?;
+            siem(&context).await
+        }),
+    )
+    .name("siem"),
+    Endpoint::put(SIEM, OperationGroup::Team, handler!(|context, request| set_siem(&context, request).await))
+        .name("set-siem")
+        .body(RequestBody::SHORT),
+];
 
-impl TeamOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::ThreatProtection => "threat-protection",
-            Self::SetThreatProtection => "set-threat-protection",
-            Self::Siem => "siem",
-            Self::SetSiem => "set-siem",
-        }
-    }
-}
+const THREAT_PROTECTION: &str = "/v2/team/threat-protection";
+const SIEM: &str = "/v2/team/siem";
 
-/// Handles an operation on the settings of the caller's team.
+/// Checks that a caller may read and change the settings of its team.
 ///
 /// # Errors
 /// 403 without an admin key.
-pub(crate) async fn team(
-    operation: TeamOperation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+fn check_admin(context: &RequestContext<'_>) -> Result<(), ApiError> {
     let caller = context.caller.as_ref().ok_or_else(|| {
         let text = "Forbidden: without authentication there are no teams, and no settings of a team apply";
         ApiError::new(ErrorCode::Forbidden, text)
     })?;
     authorize_admin(caller)?;
     context.trail.set_target(|| format!("team {}", context.team_name()));
-    match operation {
-        TeamOperation::ThreatProtection => threat_protection(&context).await,
-        TeamOperation::SetThreatProtection => set_threat_protection(&context, request).await,
-        TeamOperation::Siem => siem(&context).await,
-        TeamOperation::SetSiem => set_siem(&context, request).await,
-    }
+    Ok(())
 }
 
 async fn set_threat_protection(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    check_admin(context)?;
     let state = context.state;
     let decoding = state.admission.decode_body(body::read(request)?, read_team_threat);
     let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
@@ -130,6 +137,7 @@ async fn set_siem(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    check_admin(context)?;
     let Checked { plan: enabled, warnings: _ } = read_siem(&body::read(request)?)?;
     let change = TeamChange { audit: Some(enabled), ..TeamChange::default() };
     let team = context.team_name().to_owned();

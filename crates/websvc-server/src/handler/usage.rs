@@ -14,7 +14,32 @@ use super::query;
 use crate::admission::AdmissionLimits;
 use crate::blocking::run_blocking;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::OperationGroup::Team;
+use crate::route::{Endpoint, Handler, handler};
 use crate::service::RequestContext;
+
+/// Every key may read the usage of its team.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::get("/v2/team/credit-usage", Team, handler!(|context, _| credit_usage(&context).await))
+        .name("credit-usage"),
+    Endpoint::get("/v2/team/credit-usage/historical", Team, CREDIT_HISTORY).name("credit-history"),
+    Endpoint::get("/v2/team/token-usage", Team, handler!(|context, _| token_usage(&context).await))
+        .name("token-usage"),
+    Endpoint::get("/v2/team/token-usage/historical", Team, TOKEN_HISTORY).name("token-history"),
+    Endpoint::get("/v2/team/queue-status", Team, QUEUE_STATUS).name("queue-status"),
+    Endpoint::get("/v2/concurrency-check", Team, CONCURRENCY_CHECK).name("concurrency-check"),
+    Endpoint::get("/v1/team/credit-usage/historical", Team, CREDIT_HISTORY).name("credit-history"),
+    Endpoint::get("/v1/team/token-usage/historical", Team, TOKEN_HISTORY).name("token-history"),
+    Endpoint::get("/v1/team/queue-status", Team, QUEUE_STATUS).name("queue-status"),
+    Endpoint::get("/v1/concurrency-check", Team, CONCURRENCY_CHECK).name("concurrency-check"),
+];
+
+const CREDIT_HISTORY: Handler =
+    handler!(|context, request| credit_history(&context, request.uri().query()).await);
+const TOKEN_HISTORY: Handler =
+    handler!(|context, request| token_history(&context, request.uri().query()).await);
+const QUEUE_STATUS: Handler = handler!(|context, _| queue_status(&context).await);
+const CONCURRENCY_CHECK: Handler = handler!(|context, _| concurrency_check(&context).await);
 
 /// The remaining credits of a team without a budget: the largest number that fits into the integers of every client.
 const UNLIMITED: u64 = i32::MAX as u64;
@@ -28,7 +53,7 @@ struct Balance {
 }
 
 /// `GET /v2/team/credit-usage`.
-pub(crate) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let data = credit_balance(context).await?;
     Ok(json(StatusCode::OK, &CreditUsageResponse { success: true, data }))
 }
@@ -45,7 +70,7 @@ pub(crate) async fn credit_balance(context: &RequestContext<'_>) -> Result<Credi
 }
 
 /// `GET /v2/team/token-usage`: the credits under the name of an older unit.
-pub(crate) async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let Balance { remaining, granted, granted_at } = balance(context).await?;
     let data = TokenBalance {
         remaining_tokens: remaining,
@@ -57,10 +82,7 @@ pub(crate) async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResp
 }
 
 /// `GET /v2/team/credit-usage/historical`.
-pub(crate) async fn credit_history(
-    context: &RequestContext<'_>,
-    query: Option<&str>,
-) -> Result<HttpResponse, ApiError> {
+async fn credit_history(context: &RequestContext<'_>, query: Option<&str>) -> Result<HttpResponse, ApiError> {
     let period = |month: MonthlyUsage| CreditPeriod {
         start_date: month.start,
         end_date: month.end,
@@ -72,10 +94,7 @@ pub(crate) async fn credit_history(
 }
 
 /// `GET /v2/team/token-usage/historical`.
-pub(crate) async fn token_history(
-    context: &RequestContext<'_>,
-    query: Option<&str>,
-) -> Result<HttpResponse, ApiError> {
+async fn token_history(context: &RequestContext<'_>, query: Option<&str>) -> Result<HttpResponse, ApiError> {
     let period = |month: MonthlyUsage| TokenPeriod {
         start_date: month.start,
         end_date: month.end,
@@ -87,7 +106,7 @@ pub(crate) async fn token_history(
 }
 
 /// `GET /v2/team/queue-status`.
-pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+async fn queue_status(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let last_success_ms = read(context, Store::last_success_ms).await?;
     let OpenPageCounts { in_flight, queued } = context.state.jobs.pages(Some(context.team_name())).await?;
     let queued_requests = context.state.admission.queued_for(context.caller.as_ref()) as u64;
@@ -110,7 +129,7 @@ pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpRes
 }
 
 /// `GET /v2/concurrency-check`.
-pub(crate) async fn concurrency_check(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
+async fn concurrency_check(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let in_flight = requests_in_flight(context).saturating_add(others(context).await?.requests);
     let check = ConcurrencyCheck {
         success: true,

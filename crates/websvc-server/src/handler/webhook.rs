@@ -13,55 +13,60 @@ use websvc_validate::WebhookPlan;
 use super::job::{parse_range, serialize};
 use crate::authorize::authorize;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
 
 /// The maximum length of the id of a dead letter.
 const ID_MAX_CHARS: usize = 64;
 
-/// An operation on dead letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WebhookOperation {
-    List,
-    Retry,
-    Delete,
-}
+/// Every key may use them: the dead letters are filtered by the kinds of work that it may start.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint::get(
+        "/v2/webhooks/dead-letters",
+        OperationGroup::Webhooks,
+        handler!(|context, request| list(&context, request.uri().query()).await),
+    )
+    .name("webhook-dead-letters"),
+    Endpoint::post(
+        "/v2/webhooks/dead-letters/{id}/retry",
+        OperationGroup::Webhooks,
+        handler!(|context, request| {
+            let filter = one(&context, &request)?;
+            respond(filter.clone(), context.state.jobs.retry_dead_letters(filter).await?)
+        }),
+    )
+    .name("webhook-retry"),
+    Endpoint::delete(
+        "/v2/webhooks/dead-letters/{id}",
+        OperationGroup::Webhooks,
+        handler!(|context, request| {
+            let filter = one(&context, &request)?;
+            respond(filter.clone(), context.state.jobs.delete_dead_letters(filter).await?)
+        }),
+    )
+    .name("webhook-delete"),
+];
 
-impl WebhookOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::List => "webhook-dead-letters",
-            Self::Retry => "webhook-retry",
-            Self::Delete => "webhook-delete",
-        }
-    }
-}
-
-/// Handles an operation on dead letters.
-pub(crate) async fn webhook(
-    operation: WebhookOperation,
-    context: &RequestContext<'_>,
-    request: &Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+/// Returns the filter for the dead letters that the caller may use.
+fn allowed(context: &RequestContext<'_>) -> Result<DeadLetterFilter, ApiError> {
     let sources = Some(allowed_sources(context)?);
-    let filter = DeadLetterFilter { team: Some(context.team_name().to_owned()), sources, id: None };
-    match operation {
-        WebhookOperation::List => list(context, filter, request.uri().query()).await,
-        WebhookOperation::Retry | WebhookOperation::Delete => {
-            let id = id(request)?;
-            context.trail.set_target(|| format!("webhook event {id}"));
-            let filter = DeadLetterFilter { id: Some(id.clone()), ..filter };
-            let count = match operation {
-                WebhookOperation::Delete => context.state.jobs.delete_dead_letters(filter).await?,
-                WebhookOperation::Retry | WebhookOperation::List => {
-                    context.state.jobs.retry_dead_letters(filter).await?
-                }
-            };
-            match count {
-                0 => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
-                _ => Ok(json(StatusCode::OK, &DeadLetterActionResponse { success: true, id })),
-            }
-        }
+    Ok(DeadLetterFilter { team: Some(context.team_name().to_owned()), sources, id: None })
+}
+
+/// Returns the filter for the dead letter in the path of a request.
+fn one(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<DeadLetterFilter, ApiError> {
+    let filter = allowed(context)?;
+    let id = id(context, request)?;
+    context.trail.set_target(|| format!("webhook event {id}"));
+    Ok(DeadLetterFilter { id: Some(id), ..filter })
+}
+
+/// Responds to the change of a dead letter, if there was one.
+fn respond(filter: DeadLetterFilter, count: u64) -> Result<HttpResponse, ApiError> {
+    let id = filter.id.unwrap_or_default();
+    match count {
+        0 => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
+        _ => Ok(json(StatusCode::OK, &DeadLetterActionResponse { success: true, id })),
     }
 }
 
@@ -85,11 +90,8 @@ fn allowed_sources(context: &RequestContext<'_>) -> Result<Vec<WebhookSource>, A
     Ok(sources)
 }
 
-async fn list(
-    context: &RequestContext<'_>,
-    filter: DeadLetterFilter,
-    query: Option<&str>,
-) -> Result<HttpResponse, ApiError> {
+async fn list(context: &RequestContext<'_>, query: Option<&str>) -> Result<HttpResponse, ApiError> {
+    let filter = allowed(context)?;
     let range = parse_range(query)?;
     let limit = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
     let DeadLetterPage { letters, total } =
@@ -98,10 +100,9 @@ async fn list(
     Ok(json(StatusCode::OK, &DeadLettersResponse { success: true, dead_letters, total }))
 }
 
-/// Returns the id in the path `/v2/webhooks/dead-letters/{id}`.
-fn id(request: &Request<ServerBody>) -> Result<String, ApiError> {
-    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
-    let id = segments.nth(3).unwrap_or_default();
+/// Returns the id in the path of a request.
+fn id(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<String, ApiError> {
+    let id = context.capture(request, "id");
     let is_valid =
         id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match is_valid {

@@ -3,6 +3,7 @@
 //! Names and arguments are those of the official server `firecrawl-mcp`, without its prefix.
 
 use bytes::Bytes;
+use http::Method;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,7 +14,6 @@ use websvc_types::limits::{
 };
 
 use super::tools::define;
-use crate::handler::{AgentCall, AgentOperation};
 use crate::response::ApiError;
 use crate::service::InternalRequest;
 
@@ -56,11 +56,11 @@ impl AgentTool {
     /// # Errors
     /// 400 that names the tool, the argument and the rule.
     pub(super) fn request(self, mut arguments: Map<String, Value>) -> Result<InternalRequest, ApiError> {
-        let (operation, call) = match self {
+        match self {
             Self::Start => {
                 arguments.entry("origin").or_insert_with(|| Value::from(ORIGIN));
                 let body = Bytes::from(Value::Object(arguments).to_string());
-                (AgentOperation::Start, AgentCall { body, ..AgentCall::default() })
+                Ok(InternalRequest::new(Method::POST, "/v2/agent").body(body))
             }
             Self::Status => {
                 let StatusArguments { id } =
@@ -68,10 +68,9 @@ impl AgentTool {
                         let text = format!("Invalid arguments of {}: {error}", self.name());
                         ApiError::new(ErrorCode::BadRequest, text)
                     })?;
-                (AgentOperation::Status, AgentCall { id, ..AgentCall::default() })
+                Ok(InternalRequest::new(Method::GET, "/v2/agent/{id}").segment("id", &id))
             }
-        };
-        Ok(InternalRequest::Agent(operation, Box::new(call)))
+        }
     }
 }
 

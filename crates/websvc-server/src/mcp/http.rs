@@ -22,13 +22,17 @@ use crate::admission::SMALL_BODY_BYTES;
 use crate::authenticate::Authentication;
 use crate::blocking::start_blocking;
 use crate::response::{ApiError, HttpResponse};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::{InternalCaller, RequestContext, ServiceState};
 
+pub(crate) const ENDPOINTS: &[Endpoint] =
+    &[Endpoint::post("/mcp", OperationGroup::Mcp, handler!(|context, request| mcp(context, request).await))
+        .name("mcp")
+        // The endpoints that the tools use have scopes.
+        .body(RequestBody::OPTIONS)];
+
 /// Handles one message of the protocol.
-pub(crate) async fn mcp(
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
+async fn mcp(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let address = Some(context.state.client_ip(&request));
     reject_cross_origin(&context, request.uri(), request.headers(), base_url.as_deref())?;

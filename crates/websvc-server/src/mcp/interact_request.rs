@@ -4,15 +4,17 @@
 //! its prefix (clients.md, section 4).
 
 use bytes::Bytes;
+use http::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use url::form_urlencoded;
 use websvc_types::ErrorCode;
 
-use crate::handler::{BrowserOperation, BrowserRequest};
 use crate::response::ApiError;
 use crate::service::InternalRequest;
+
+/// The path of the session of a scrape.
+const OF_SCRAPE: &str = "/v2/scrape/{id}/interact";
 
 type Arguments = Map<String, Value>;
 
@@ -113,23 +115,21 @@ fn interact(arguments: Arguments) -> ReadCall {
 
 fn stop(arguments: Arguments) -> ReadCall {
     let ScrapeArguments { scrape_id } = read(arguments)?;
-    let path = format!("/v2/scrape/{scrape_id}/interact");
-    Ok(request(BrowserOperation::EndInteract, BrowserRequest { path, ..BrowserRequest::default() }))
+    let request = InternalRequest::new(Method::DELETE, OF_SCRAPE).segment("id", &scrape_id);
+    Ok(InteractCall::Request(request))
 }
 
 fn create(arguments: Arguments) -> InteractCall {
-    request(
-        BrowserOperation::Create,
-        BrowserRequest { body: to_body(arguments), ..BrowserRequest::default() },
-    )
+    InteractCall::Request(InternalRequest::new(Method::POST, "/v2/browser").body(to_body(arguments)))
 }
 
 fn list(arguments: Arguments) -> ReadCall {
     let ListArguments { status } = read(arguments)?;
-    let query = status.map(|status| {
-        form_urlencoded::Serializer::new(String::new()).append_pair("status", &status).finish()
-    });
-    Ok(request(BrowserOperation::List, BrowserRequest { query, ..BrowserRequest::default() }))
+    let request = InternalRequest::new(Method::GET, "/v2/browser");
+    Ok(InteractCall::Request(match status {
+        Some(status) => request.parameter("status", &status),
+        None => request,
+    }))
 }
 
 fn execute(mut arguments: Arguments) -> ReadCall {
@@ -138,29 +138,19 @@ fn execute(mut arguments: Arguments) -> ReadCall {
         Some(other) => return Err(format!("\"sessionId\" must be a string, not {other}")),
         None => return Err("missing field `sessionId`".to_owned()),
     };
-    let (path, body) = (session_path(&id), to_body(arguments));
-    Ok(request(BrowserOperation::Execute, BrowserRequest { path, body, ..BrowserRequest::default() }))
+    let request = InternalRequest::new(Method::POST, "/v2/browser/{id}/execute").segment("id", &id);
+    Ok(InteractCall::Request(request.body(to_body(arguments))))
 }
 
 fn delete(arguments: Arguments) -> ReadCall {
     let SessionArguments { session_id } = read(arguments)?;
-    let path = session_path(&session_id);
-    Ok(request(BrowserOperation::End, BrowserRequest { path, ..BrowserRequest::default() }))
-}
-
-fn session_path(id: &str) -> String {
-    format!("/v2/browser/{id}")
-}
-
-fn request(operation: BrowserOperation, request: BrowserRequest) -> InteractCall {
-    InteractCall::Request(InternalRequest::Browser(operation, Box::new(request)))
+    let request = InternalRequest::new(Method::DELETE, "/v2/browser/{id}").segment("id", &session_id);
+    Ok(InteractCall::Request(request))
 }
 
 /// Returns a request to the session of a scrape.
 pub(super) fn interact_with(scrape: &str, body: Bytes) -> InternalRequest {
-    let path = format!("/v2/scrape/{scrape}/interact");
-    let request = BrowserRequest { path, body, ..BrowserRequest::default() };
-    InternalRequest::Browser(BrowserOperation::Interact, Box::new(request))
+    InternalRequest::new(Method::POST, OF_SCRAPE).segment("id", scrape).body(body)
 }
 
 /// Returns the ID of a scrape from its response.
@@ -235,13 +225,14 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(tool: InteractTool, arguments: Value, operation: BrowserOperation, path: &str, body: &Value) {
+    fn check(tool: InteractTool, arguments: Value, expected: &str, body: &Value) {
         match read_call(tool, arguments).unwrap() {
-            InteractCall::Request(InternalRequest::Browser(found, request)) => {
-                assert_eq!((found, &*request.path), (operation, path));
-                assert_eq!(serde_json::from_slice::<Value>(&request.body).unwrap_or_default(), *body);
+            InteractCall::Request(request) => {
+                let (line, found) = request.parts();
+                assert_eq!(line, expected);
+                assert_eq!(serde_json::from_slice::<Value>(found).unwrap_or_default(), *body);
             }
-            other => panic!("{other:?}"),
+            other @ InteractCall::Page { .. } => panic!("{other:?}"),
         }
     }
 
@@ -256,20 +247,19 @@ mod tests {
         let run = json!({ "code": "1", "language": "bash", "timeout": 1.5 });
         let mut arguments = run.clone();
         arguments["scrapeId"] = "7".into();
-        let path = "/v2/scrape/7/interact";
-        check(InteractTool::Interact, arguments, BrowserOperation::Interact, path, &run);
+        check(InteractTool::Interact, arguments, "POST /v2/scrape/7/interact", &run);
         let task = json!({ "prompt": "Log in" });
         let arguments = json!({ "scrapeId": "7", "prompt": "Log in" });
-        check(InteractTool::Interact, arguments, BrowserOperation::Interact, path, &task);
+        check(InteractTool::Interact, arguments, "POST /v2/scrape/7/interact", &task);
         let scrape = json!({ "scrapeId": "7" });
-        check(InteractTool::Stop, scrape, BrowserOperation::EndInteract, path, &Value::Null);
+        check(InteractTool::Stop, scrape, "DELETE /v2/scrape/7/interact", &Value::Null);
         let settings = json!({ "ttl": 60, "profile": { "name": "shop" } });
-        check(InteractTool::Create, settings.clone(), BrowserOperation::Create, "", &settings);
+        check(InteractTool::Create, settings.clone(), "POST /v2/browser", &settings);
         let mut arguments = run.clone();
         arguments["sessionId"] = "7".into();
-        check(InteractTool::Execute, arguments, BrowserOperation::Execute, "/v2/browser/7", &run);
+        check(InteractTool::Execute, arguments, "POST /v2/browser/7/execute", &run);
         let session = json!({ "sessionId": "7" });
-        check(InteractTool::Delete, session, BrowserOperation::End, "/v2/browser/7", &Value::Null);
+        check(InteractTool::Delete, session, "DELETE /v2/browser/7", &Value::Null);
     }
 
     #[test]
@@ -293,12 +283,8 @@ mod tests {
 
     #[test]
     fn list_has_its_status() {
-        match read_call(InteractTool::List, json!({ "status": "a&b" })).unwrap() {
-            InteractCall::Request(InternalRequest::Browser(BrowserOperation::List, request)) => {
-                assert_eq!(request.query.as_deref(), Some("status=a%26b"));
-            }
-            other => panic!("{other:?}"),
-        }
+        check(InteractTool::List, json!({}), "GET /v2/browser", &Value::Null);
+        check(InteractTool::List, json!({ "status": "a&b" }), "GET /v2/browser?status=a%26b", &Value::Null);
     }
 
     #[test]

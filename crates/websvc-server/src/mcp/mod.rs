@@ -15,6 +15,7 @@ mod tools;
 use std::future::Future;
 use std::sync::Arc;
 
+use ::http::Method;
 use bytes::Bytes;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -28,8 +29,8 @@ use serde_json::{Map, Value};
 use crate::response::ApiError;
 use crate::service::{InternalCaller, InternalRequest, Service};
 
+pub(crate) use self::http::{ENDPOINTS, reject_cross_origin};
 use agent_tools::AgentTool;
-pub(crate) use http::{mcp, reject_cross_origin};
 use interact_request::{InteractCall, InteractTool};
 use monitor_request::MonitorTool;
 use tools::{Listing, ToolListings};
@@ -65,9 +66,9 @@ impl McpTools {
 
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Option<String>, ApiError> {
         let request = match name {
-            tools::SEARCH => InternalRequest::Search(body(arguments)),
-            tools::MAP => InternalRequest::Map(body(arguments)),
-            tools::SCRAPE => InternalRequest::Scrape(body(arguments)),
+            tools::SEARCH => post("/v2/search", body(arguments)),
+            tools::MAP => post("/v2/map", body(arguments)),
+            tools::SCRAPE => post("/v2/scrape", body(arguments)),
             _ => {
                 if let Some(tool) = MonitorTool::from_name(name) {
                     tool.request(arguments)?
@@ -88,8 +89,7 @@ impl McpTools {
         match call {
             InteractCall::Request(request) => self.service.handle_internal(&self.caller, request).await,
             InteractCall::Page { scrape, interact } => {
-                let scraped =
-                    self.service.handle_internal(&self.caller, InternalRequest::Scrape(scrape)).await?;
+                let scraped = self.service.handle_internal(&self.caller, post("/v2/scrape", scrape)).await?;
                 let scrape = interact_request::scrape_id(&scraped)?;
                 let request = interact_request::interact_with(&scrape, interact);
                 let response = self.service.handle_internal(&self.caller, request).await?;
@@ -113,6 +113,10 @@ impl McpTools {
             agent: listed(self.service.has_completion_model()),
         })
     }
+}
+
+fn post(endpoint: &'static str, body: Bytes) -> InternalRequest {
+    InternalRequest::new(Method::POST, endpoint).body(body)
 }
 
 fn body(arguments: Map<String, Value>) -> Bytes {

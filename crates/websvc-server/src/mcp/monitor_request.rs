@@ -3,10 +3,10 @@
 //! Names and arguments are those of the official server `firecrawl-mcp`, without its prefix (operations.md, section 3.11).
 
 use bytes::Bytes;
+use http::Method;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use url::form_urlencoded;
 use websvc_types::ErrorCode;
 use websvc_types::limits::MONITOR_NAME_MAX_CHARS;
 use websvc_types::monitor::{
@@ -14,12 +14,14 @@ use websvc_types::monitor::{
     MonitorWebhook, ScrapeTarget, SearchTarget, SearchWindow,
 };
 
-use crate::handler::{MonitorOperation, MonitorRequest};
 use crate::response::ApiError;
 use crate::service::InternalRequest;
 
 /// Schedule of a monitor that is created without one.
 pub(super) const DEFAULT_SCHEDULE: &str = "every 30 minutes";
+
+const MONITORS: &str = "/v2/monitor";
+const MONITOR: &str = "/v2/monitor/{id}";
 
 type Arguments = Map<String, Value>;
 
@@ -76,25 +78,22 @@ impl MonitorTool {
         let read = match self {
             Self::Create => create(arguments),
             Self::List => list(arguments),
-            Self::Get => monitor(MonitorOperation::Get, arguments),
+            Self::Get => monitor(Method::GET, MONITOR, arguments),
             Self::Update => update(arguments),
-            Self::Delete => monitor(MonitorOperation::Delete, arguments),
-            Self::Run => monitor(MonitorOperation::Run, arguments),
+            Self::Delete => monitor(Method::DELETE, MONITOR, arguments),
+            Self::Run => monitor(Method::POST, "/v2/monitor/{id}/run", arguments),
             Self::Checks => checks(arguments),
             Self::Check => check(arguments),
         };
-        match read {
-            Ok((operation, request)) => Ok(InternalRequest::Monitor(operation, Box::new(request))),
-            Err(problem) => {
-                let text = format!("Invalid arguments of {}: {problem}", self.name());
-                Err(ApiError::new(ErrorCode::BadRequest, text))
-            }
-        }
+        read.map_err(|problem| {
+            let text = format!("Invalid arguments of {}: {problem}", self.name());
+            ApiError::new(ErrorCode::BadRequest, text)
+        })
     }
 }
 
 /// A request, or the problem of the arguments.
-type ReadRequest = Result<(MonitorOperation, MonitorRequest), String>;
+type ReadRequest = Result<InternalRequest, String>;
 
 fn create(mut arguments: Arguments) -> ReadRequest {
     let request = match arguments.shift_remove("body") {
@@ -107,37 +106,35 @@ fn create(mut arguments: Arguments) -> ReadRequest {
         }
         Some(other) => return Err(format!("\"body\" must be an object, not {other}")),
     };
-    Ok((MonitorOperation::Create, MonitorRequest { body: request, ..MonitorRequest::default() }))
+    Ok(InternalRequest::new(Method::POST, MONITORS).body(request))
 }
 
 fn update(arguments: Arguments) -> ReadRequest {
     let UpdateArguments { id, body } = read(arguments)?;
-    let request = MonitorRequest { monitor: id, body: to_body(&body), ..MonitorRequest::default() };
-    Ok((MonitorOperation::Update, request))
+    Ok(InternalRequest::new(Method::PATCH, MONITOR).segment("id", &id).body(to_body(&body)))
 }
 
-fn monitor(operation: MonitorOperation, arguments: Arguments) -> ReadRequest {
+fn monitor(method: Method, endpoint: &'static str, arguments: Arguments) -> ReadRequest {
     let MonitorArguments { id } = read(arguments)?;
-    Ok((operation, MonitorRequest { monitor: id, ..MonitorRequest::default() }))
+    Ok(InternalRequest::new(method, endpoint).segment("id", &id))
 }
 
 fn list(arguments: Arguments) -> ReadRequest {
     let ListArguments { limit, offset } = read(arguments)?;
-    let query = query(limit, ("offset", offset), None);
-    Ok((MonitorOperation::List, MonitorRequest { query, ..MonitorRequest::default() }))
+    Ok(part(InternalRequest::new(Method::GET, MONITORS), limit, ("offset", offset), None))
 }
 
 fn checks(arguments: Arguments) -> ReadRequest {
     let ChecksArguments { id, limit, offset, status } = read(arguments)?;
-    let query = query(limit, ("offset", offset), status);
-    Ok((MonitorOperation::Checks, MonitorRequest { monitor: id, query, ..MonitorRequest::default() }))
+    let request = InternalRequest::new(Method::GET, "/v2/monitor/{id}/checks").segment("id", &id);
+    Ok(part(request, limit, ("offset", offset), status))
 }
 
 fn check(arguments: Arguments) -> ReadRequest {
     let CheckArguments { id, check_id, limit, skip, page_status } = read(arguments)?;
-    let query = query(limit, ("skip", skip), page_status);
-    let request = MonitorRequest { monitor: id, check: check_id, query, ..MonitorRequest::default() };
-    Ok((MonitorOperation::Check, request))
+    let request = InternalRequest::new(Method::GET, "/v2/monitor/{id}/checks/{checkId}");
+    let request = request.segment("id", &id).segment("checkId", &check_id);
+    Ok(part(request, limit, ("skip", skip), page_status))
 }
 
 fn read<T: DeserializeOwned>(arguments: Arguments) -> Result<T, String> {
@@ -148,18 +145,22 @@ fn to_body<T: Serialize>(request: &T) -> Bytes {
     serde_json::to_vec(request).expect("requests have only text keys").into()
 }
 
-/// Returns a query string for the part of a list.
-fn query(limit: Option<u64>, (name, skip): (&str, Option<u64>), status: Option<String>) -> Option<String> {
-    let mut query = form_urlencoded::Serializer::new(String::new());
+/// Requests a part of a list.
+fn part(
+    mut request: InternalRequest,
+    limit: Option<u64>,
+    (name, skip): (&str, Option<u64>),
+    status: Option<String>,
+) -> InternalRequest {
     for (name, number) in [("limit", limit), (name, skip)] {
         if let Some(number) = number {
-            query.append_pair(name, &number.to_string());
+            request = request.parameter(name, &number.to_string());
         }
     }
-    if let Some(status) = status {
-        query.append_pair("status", &status);
+    match status {
+        Some(status) => request.parameter("status", &status),
+        None => request,
     }
-    Some(query.finish())
 }
 
 /// The short form of `monitor_create`.

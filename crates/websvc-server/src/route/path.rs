@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Returns a path without double and trailing slashes.
-pub(super) fn normalize(path: &str) -> Cow<'_, str> {
+pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
     if path == "/" || !(path.contains("//") || path.ends_with('/')) {
         return Cow::Borrowed(path);
     }

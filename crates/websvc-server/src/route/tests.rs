@@ -1,25 +1,43 @@
-//! Tests of the table of routes.
+//! Tests of the table of endpoints.
+
+use std::collections::BTreeSet;
 
 use websvc_types::limits::{BODY_MAX_BYTES, BODY_TOKEN_MAX_BYTES};
 
 use super::*;
 
-fn check(method: &Method, path: &str, expected: Option<Operation>) {
-    assert_eq!(find(method, path).ok().map(|route| route.operation), expected, "{method} {path}");
+/// Checks the path of the endpoint of a request.
+fn check(method: &Method, path: &str, expected: Option<&str>) {
+    assert_eq!(find(method, path).ok().map(|endpoint| endpoint.path), expected, "{method} {path}");
 }
 
 #[test]
 fn double_and_trailing_slashes_are_ignored() {
-    check(&Method::POST, "/v2/search", Some(Operation::Search));
-    check(&Method::POST, "//v2//search/", Some(Operation::Search));
-    check(&Method::GET, "//", Some(Operation::Root));
+    check(&Method::POST, "/v2/search", Some("/v2/search"));
+    check(&Method::POST, "//v2//search/", Some("/v2/search"));
+    check(&Method::GET, "//", Some("/"));
 }
 
 #[test]
 fn literal_path_has_precedence_over_an_id() {
-    check(&Method::GET, "/v2/crawl/active", Some(Operation::Job(JobKind::Crawl, JobOperation::Active)));
+    check(&Method::GET, "/v2/crawl/active", Some("/v2/crawl/active"));
     check(&Method::DELETE, "/v2/crawl/active", None);
-    check(&Method::DELETE, "/v2/crawl/1", Some(Operation::Job(JobKind::Crawl, JobOperation::Cancel)));
+    check(&Method::DELETE, "/v2/crawl/1", Some("/v2/crawl/{id}"));
+}
+
+#[test]
+fn method_and_path_are_unique() {
+    let mut seen = BTreeSet::new();
+    for endpoint in endpoints() {
+        assert!(seen.insert((endpoint.method.as_str(), endpoint.path)), "{endpoint:?}");
+    }
+}
+
+#[test]
+fn names_in_braces_are_captured() {
+    let endpoint = find(&Method::GET, "/v2/monitor/7/checks/8").unwrap();
+    let capture = |name| endpoint.capture("//v2/monitor/7//checks/8/", name);
+    assert_eq!((capture("id"), capture("checkId"), capture("other")), ("7", "8", ""));
 }
 
 #[test]
@@ -35,50 +53,36 @@ fn operations_of_the_openapi_document_have_routes_with_the_same_access() {
     for (path, methods) in paths {
         for (method, operation) in methods.as_object().unwrap() {
             let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
-            let route = find(&method, path).expect("a documented operation exists");
+            let endpoint = find(&method, path).expect("a documented operation exists");
             // An operation is public if it has no security scheme, or an empty one.
             let is_public = operation["security"].as_array().is_some_and(|schemes| {
                 schemes.is_empty() || schemes.iter().any(|scheme| *scheme == serde_json::json!({}))
             });
-            assert_eq!(route.access == AccessLevel::Public, is_public, "{method} {path}");
+            assert_eq!(endpoint.access == AccessLevel::Public, is_public, "{method} {path}");
         }
     }
-    for route in
-        ROUTES.iter().filter(|route| route.access == AccessLevel::Key && route.operation != Operation::Mcp)
-    {
-        let method = route.method.as_str().to_ascii_lowercase();
-        assert!(paths[route.path][method].is_object(), "{} {} is not documented", route.method, route.path);
-    }
-}
-
-#[test]
-fn paths_of_extractions_include_those_below_and_unknown_ones() {
-    for route in ROUTES.iter().filter(|route| route.path.contains("extract")) {
-        assert!(is_of_extractions(route.path), "{}", route.path);
-    }
-    for (path, expected) in [
-        ("/v2/extract", true),
-        ("//v1//extract/", true),
-        ("/v2/extract/1/errors", true),
-        ("/v2/extraction", false),
-        ("/v3/extract", false),
-        ("/v2/scrape/extract", false),
-        ("/", false),
-    ] {
-        assert_eq!(is_of_extractions(path), expected, "{path}");
+    let is_documented = |endpoint: &&Endpoint| endpoint.access == AccessLevel::Key && endpoint.path != "/mcp";
+    for endpoint in endpoints().filter(is_documented) {
+        let method = endpoint.method.as_str().to_ascii_lowercase();
+        assert!(
+            paths[endpoint.path][method].is_object(),
+            "{} {} is not documented",
+            endpoint.method,
+            endpoint.path
+        );
     }
 }
 
 #[test]
 fn head_request_has_the_route_of_get() {
-    check(&Method::HEAD, "/health", Some(Operation::Health));
+    check(&Method::HEAD, "/health", Some("/health"));
 }
 
 #[test]
 fn segment_in_braces_matches_exactly_one_segment() {
-    check(&Method::GET, "/artifacts/a.png", Some(Operation::Artifact));
-    check(&Method::HEAD, "/artifacts//a.png", Some(Operation::Artifact));
-    check(&Method::GET, "/artifacts/..%2fwebsvc.db", Some(Operation::Artifact));
+    check(&Method::GET, "/artifacts/a.png", Some("/artifacts/{file}"));
+    check(&Method::HEAD, "/artifacts//a.png", Some("/artifacts/{file}"));
+    check(&Method::GET, "/artifacts/..%2fwebsvc.db", Some("/artifacts/{file}"));
     check(&Method::GET, "/artifacts", None);
     check(&Method::GET, "/artifacts/", None);
     check(&Method::GET, "/artifacts/a/b.png", None);
@@ -88,8 +92,10 @@ fn segment_in_braces_matches_exactly_one_segment() {
 
 #[test]
 fn only_these_paths_are_public() {
-    let public: Vec<&str> =
-        ROUTES.iter().filter(|route| route.access == AccessLevel::Public).map(|route| route.path).collect();
+    let public: Vec<&str> = endpoints()
+        .filter(|endpoint| endpoint.access == AccessLevel::Public)
+        .map(|endpoint| endpoint.path)
+        .collect();
     let (docs, others): (Vec<&str>, Vec<&str>) =
         public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
     let (dashboard, others): (Vec<&str>, Vec<&str>) =
@@ -102,38 +108,39 @@ fn only_these_paths_are_public() {
     assert_eq!(feeds, ["/v2/monitor/{id}/feed"]);
     let (emails, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/v2/monitor/email/"));
-    assert_eq!(emails, [CONFIRM, CONFIRM, UNSUBSCRIBE, UNSUBSCRIBE]);
+    let (confirm, unsubscribe) = ("/v2/monitor/email/confirm", "/v2/monitor/email/unsubscribe");
+    assert_eq!(emails, [confirm, confirm, unsubscribe, unsubscribe]);
     let (uploads, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/v2/parse/"));
     assert_eq!(uploads, ["/v2/parse/upload/{id}"]);
-    assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
+    assert_eq!(others[..6], ["/health", "/ready", "/openapi.json", "/", "/metrics", "/artifacts/{file}"]);
     assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-    assert_eq!(dashboard.len(), 30);
+    assert_eq!(dashboard, ["/dashboard/files/{file}"]);
     assert_eq!(docs.len(), 7);
 }
 
 #[test]
 fn operations_without_a_key_read_short_bodies_and_those_of_gets_read_none() {
-    for route in ROUTES {
-        let body = route.operation.body();
-        match route.access {
+    for endpoint in endpoints() {
+        let body = endpoint.body;
+        match endpoint.access {
             AccessLevel::Public => {
                 let is_short = match body {
                     RequestBody::None | RequestBody::Whole { max_bytes: ..=BODY_TOKEN_MAX_BYTES } => true,
                     // Its handler checks the signature of the URL first.
-                    RequestBody::File => route.operation == Operation::Upload,
+                    RequestBody::File => endpoint.path == "/v2/parse/upload/{id}",
                     RequestBody::Whole { .. } | RequestBody::Form => false,
                 };
-                assert!(is_short, "{route:?}: {body:?}");
+                assert!(is_short, "{endpoint:?}: {body:?}");
             }
             AccessLevel::Key | AccessLevel::Admin => {
                 let is_limited =
                     !matches!(body, RequestBody::Whole { max_bytes } if max_bytes > BODY_MAX_BYTES);
-                assert!(is_limited, "{route:?}: {body:?}");
+                assert!(is_limited, "{endpoint:?}: {body:?}");
             }
         }
-        if matches!(route.method, Method::GET | Method::DELETE) {
-            assert_eq!(body, RequestBody::None, "{route:?}");
+        if matches!(endpoint.method, Method::GET | Method::DELETE) {
+            assert_eq!(body, RequestBody::None, "{endpoint:?}");
         }
     }
 }

@@ -1,25 +1,24 @@
 //! Requests that another request or program makes inside the process, such as MCP tool calls. Each is a request of its
-//! own in the log, in traces and in audit events.
+//! own in the log, in traces and in audit events, and has the same endpoint and handler as over HTTP.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use bytes::Bytes;
-use serde::Serialize;
+use http::{Method, Request};
+use url::form_urlencoded;
 use uuid::Uuid;
 use websvc_stage::RequestSpan;
-use websvc_store::{ApiVersion, Caller};
-use websvc_validate::read_map;
+use websvc_store::Caller;
+use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
 
-use super::dispatch::BoxHandlerFuture;
 use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
-use crate::authorize::authorize_operation;
-use crate::handler::{
-    self, AgentCall, AgentOperation, BrowserOperation, BrowserRequest, MonitorOperation, MonitorRequest,
-};
+use crate::authorize::authorize_endpoint;
+use crate::forwarding::Forwarded;
 use crate::response::ApiError;
-use crate::route::Operation;
+use crate::route::{Endpoint, endpoints};
 
 /// The caller of internal requests.
 #[derive(Debug, Clone, Default)]
@@ -30,34 +29,69 @@ pub(crate) struct InternalCaller {
     pub(crate) address: Option<IpAddr>,
 }
 
-/// An operation inside the process, with its input.
-#[derive(Debug)]
-pub(crate) enum InternalRequest {
-    /// With the body of a search.
-    Search(Bytes),
-    /// With the body of a scrape.
-    Scrape(Bytes),
-    /// With the body of a map.
-    Map(Bytes),
-    /// An operation on monitors; the base URL is that of the caller.
-    Monitor(MonitorOperation, Box<MonitorRequest>),
-    /// An operation on browser sessions; the base URL is that of the caller.
-    Browser(BrowserOperation, Box<BrowserRequest>),
-    /// An operation on agent runs; the base URL is that of the caller.
-    Agent(AgentOperation, Box<AgentCall>),
+/// A request to an endpoint inside the process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InternalRequest {
+    method: Method,
+    /// The path of the endpoint, with its names in braces.
+    endpoint: &'static str,
+    path: String,
+    query: String,
+    body: Bytes,
 }
 
 impl InternalRequest {
-    /// Returns the operation of the same request over HTTP.
-    fn operation(&self) -> Operation {
-        match self {
-            Self::Search(_) => Operation::Search,
-            Self::Scrape(_) => Operation::Scrape,
-            Self::Map(_) => Operation::Map,
-            Self::Monitor(operation, _) => Operation::Monitor(*operation),
-            Self::Browser(operation, _) => Operation::Browser(*operation),
-            Self::Agent(operation, _) => Operation::Agent(*operation),
-        }
+    /// Returns a request to the endpoint with this method and path.
+    pub(crate) fn new(method: Method, endpoint: &'static str) -> Self {
+        Self { method, endpoint, path: endpoint.to_owned(), query: String::new(), body: Bytes::new() }
+    }
+
+    /// Sets the segment of the path that stands in braces. The value is not trusted.
+    pub(crate) fn segment(mut self, name: &str, value: &str) -> Self {
+        // An empty segment would be left out, and so name another endpoint.
+        let encoded: String = match value {
+            "" => "-".to_owned(),
+            value => form_urlencoded::byte_serialize(value.as_bytes()).collect(),
+        };
+        self.path = self.path.replace(&format!("{{{name}}}"), &encoded);
+        self
+    }
+
+    /// Adds a parameter to the query string.
+    pub(crate) fn parameter(mut self, name: &str, value: &str) -> Self {
+        self.query = form_urlencoded::Serializer::new(self.query).append_pair(name, value).finish();
+        self
+    }
+
+    /// Sets the body.
+    pub(crate) fn body(self, body: Bytes) -> Self {
+        Self { body, ..self }
+    }
+
+    /// Returns the method, the path and the query string, and the body.
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> (String, &Bytes) {
+        (format!("{} {}", self.method, self.path_and_query()), &self.body)
+    }
+
+    fn path_and_query(&self) -> String {
+        if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
+    }
+
+    fn endpoint(&self) -> Option<&'static Endpoint> {
+        endpoints().find(|endpoint| endpoint.method == self.method && endpoint.path == self.endpoint)
+    }
+
+    /// Returns the request as one over HTTP, whose body has arrived.
+    fn into_request(self, id: &str, caller: &InternalCaller) -> Result<Request<ServerBody>, ApiError> {
+        let client = caller.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        // It is not passed on to another replica: it has no credentials that the other could check.
+        let forwarded =
+            Forwarded { id: id.to_owned(), client, base_url: caller.base_url.clone(), is_question: false };
+        let uri = self.path_and_query();
+        let body = ServerBody::received(self.body, SocketAddr::new(client, 0));
+        let request = Request::builder().method(self.method).uri(uri).extension(forwarded).body(body);
+        request.map_err(|error| ApiError::internal(&error, "the internal request is invalid"))
     }
 }
 
@@ -69,14 +103,17 @@ impl Service {
         request: InternalRequest,
     ) -> Result<String, ApiError> {
         let id = Uuid::now_v7().to_string();
-        let operation = request.operation();
-        let span = RequestSpan::within(&id, operation.name().unwrap_or_default());
-        let trail = self.internal_trail(caller, operation, &id);
-        let result = match authorize_operation(caller.caller.as_ref(), operation) {
+        let endpoint = request.endpoint().ok_or_else(|| {
+            let text = format!("Not found: {} {}", request.method, request.endpoint);
+            ApiError::new(ErrorCode::NotFound, text)
+        })?;
+        let span = RequestSpan::within(&id, endpoint.name.unwrap_or_default());
+        let trail = self.internal_trail(caller, endpoint, &id);
+        let result = match authorize_endpoint(caller.caller.as_ref(), endpoint) {
             Ok(()) => {
-                let mut context = RequestContext::new(&self.state, &trail, &id, span.clone(), ApiVersion::V2);
+                let mut context = RequestContext::new(&self.state, &trail, &id, span.clone(), endpoint);
                 context.caller.clone_from(&caller.caller);
-                span.run(perform(request, context, caller.base_url.clone())).await
+                span.run(perform(context, request.into_request(&id, caller)?)).await
             }
             Err(error) => Err(error),
         };
@@ -85,9 +122,9 @@ impl Service {
     }
 
     /// Begins the audit trail of an internal request.
-    fn internal_trail(&self, caller: &InternalCaller, operation: Operation, id: &str) -> AuditTrail {
+    fn internal_trail(&self, caller: &InternalCaller, endpoint: &Endpoint, id: &str) -> AuditTrail {
         let (audit, started) = (self.state.audit.as_ref(), Instant::now());
-        let trail = AuditTrail::new(audit, operation.name(), id, caller.address, started);
+        let trail = AuditTrail::new(audit, endpoint.name, id, caller.address, started);
         if let Some(caller) = &caller.caller {
             trail.set_caller(caller);
         }
@@ -95,48 +132,30 @@ impl Service {
     }
 }
 
-/// Runs an operation. The future is boxed, as in [`super::dispatch::perform`].
-fn perform(
-    request: InternalRequest,
-    context: RequestContext<'_>,
-    base_url: Option<String>,
-) -> BoxHandlerFuture<'_, String> {
-    Box::pin(dispatch(request, context, base_url))
+/// Runs the handler, and returns the body of its response.
+async fn perform(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<String, ApiError> {
+    let response = (context.endpoint.handler)(context, request).await?;
+    let body = response.body().bytes().cloned().unwrap_or_default();
+    String::from_utf8(body.into())
+        .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
 }
 
-async fn dispatch(
-    request: InternalRequest,
-    context: RequestContext<'_>,
-    base_url: Option<String>,
-) -> Result<String, ApiError> {
-    match request {
-        InternalRequest::Search(body) => to_json(&handler::respond_to_search(context, base_url, body).await?),
-        InternalRequest::Map(body) => to_json(&handler::respond_to_map(context, body, read_map).await?),
-        InternalRequest::Scrape(body) => to_text(handler::respond_to_scrape(context, base_url, body).await?),
-        InternalRequest::Monitor(operation, request) => {
-            let request = MonitorRequest { base_url, ..*request };
-            let response = handler::respond_to_monitor(operation, &context, request).await?;
-            to_text(response.body().bytes().cloned().unwrap_or_default())
-        }
-        InternalRequest::Browser(operation, request) => {
-            let request = BrowserRequest { base_url, ..*request };
-            let response = handler::respond_to_browser(operation, &context, request).await?;
-            to_text(response.body().bytes().cloned().unwrap_or_default())
-        }
-        InternalRequest::Agent(operation, call) => {
-            let call = AgentCall { base_url, ..*call };
-            let response = handler::respond_to_agent(operation, &context, call).await?;
-            to_text(response.body().bytes().cloned().unwrap_or_default())
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn value_of_a_segment_cannot_name_another_endpoint() {
+        let path = |value| InternalRequest::new(Method::GET, "/v2/monitor/{id}").segment("id", value).path;
+        assert_eq!(path("7"), "/v2/monitor/7");
+        assert_eq!(path(""), "/v2/monitor/-");
+        assert_eq!(path("7/run?a#b"), "/v2/monitor/7%2Frun%3Fa%23b");
     }
-}
 
-fn to_text(json: Bytes) -> Result<String, ApiError> {
-    String::from_utf8(json.into())
-        .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
-}
-
-fn to_json<T: Serialize>(response: &T) -> Result<String, ApiError> {
-    serde_json::to_string(response)
-        .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))
+    #[test]
+    fn parameters_are_encoded() {
+        let request =
+            InternalRequest::new(Method::GET, "/v2/browser").parameter("status", "a&b").parameter("n", "1");
+        assert_eq!(request.path_and_query(), "/v2/browser?status=a%26b&n=1");
+    }
 }

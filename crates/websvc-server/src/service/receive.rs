@@ -11,7 +11,7 @@ use websvc_types::limits::{BODY_OPTIONS_MAX_BYTES, BODY_SHORT_MAX_BYTES};
 use super::RequestContext;
 use crate::handler::{self, ParseForm};
 use crate::response::ApiError;
-use crate::route::{Operation, RequestBody};
+use crate::route::RequestBody;
 
 /// The maximum number of bodies that are arriving, or that are long and wait for the admission of their requests. One team, or
 /// one address without a key, has at most half of them.
@@ -31,11 +31,11 @@ pub(super) struct Arrived {
     pub(super) slot: Option<FairPermit>,
 }
 
-/// The input of an operation.
+/// The input of a handler.
 pub(super) enum RequestInput {
-    /// A request with its whole body, if the operation reads one.
+    /// A request with its whole body, if the endpoint reads one.
     Request(Request<ServerBody>),
-    /// The form of an operation that receives a file.
+    /// The form of an endpoint that receives a file.
     Form(ParseForm),
 }
 
@@ -85,17 +85,16 @@ impl BodySlots {
     }
 }
 
-/// Receives the body of a request, as its operation reads it.
+/// Receives the body of a request, as its endpoint reads it.
 ///
 /// # Errors
-/// 413 for a body that is larger than the operation reads, 408 for one that does not arrive in time, 400 for one that ends
+/// 413 for a body that is larger than the endpoint reads, 408 for one that does not arrive in time, 400 for one that ends
 /// early, 429 if too many are arriving; and those of a form.
 pub(super) async fn receive(
-    operation: Operation,
     context: &RequestContext<'_>,
     mut request: Request<ServerBody>,
 ) -> Result<Arrived, ApiError> {
-    let body = match operation.body() {
+    let body = match context.endpoint.body {
         RequestBody::Form if handler::declares_json(&request) => {
             RequestBody::Whole { max_bytes: BODY_OPTIONS_MAX_BYTES }
         }

@@ -29,6 +29,7 @@ use crate::handler::watch::WebSocketLimits;
 use crate::public_url::PublicUrlConfig;
 use crate::replays::ReplayStore;
 use crate::request_metrics::RequestMetrics;
+use crate::route::Endpoint;
 use crate::scrape_results::ScrapeResultStore;
 use crate::uploads::Uploads;
 
@@ -157,6 +158,7 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) span: RequestSpan,
     /// The caller; `None` for public operations and without authentication.
     pub(crate) caller: Option<Caller>,
+    pub(crate) endpoint: &'static Endpoint,
     /// The version of the API in the path of the request. URLs in the response have the same version.
     pub(crate) api_version: ApiVersion,
     /// The id of the response and of the request in the usage log.
@@ -171,9 +173,10 @@ impl<'a> RequestContext<'a> {
         trail: &'a AuditTrail,
         id: &str,
         span: RequestSpan,
-        api_version: ApiVersion,
+        endpoint: &'static Endpoint,
     ) -> Self {
-        Self { state, trail, span, caller: None, api_version, id: id.to_owned(), started: trail.started() }
+        let (api_version, started) = (endpoint.api_version(), trail.started());
+        Self { state, trail, span, caller: None, endpoint, api_version, id: id.to_owned(), started }
     }
 
     /// Returns the service, for work that outlives the request.

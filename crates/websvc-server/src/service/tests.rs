@@ -1,4 +1,4 @@
-//! Tests of authentication and authorization over HTTP, for every route of the table.
+//! Tests of authentication and authorization over HTTP, for every endpoint of the table.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, StatusCode};
@@ -14,7 +14,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchRe
 use super::Service;
 use crate::admission::AdmissionLimits;
 use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
-use crate::route::{AccessLevel, Operation, ROUTES, RequestBody, Route};
+use crate::route::{AccessLevel, Endpoint, RequestBody, endpoints};
 
 /// A running service and a client for it.
 struct TestServer {
@@ -60,20 +60,20 @@ impl TestServer {
         (key.secret.expose().to_owned(), key.id.to_string())
     }
 
-    async fn request(&self, route: &Route, authorization: Option<&str>) -> FetchResponse {
-        let body = (route.method == Method::POST).then(|| "{}".to_owned());
-        self.request_with(route, authorization, body).await
+    async fn request(&self, endpoint: &Endpoint, authorization: Option<&str>) -> FetchResponse {
+        let body = (endpoint.method == Method::POST).then(|| "{}".to_owned());
+        self.request_with(endpoint, authorization, body).await
     }
 
     async fn request_with(
         &self,
-        route: &Route,
+        endpoint: &Endpoint,
         authorization: Option<&str>,
         body: Option<String>,
     ) -> FetchResponse {
-        let path = route.path.replace("{file}", "a.png");
+        let path = endpoint.path.replace("{file}", "a.png");
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
-        request.method = route.method.clone();
+        request.method = endpoint.method.clone();
         if let Some(value) = authorization {
             request.headers.insert(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
         }
@@ -99,30 +99,34 @@ impl TestServer {
     }
 }
 
-fn routes(access: AccessLevel) -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter().filter(move |route| route.access == access)
+fn is_team_setting(endpoint: &Endpoint) -> bool {
+    ["/v2/team/siem", "/v2/team/threat-protection"].contains(&endpoint.path)
+}
+
+fn with_access(access: AccessLevel) -> impl Iterator<Item = &'static Endpoint> {
+    endpoints().filter(move |endpoint| endpoint.access == access)
 }
 
 #[tokio::test]
 async fn every_route_except_public_ones_requires_a_key() {
     let server = TestServer::start().await;
     let (valid, _) = server.create_key(&KeyRights::default());
-    for route in routes(AccessLevel::Key) {
-        let response = server.request(route, None).await;
-        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
-        assert_eq!(response.headers["www-authenticate"], "Bearer", "{route:?}");
-        let response = server.request(route, Some(&format!("Bearer {valid}"))).await;
-        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
+    for endpoint in with_access(AccessLevel::Key) {
+        let response = server.request(endpoint, None).await;
+        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{endpoint:?}");
+        assert_eq!(response.headers["www-authenticate"], "Bearer", "{endpoint:?}");
+        let response = server.request(endpoint, Some(&format!("Bearer {valid}"))).await;
+        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{endpoint:?}");
     }
-    for route in routes(AccessLevel::Admin) {
-        let response = server.request(route, None).await;
-        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
-        let response = server.request(route, Some(&format!("Bearer {valid}"))).await;
-        assert_eq!(response.status, StatusCode::FORBIDDEN, "{route:?}");
+    for endpoint in with_access(AccessLevel::Admin) {
+        let response = server.request(endpoint, None).await;
+        assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{endpoint:?}");
+        let response = server.request(endpoint, Some(&format!("Bearer {valid}"))).await;
+        assert_eq!(response.status, StatusCode::FORBIDDEN, "{endpoint:?}");
     }
-    for route in routes(AccessLevel::Public) {
-        let response = server.request(route, None).await;
-        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{route:?}");
+    for endpoint in with_access(AccessLevel::Public) {
+        let response = server.request(endpoint, None).await;
+        assert_ne!(response.status, StatusCode::UNAUTHORIZED, "{endpoint:?}");
     }
     server.shut_down().await;
 }
@@ -133,14 +137,14 @@ async fn response_to_an_invalid_key_does_not_reveal_why_it_is_invalid() {
     let (revoked, id) = server.create_key(&KeyRights::default());
     Store::open(server.directory.path()).unwrap().revoke_key(&id).unwrap();
     let (expired, _) = server.create_key(&KeyRights { expires_at_ms: Some(1), ..KeyRights::default() });
-    for route in routes(AccessLevel::Key) {
+    for endpoint in with_access(AccessLevel::Key) {
         let mut bodies = Vec::new();
         for key in [revoked.as_str(), &expired, "fc-00000000000000000000000000000000", "undefined"] {
-            let response = server.request(route, Some(&format!("Bearer {key}"))).await;
-            assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{route:?} {key}");
+            let response = server.request(endpoint, Some(&format!("Bearer {key}"))).await;
+            assert_eq!(response.status, StatusCode::UNAUTHORIZED, "{endpoint:?} {key}");
             bodies.push(response.body);
         }
-        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "{route:?} {bodies:?}");
+        assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "{endpoint:?} {bodies:?}");
     }
     server.shut_down().await;
 }
@@ -152,10 +156,10 @@ async fn key_without_the_scope_of_a_route_gets_403_that_names_the_scope() {
         let other_scopes = KeyScope::ALL.iter().copied().filter(|other| other != scope).collect();
         let (key, _) = server.create_key(&KeyRights { scopes: Some(other_scopes), ..KeyRights::default() });
         // The settings of a team need an admin key, whatever its scopes.
-        for route in routes(AccessLevel::Key).filter(|route| !matches!(route.operation, Operation::Team(_))) {
-            let response = server.request(route, Some(&format!("Bearer {key}"))).await;
+        for endpoint in with_access(AccessLevel::Key).filter(|endpoint| !is_team_setting(endpoint)) {
+            let response = server.request(endpoint, Some(&format!("Bearer {key}"))).await;
             let is_forbidden = response.status == StatusCode::FORBIDDEN;
-            assert_eq!(is_forbidden, route.operation.scope() == Some(*scope), "{route:?} without {scope}");
+            assert_eq!(is_forbidden, endpoint.scope == Some(*scope), "{endpoint:?} without {scope}");
             let text = String::from_utf8_lossy(&response.body);
             assert!(!is_forbidden || text.contains(&format!("scope \\\"{scope}\\\"")), "{text}");
         }
@@ -168,12 +172,12 @@ async fn metrics_require_a_key_unless_the_address_is_loopback() {
     for (listen, is_open) in [("127.0.0.1:0", true), ("0.0.0.0:0", false)] {
         let server = TestServer::listen_on(listen).await;
         let (key, _) = server.create_key(&KeyRights::default());
-        let route = ROUTES.iter().find(|route| route.path == "/metrics").unwrap();
-        let without_key = server.request(route, None).await;
+        let endpoint = endpoints().find(|endpoint| endpoint.path == "/metrics").unwrap();
+        let without_key = server.request(endpoint, None).await;
         let expected = if is_open { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
         assert_eq!(without_key.status, expected, "{listen}");
-        assert_eq!(server.request(route, Some("Bearer fc-wrong")).await.status, expected, "{listen}");
-        let with_key = server.request(route, Some(&format!("Bearer {key}"))).await;
+        assert_eq!(server.request(endpoint, Some("Bearer fc-wrong")).await.status, expected, "{listen}");
+        let with_key = server.request(endpoint, Some(&format!("Bearer {key}"))).await;
         assert_eq!(with_key.status, StatusCode::OK, "{listen}");
         server.shut_down().await;
     }
@@ -185,17 +189,17 @@ async fn body_larger_than_its_operation_reads_gets_413_that_names_the_limit() {
     let (key, _) = server.create_key(&KeyRights::default());
     let authorization = format!("Bearer {key}");
     let mut checked = 0;
-    for route in routes(AccessLevel::Public).chain(routes(AccessLevel::Key)) {
-        let RequestBody::Whole { max_bytes: max_bytes @ ..=65_536 } = route.operation.body() else {
+    for endpoint in with_access(AccessLevel::Public).chain(with_access(AccessLevel::Key)) {
+        let RequestBody::Whole { max_bytes: max_bytes @ ..=65_536 } = endpoint.body else {
             continue;
         };
         let body = "0".repeat(max_bytes + 1);
-        let response = server.request_with(route, Some(&authorization), Some(body)).await;
-        assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{route:?}");
+        let response = server.request_with(endpoint, Some(&authorization), Some(body)).await;
+        assert_eq!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{endpoint:?}");
         let text = String::from_utf8_lossy(&response.body);
-        assert!(text.contains(&format!("larger than {max_bytes} bytes")), "{route:?}: {text}");
-        let response = server.request_with(route, Some(&authorization), Some("0".repeat(max_bytes))).await;
-        assert_ne!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{route:?}");
+        assert!(text.contains(&format!("larger than {max_bytes} bytes")), "{endpoint:?}: {text}");
+        let response = server.request_with(endpoint, Some(&authorization), Some("0".repeat(max_bytes))).await;
+        assert_ne!(response.status, StatusCode::PAYLOAD_TOO_LARGE, "{endpoint:?}");
         checked += 1;
     }
     assert!(checked >= 5, "{checked}");
@@ -216,8 +220,8 @@ async fn request_whose_body_arrives_slowly_holds_no_permit() {
     let state = server.service.state();
     until("the bodies are arriving", || (state.body_slots.in_use(), state.uploads.in_use()) == (3, 3)).await;
     assert_eq!(state.admission.metrics().in_flight, 0);
-    let route = ROUTES.iter().find(|route| route.path == "/v2/team/queue-status").unwrap();
-    assert_eq!(server.request(route, Some(&authorization)).await.status, StatusCode::OK);
+    let endpoint = endpoints().find(|endpoint| endpoint.path == "/v2/team/queue-status").unwrap();
+    assert_eq!(server.request(endpoint, Some(&authorization)).await.status, StatusCode::OK);
     drop(slow);
     until("the slots are free", || (state.body_slots.in_use(), state.uploads.in_use()) == (0, 0)).await;
     server.shut_down().await;

@@ -11,11 +11,9 @@ use super::{Handled, RequestContext, Service};
 use crate::admission::{Admitted, RateLimitStatus};
 use crate::audit_trail::AuditOutcome;
 use crate::authenticate::{self, Authentication};
-use crate::handler::JobOperation;
 use crate::handler::watch::{self, Handshake, Secret, Socket, WatchedJob};
 use crate::mcp;
 use crate::response::ApiError;
-use crate::route::Operation;
 
 /// The result of admitting a WebSocket.
 struct WatchAdmission {
@@ -66,9 +64,8 @@ impl Service {
         context: &mut RequestContext<'_>,
         request: &Request<ServerBody>,
     ) -> WatchAdmission {
-        let operation = Operation::Job(kind, JobOperation::Status);
         let caller = match self.check_origin(context, request) {
-            Ok(()) => self.authenticate_for(operation, context, request).await,
+            Ok(()) => self.authenticate_for(context, request).await,
             Err(error) => Err(error),
         };
         let caller = match caller {

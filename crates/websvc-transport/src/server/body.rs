@@ -58,6 +58,13 @@ impl ServerBody {
         (body, unread)
     }
 
+    /// Returns a body that has arrived already, of a request that was made inside of the process for a client at an
+    /// address.
+    #[must_use]
+    pub fn received(received: Bytes, peer: SocketAddr) -> Self {
+        Self { incoming: None, received, unread: None, peer }
+    }
+
     /// Returns the address of the client at the other end of the connection.
     ///
     /// The address is not in the request's extensions, because that would cost every request three allocations.

@@ -18,7 +18,8 @@ use websvc_session::ClientConnection;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
-use super::{parameter, session_id};
+use super::session_id;
+use crate::handler::query::parameter;
 use crate::handler::watch::{Handshake, is_websocket_request};
 use crate::response::{ApiError, HttpResponse};
 use crate::service::RequestContext;
@@ -35,7 +36,7 @@ pub(super) async fn connect(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = session_id(request.uri().path())?;
+    let id = session_id(context, request)?;
     if !is_websocket_request(request) {
         let text = "This is the WebSocket of the DevTools protocol: connect with connectOverCDP of Playwright, or \
                     connect of Puppeteer";

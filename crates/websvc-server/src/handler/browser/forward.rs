@@ -38,21 +38,20 @@ pub(super) async fn destination(
     if !context.state.forwarding.is_on() || request.extensions().get::<Forwarded>().is_some() {
         return Ok(None);
     }
-    let path = request.uri().path();
     let found = match operation {
         BrowserOperation::Create | BrowserOperation::List => return Ok(None),
         BrowserOperation::Execute | BrowserOperation::End => {
-            let Ok(id) = session_id(path) else { return Ok(None) };
+            let Ok(id) = session_id(context, request) else { return Ok(None) };
             let suffix = if operation == BrowserOperation::Execute { "/execute" } else { "" };
             (replica_of_session(context, id, Some(context.team_name())).await?, session_path(id, suffix))
         }
         BrowserOperation::Cdp | BrowserOperation::Live => {
-            let Ok(id) = session_id(path) else { return Ok(None) };
+            let Ok(id) = session_id(context, request) else { return Ok(None) };
             let suffix = if operation == BrowserOperation::Cdp { "/cdp" } else { "/live" };
             (replica_of_session(context, id, None).await?, session_path(id, suffix))
         }
         BrowserOperation::Interact => {
-            let Ok(id) = scrape_id(path) else { return Ok(None) };
+            let Ok(id) = scrape_id(context, request) else { return Ok(None) };
             if context.state.replays.find(id).is_some()
                 || context.state.browser_sessions.contains_session_of(id)
             {
@@ -65,7 +64,7 @@ pub(super) async fn destination(
             (found, scrape_path(id))
         }
         BrowserOperation::EndInteract => {
-            let Ok(id) = scrape_id(path) else { return Ok(None) };
+            let Ok(id) = scrape_id(context, request) else { return Ok(None) };
             (replica_of_scrape_session(context, id).await?, scrape_path(id))
         }
     };

@@ -5,7 +5,8 @@ use http::{HeaderValue, Request, StatusCode};
 use uuid::Uuid;
 use websvc_transport::{Body, ServerBody};
 
-use super::{parameter, screencast, session_id};
+use super::{screencast, session_id};
+use crate::handler::query::parameter;
 use crate::handler::watch::is_websocket_request;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
@@ -18,7 +19,7 @@ pub(super) async fn page(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = session_id(request.uri().path())?;
+    let id = session_id(context, request)?;
     let token = parameter(request.uri().query(), "token").unwrap_or_default();
     if is_websocket_request(request) {
         return screencast::connect(context, request, id, &token).await;

@@ -6,7 +6,6 @@ mod forward;
 mod input;
 mod live;
 mod of_run;
-mod request;
 mod scrape;
 mod screencast;
 mod tabs;
@@ -19,7 +18,7 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_session::{NewSession, SessionBilling, SessionCharge, SessionError, SessionView};
 use websvc_stage::Stage;
-use websvc_store::{BrowserSessionStatus, Caller, UsageRetention};
+use websvc_store::{BrowserSessionStatus, Caller, KeyScope, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::interact::{BrowserListResponse, EndBrowserResponse};
@@ -27,20 +26,60 @@ use websvc_validate::{Checked, RetentionMode, read_create_browser, read_execute}
 
 pub(super) use forward::{origin, pass_on};
 pub(super) use of_run::sessions_of_run;
-pub(crate) use request::BrowserRequest;
 
+use super::query;
 use super::search::policy;
 use crate::audit_trail::AuditedRequest;
+use crate::authorize::authorize_rights;
 use crate::charge;
 use crate::response::{ApiError, HttpResponse, json};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
 /// `Retry-After` of a request above a limit of sessions, in seconds.
 const RETRY_AFTER_S: u64 = 10;
 
+/// The formats that a key must allow: a session runs code in pages and shows them.
+const FORMATS: &[&str] = &["rawHtml", "screenshot"];
+
+/// Makes the endpoint of an operation.
+macro_rules! endpoint {
+    ($method:ident $path:literal, $operation:ident, $name:literal) => {
+        Endpoint::$method(
+            $path,
+            OperationGroup::Sessions,
+            handler!(|context, request| browser(BrowserOperation::$operation, context, request).await),
+        )
+        .name($name)
+        .scope(KeyScope::Interact)
+        .formats(FORMATS)
+    };
+}
+
+/// A session starts where its request arrives. All other requests are passed on to the replica of their session.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    endpoint!(post "/v2/scrape/{id}/interact", Interact, "interact").body(RequestBody::OPTIONS).forwarded(),
+    endpoint!(delete "/v2/scrape/{id}/interact", EndInteract, "interact-end").forwarded(),
+    endpoint!(post "/v2/browser", Create, "browser").body(RequestBody::OPTIONS),
+    endpoint!(get "/v2/browser", List, "browser-list").forwarded(),
+    endpoint!(post "/v2/browser/{id}/execute", Execute, "browser-execute")
+        .body(RequestBody::OPTIONS)
+        .forwarded(),
+    endpoint!(delete "/v2/browser/{id}", End, "browser-end").forwarded(),
+    endpoint!(post "/v2/interact", Create, "browser").body(RequestBody::OPTIONS),
+    endpoint!(get "/v2/interact", List, "browser-list").forwarded(),
+    endpoint!(post "/v2/interact/{id}/execute", Execute, "browser-execute")
+        .body(RequestBody::OPTIONS)
+        .forwarded(),
+    endpoint!(delete "/v2/interact/{id}", End, "browser-end").forwarded(),
+    // The handlers check the tokens of the URLs.
+    endpoint!(get "/v2/browser/{id}/cdp", Cdp, "browser-cdp").public().forwarded(),
+    endpoint!(get "/v2/browser/{id}/live", Live, "browser-live").public().forwarded(),
+];
+
 /// An operation on browser sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BrowserOperation {
+enum BrowserOperation {
     Create,
     List,
     Execute,
@@ -55,38 +94,16 @@ pub(crate) enum BrowserOperation {
     Live,
 }
 
-impl BrowserOperation {
-    /// Returns whether replicas pass its requests on to each other. A session starts where its request arrives.
-    pub(crate) fn is_forwarded(self) -> bool {
-        match self {
-            Self::Create => false,
-            Self::List
-            | Self::Execute
-            | Self::End
-            | Self::Interact
-            | Self::EndInteract
-            | Self::Cdp
-            | Self::Live => true,
-        }
-    }
-
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Create => "browser",
-            Self::List => "browser-list",
-            Self::Execute => "browser-execute",
-            Self::End => "browser-end",
-            Self::Interact => "interact",
-            Self::EndInteract => "interact-end",
-            Self::Cdp => "browser-cdp",
-            Self::Live => "browser-live",
-        }
-    }
+/// Checks that a caller may use browser sessions.
+///
+/// # Errors
+/// 403 that names the scope or the format.
+pub(crate) fn authorize_sessions(caller: Option<&Caller>) -> Result<(), ApiError> {
+    authorize_rights(caller, Some(KeyScope::Interact), FORMATS)
 }
 
 /// Handles an operation on sessions, here or on the replica that has the session.
-pub(crate) async fn browser(
+async fn browser(
     operation: BrowserOperation,
     context: RequestContext<'_>,
     request: Request<ServerBody>,
@@ -94,50 +111,27 @@ pub(crate) async fn browser(
     if let Some((replica, path)) = forward::destination(operation, &context, &request).await? {
         return forward::forward(&replica, path, &context, request).await;
     }
-    if operation == BrowserOperation::Interact
-        && let Some(answer) = scrape::answer_question(&context, &request)?
-    {
-        return Ok(answer);
-    }
     match operation {
-        BrowserOperation::Create
-        | BrowserOperation::List
-        | BrowserOperation::Execute
-        | BrowserOperation::End
-        | BrowserOperation::Interact
-        | BrowserOperation::EndInteract => {
-            let request = BrowserRequest::read(&context, operation, request)?;
-            respond_to_browser(operation, &context, request).await
-        }
+        BrowserOperation::Create => create(&context, request).await,
+        BrowserOperation::List => list(&context, &request).await,
+        BrowserOperation::Execute => execute(&context, request).await,
+        BrowserOperation::End => end(&context, &request).await,
+        BrowserOperation::Interact => match scrape::answer_question(&context, &request)? {
+            Some(answer) => Ok(answer),
+            None => scrape::interact(&context, request).await,
+        },
+        BrowserOperation::EndInteract => scrape::end(&context, &request).await,
         BrowserOperation::Cdp => cdp::connect(&context, &request).await,
         BrowserOperation::Live => live::page(&context, &request).await,
     }
 }
 
-/// Handles an operation on sessions of any interface.
-///
-/// # Errors
-/// 404 for the operations that need the connection of a client.
-pub(crate) async fn respond_to_browser(
-    operation: BrowserOperation,
+async fn create(
     context: &RequestContext<'_>,
-    request: BrowserRequest,
+    request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    match operation {
-        BrowserOperation::Create => create(context, request).await,
-        BrowserOperation::List => list(context, &request).await,
-        BrowserOperation::Execute => execute(context, request).await,
-        BrowserOperation::End => end(context, &request).await,
-        BrowserOperation::Interact => scrape::interact(context, request).await,
-        BrowserOperation::EndInteract => scrape::end(context, &request).await,
-        BrowserOperation::Cdp | BrowserOperation::Live => {
-            Err(ApiError::new(ErrorCode::NotFound, "This operation needs a connection over HTTP"))
-        }
-    }
-}
-
-async fn create(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
-    let BrowserRequest { base_url, body, .. } = request;
+    let base_url = context.state.base_url(&request);
+    let body = super::read_body(request)?;
     let policy = policy(context)?;
     let retention = context.retention(RetentionMode::requested_retention(&policy), false);
     let decoding = context.state.admission.decode_body(body, move |body| read_create_browser(body, &policy));
@@ -187,8 +181,8 @@ async fn billing(
     Ok(SessionBilling { hold, key, request, retention, charge: SessionCharge::Own })
 }
 
-async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {
-    let status = match parameter(request.query.as_deref(), "status").as_deref() {
+async fn list(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let status = match query::parameter(request.uri().query(), "status").as_deref() {
         None => None,
         Some("active") => Some(BrowserSessionStatus::Active),
         Some("destroyed") => Some(BrowserSessionStatus::Destroyed),
@@ -197,20 +191,25 @@ async fn list(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<
             return Err(ApiError::new(ErrorCode::BadRequest, text));
         }
     };
-    let base_url = request.base_url.as_deref();
+    let base_url = context.state.base_url(request);
     let sessions = context.state.browser_sessions.list(context.team_name(), status).await?;
-    let mut sessions: Vec<_> = sessions.iter().map(|view| wire::listed(base_url, view)).collect();
-    if let Some(origin) = &request.origin {
-        forward::complete_list(context, origin, &mut sessions).await?;
+    let mut sessions: Vec<_> = sessions.iter().map(|view| wire::listed(base_url.as_deref(), view)).collect();
+    if let Some(origin) = origin(context, request) {
+        forward::complete_list(context, &origin, &mut sessions).await?;
     }
     Ok(json(StatusCode::OK, &BrowserListResponse { success: true, sessions }))
 }
 
-async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Result<HttpResponse, ApiError> {
-    let BrowserRequest { base_url, path, body, .. } = request;
+async fn execute(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let base_url = context.state.base_url(&request);
+    let id = session_id(context, &request);
+    let body = super::read_body(request)?;
     let decoding = context.state.admission.decode_body(body, read_execute);
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let id = session_id(&path)?;
+    let id = id?;
     audit_session(context, id);
     let sessions = &context.state.browser_sessions;
     let view = sessions.find(context.team_name(), id).await?;
@@ -221,8 +220,8 @@ async fn execute(context: &RequestContext<'_>, request: BrowserRequest) -> Resul
     Ok(json(StatusCode::OK, &wire::executed(execution, &warnings)))
 }
 
-async fn end(context: &RequestContext<'_>, request: &BrowserRequest) -> Result<HttpResponse, ApiError> {
-    let id = session_id(&request.path)?;
+async fn end(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+    let id = session_id(context, request)?;
     audit_session(context, id);
     let view = context.state.browser_sessions.find(context.team_name(), id).await?;
     end_session(context, &view).await
@@ -245,24 +244,21 @@ fn audit_session(context: &RequestContext<'_>, id: Uuid) {
     context.trail.set_target(|| format!("browser session {id}"));
 }
 
-/// Returns the session ID in `/v2/browser/{id}`.
+/// Returns the session ID in the path of a request.
 ///
 /// # Errors
 /// 400 if it is not a UUID.
-fn session_id(path: &str) -> Result<Uuid, ApiError> {
-    id(path, "Invalid session ID. Session ID must be a valid UUID.")
+fn session_id(context: &RequestContext<'_>, request: &Request<ServerBody>) -> Result<Uuid, ApiError> {
+    id(context, request, "Invalid session ID. Session ID must be a valid UUID.")
 }
 
-/// Returns the third segment of a path, which is a UUID.
-fn id(path: &str, text: &'static str) -> Result<Uuid, ApiError> {
-    let segment = path.split('/').filter(|segment| !segment.is_empty()).nth(2).unwrap_or_default();
-    Uuid::try_parse(segment).map_err(|_| ApiError::new(ErrorCode::BadRequest, text))
-}
-
-/// Returns a parameter of a query string.
-fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-    let mut pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
+/// Returns the UUID `{id}` in the path of a request.
+fn id(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+    problem: &'static str,
+) -> Result<Uuid, ApiError> {
+    Uuid::try_parse(context.capture(request, "id")).map_err(|_| ApiError::new(ErrorCode::BadRequest, problem))
 }
 
 impl From<SessionError> for ApiError {

@@ -14,7 +14,7 @@ use websvc_types::interact::InteractResponse;
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
 use websvc_validate::{BrowserPlan, Checked, InteractPlan, PagePlan, RetentionMode, read_interact};
 
-use super::{BrowserRequest, billing, end_session, id, start, wire};
+use super::{billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
 use crate::charge;
 use crate::forwarding::Forwarded;
@@ -28,12 +28,14 @@ const TTL: Duration = Duration::from_secs(INTERACT_TTL_DEFAULT_S as u64);
 /// Runs code or a prompt in the session of a scrape, which the first request opens.
 pub(super) async fn interact(
     context: &RequestContext<'_>,
-    request: BrowserRequest,
+    request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let BrowserRequest { base_url, path, body, query: _, origin: _ } = request;
+    let base_url = context.state.base_url(&request);
+    let scrape = scrape_id(context, &request);
+    let body = crate::handler::read_body(request)?;
     let decoding = context.state.admission.decode_body(body, read_interact);
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let scrape = scrape_id(&path)?;
+    let scrape = scrape?;
     context.trail.set_target(|| format!("scrape {scrape}"));
     let replay = context.state.replays.find(scrape).filter(|replay| replay.team == context.team_name());
     let view = match replay {
@@ -132,7 +134,7 @@ pub(super) fn answer_question(
     if !request.extensions().get::<Forwarded>().is_some_and(|forwarded| forwarded.is_question) {
         return Ok(None);
     }
-    let has_scrape = context.state.replays.find(scrape_id(request.uri().path())?).is_some();
+    let has_scrape = context.state.replays.find(scrape_id(context, request)?).is_some();
     let mut answer = HttpResponse::new(Body::empty());
     *answer.status_mut() = if has_scrape { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND };
     Ok(Some(answer))
@@ -141,9 +143,9 @@ pub(super) fn answer_question(
 /// Ends the session of a scrape.
 pub(super) async fn end(
     context: &RequestContext<'_>,
-    request: &BrowserRequest,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let scrape = scrape_id(&request.path)?;
+    let scrape = scrape_id(context, request)?;
     context.trail.set_target(|| format!("scrape {scrape}"));
     let view = context.state.browser_sessions.find_of_scrape(context.team_name(), scrape).await?;
     match view {
@@ -196,8 +198,11 @@ async fn open(
 }
 
 /// Returns the scrape ID in `/v2/scrape/{id}/interact`.
-pub(super) fn scrape_id(path: &str) -> Result<Uuid, ApiError> {
-    id(path, "Invalid job ID format. Job ID must be a valid UUID.")
+pub(super) fn scrape_id(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Uuid, ApiError> {
+    id(context, request, "Invalid job ID format. Job ID must be a valid UUID.")
 }
 
 fn replay_unavailable(reason: &str) -> ApiError {

@@ -10,7 +10,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use websvc_monitor::LinkRecipient;
 use websvc_notify::escape;
-use websvc_store::LinkAction;
+use websvc_store::{KeyScope, LinkAction};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS};
@@ -18,6 +18,7 @@ use websvc_types::monitor::{MonitorEmailResponse, MonitorEmailResult};
 use websvc_validate::{Checked, Rejection, read_monitor_email};
 
 use crate::response::{ApiError, HttpResponse, json, with_type};
+use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
 
 /// The policy of the pages: nothing is loaded, and the form goes to this service.
@@ -28,39 +29,42 @@ const STYLE: &str = "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;m
                      color-scheme:light dark}button{font:inherit;padding:.5rem 1.25rem;cursor:pointer}\
                      bdi{font-weight:600;overflow-wrap:anywhere}";
 
-/// An operation of a link in an email.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MonitorEmailOperation {
-    /// Responds with the page of the link.
-    Page(LinkAction),
-    /// Does what the link offers.
-    Follow(LinkAction),
-}
+/// The paths of the links.
+pub(crate) const CONFIRM: &str = "/v2/monitor/email/confirm";
+pub(crate) const UNSUBSCRIBE: &str = "/v2/monitor/email/unsubscribe";
 
-impl MonitorEmailOperation {
-    /// Returns the name in audit events.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Page(_) => "monitor-email-page",
-            Self::Follow(LinkAction::Confirm) => "monitor-email-confirm",
-            Self::Follow(LinkAction::Unsubscribe) => "monitor-email-unsubscribe",
-        }
-    }
-}
+/// The token is the permission, because people follow these links without a key.
+pub(crate) const ENDPOINTS: &[Endpoint] = &[
+    link(Endpoint::get(
+        CONFIRM,
+        OperationGroup::Monitor,
+        handler!(|context, request| page(&context, &request, LinkAction::Confirm).await),
+    ))
+    .name("monitor-email-page"),
+    link(Endpoint::post(
+        CONFIRM,
+        OperationGroup::Monitor,
+        handler!(|context, request| follow(&context, request, LinkAction::Confirm).await),
+    ))
+    .name("monitor-email-confirm")
+    .body(RequestBody::TOKEN),
+    link(Endpoint::get(
+        UNSUBSCRIBE,
+        OperationGroup::Monitor,
+        handler!(|context, request| page(&context, &request, LinkAction::Unsubscribe).await),
+    ))
+    .name("monitor-email-page"),
+    link(Endpoint::post(
+        UNSUBSCRIBE,
+        OperationGroup::Monitor,
+        handler!(|context, request| follow(&context, request, LinkAction::Unsubscribe).await),
+    ))
+    .name("monitor-email-unsubscribe")
+    .body(RequestBody::TOKEN),
+];
 
-/// Handles an operation of a link in an email.
-///
-/// # Errors
-/// 400 for an invalid token and 404 for an unknown one, if the body is JSON; failures of the database.
-pub(crate) async fn monitor_email(
-    operation: MonitorEmailOperation,
-    context: RequestContext<'_>,
-    request: Request<ServerBody>,
-) -> Result<HttpResponse, ApiError> {
-    match operation {
-        MonitorEmailOperation::Page(action) => page(&context, &request, action).await,
-        MonitorEmailOperation::Follow(action) => follow(&context, request, action).await,
-    }
+const fn link(endpoint: Endpoint) -> Endpoint {
+    endpoint.scope(KeyScope::Monitor).public()
 }
 
 /// Responds with the page of a link. Changes nothing.

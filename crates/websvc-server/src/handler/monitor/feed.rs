@@ -1,12 +1,12 @@
 //! `GET /v2/monitor/{id}/feed?token=`: the Atom feed of a monitor.
 
 use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Request, StatusCode};
 use websvc_store::MonitorRecord;
-use websvc_transport::Body;
+use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
-use super::MonitorRequest;
+use super::monitor_id;
 use crate::response::{ApiError, HttpResponse, with_type};
 use crate::service::RequestContext;
 
@@ -16,12 +16,12 @@ use crate::service::RequestContext;
 /// 404 if there is no such monitor or the token is wrong, without saying which.
 pub(super) async fn feed(
     context: &RequestContext<'_>,
-    request: &MonitorRequest,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = request.monitor_id()?;
-    let token = token(request.query.as_deref());
+    let id = monitor_id(context, request)?;
+    let token = token(request.uri().query());
     // A feed must name itself by an absolute URL.
-    let base_url = request.base_url.clone().unwrap_or_else(|| "http://localhost".to_owned());
+    let base_url = context.state.base_url(request).unwrap_or_else(|| "http://localhost".to_owned());
     let self_url = feed_url(Some(&base_url), &id, &token).parse().map_err(|_| not_found())?;
     let feed = context.state.monitors.feed(&id, &token, self_url).await?.ok_or_else(not_found)?;
     let mut response =

@@ -1,16 +1,17 @@
 //! Lists of monitors, of their checks, and of the pages of a check.
 
-use http::StatusCode;
+use http::{Request, StatusCode};
 use websvc_store::{CheckPageStatus, CheckStatus};
+use websvc_transport::ServerBody;
 use websvc_types::limits::{JOB_PAGE_BYTES, MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX};
 use websvc_types::monitor::{
     MonitorCheckDetail, MonitorCheckListResponse, MonitorCheckResponse, MonitorListResponse,
 };
 use websvc_types::{ErrorCode, ViolationCode};
 
-use super::{MonitorRequest, find, wire};
+use super::{find, wire};
 use crate::blocking::run_blocking;
-use crate::handler::query;
+use crate::handler::{parse_uuid, query};
 use crate::readable::ReadableFormats;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
@@ -38,9 +39,9 @@ const PAGE_STATUSES: [CheckPageStatus; 5] = [
 /// `GET /v2/monitor`.
 pub(super) async fn monitors(
     context: &RequestContext<'_>,
-    request: &MonitorRequest,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.query.as_deref(), &[])?;
+    let page = PageRequest::parse(request.uri().query(), &[])?;
     let records = context.state.monitors.list(context.team_name(), page.skip, page.limit).await?;
     let data = records.iter().map(wire).collect::<Result<_, _>>()?;
     Ok(json(StatusCode::OK, &MonitorListResponse { success: true, data }))
@@ -49,9 +50,9 @@ pub(super) async fn monitors(
 /// `GET /v2/monitor/{id}/checks`.
 pub(super) async fn checks(
     context: &RequestContext<'_>,
-    request: &MonitorRequest,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.query.as_deref(), &CHECK_STATUSES.map(CheckStatus::as_str))?;
+    let page = PageRequest::parse(request.uri().query(), &CHECK_STATUSES.map(CheckStatus::as_str))?;
     let record = find(context, request).await?;
     let status = CHECK_STATUSES.into_iter().find(|status| page.status.as_deref() == Some(status.as_str()));
     let records = context.state.monitors.checks(record.number, status, page.skip, page.limit).await?;
@@ -65,10 +66,10 @@ pub(super) async fn checks(
 /// `GET /v2/monitor/{id}/checks/{check}`.
 pub(super) async fn check(
     context: &RequestContext<'_>,
-    request: &MonitorRequest,
+    request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(request.query.as_deref(), &PAGE_STATUSES.map(CheckPageStatus::as_str))?;
-    let id = request.check_id()?;
+    let page = PageRequest::parse(request.uri().query(), &PAGE_STATUSES.map(CheckPageStatus::as_str))?;
+    let id = parse_uuid(context.capture(request, "checkId"), "Invalid check ID")?;
     let record = find(context, request).await?;
     let monitors = &context.state.monitors;
     let check = monitors.check(record.number, &id).await?;
@@ -77,7 +78,7 @@ pub(super) async fn check(
     let found = monitors.check_pages(check.number, status, page.skip, page.limit, JOB_PAGE_BYTES).await?;
     let skip = page.skip.saturating_add(found.pages.len() as u64);
     let next = found.has_more.then(|| {
-        let base_url = request.base_url.as_deref().unwrap_or_default();
+        let base_url = context.state.base_url(request).unwrap_or_default();
         let status = page.status.as_deref().map(|status| format!("&status={status}")).unwrap_or_default();
         let limit = page.limit;
         format!("{base_url}/v2/monitor/{}/checks/{}?skip={skip}&limit={limit}{status}", record.id, check.id)

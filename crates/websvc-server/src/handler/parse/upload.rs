@@ -41,7 +41,7 @@ pub(super) enum UploadPlace {
 }
 
 /// Handles a request for an upload URL.
-pub(crate) async fn upload_url(
+pub(super) async fn upload_url(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -77,7 +77,7 @@ pub(crate) async fn upload_url(
 }
 
 /// Receives a file. The signed reference in the URL is the permission, and is checked before the file is read.
-pub(crate) async fn upload(
+pub(super) async fn upload(
     context: RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
@@ -87,7 +87,7 @@ pub(crate) async fn upload(
     let text = pairs.find(|(name, _)| name == PARAMETER).map(|(_, value)| value).unwrap_or_default();
     let reference = state.uploads.verify(&state.store, &text).await?;
     let reference = reference.map_err(|error| invalid_parameter(error.to_string()))?;
-    let id = uri.path().rsplit('/').find(|segment| !segment.is_empty()).and_then(|id| id.parse().ok());
+    let id = context.capture(&request, "id").parse().ok();
     if id != reference.id() {
         return Err(invalid_parameter("uploadRef does not belong to this URL".to_owned()));
     }

@@ -10,7 +10,7 @@ mod limits;
 mod session;
 
 use websvc_jobs::JobsConfig;
-use websvc_store::{Caller, JobKind, JobRecord};
+use websvc_store::{Caller, JobKind, JobRecord, KeyScope};
 use websvc_transport::{Body, ServerBody};
 
 use self::close::CloseReason;
@@ -63,7 +63,7 @@ pub(crate) async fn admit(
     context: &RequestContext<'_>,
     request: &http::Request<ServerBody>,
 ) -> Result<WatchedJob, ApiError> {
-    let record = job::find(context, kind, &job::id(kind, request)?).await?;
+    let record = job::find(context, kind, &job::id(context, request)?).await?;
     let JobsConfig { max_sockets_per_team, .. } = *context.state.jobs.config();
     let permit = context.state.websockets.acquire(context.team_name(), max_sockets_per_team)?;
     let base_url = context.state.base_url(request);
@@ -95,8 +95,9 @@ impl Socket {
 
 /// Returns whether a caller may continue to watch a job of this team.
 fn may_continue(caller: Option<&Caller>, team: &str, kind: JobKind) -> bool {
-    let scope = crate::route::Operation::Job(kind, job::JobOperation::Status).scope();
-    caller.is_some_and(|caller| {
-        caller.team.name == team && scope.is_none_or(|scope| caller.rights.allows_scope(scope))
-    })
+    let scope = match kind {
+        JobKind::Batch => KeyScope::Batch,
+        JobKind::Crawl => KeyScope::Crawl,
+    };
+    caller.is_some_and(|caller| caller.team.name == team && caller.rights.allows_scope(scope))
 }

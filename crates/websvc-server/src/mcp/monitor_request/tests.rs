@@ -4,19 +4,15 @@ use serde_json::json;
 
 use super::*;
 
-fn read_request(tool: MonitorTool, arguments: Value) -> Result<(MonitorOperation, MonitorRequest), String> {
+fn read_request(tool: MonitorTool, arguments: Value) -> Result<InternalRequest, String> {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-    match tool.request(arguments) {
-        Ok(InternalRequest::Monitor(operation, request)) => Ok((operation, *request)),
-        Ok(other) => panic!("{other:?}"),
-        Err(error) => Err(error.as_text()),
-    }
+    tool.request(arguments).map_err(|error| error.as_text())
 }
 
 #[track_caller]
 fn check_body(tool: MonitorTool, arguments: Value, expected: &Value) {
-    let (_, request) = read_request(tool, arguments).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&request.body).unwrap(), *expected);
+    let request = read_request(tool, arguments).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(request.parts().1).unwrap(), *expected);
 }
 
 #[track_caller]
@@ -67,8 +63,8 @@ fn short_form_has_all_options() {
 #[test]
 fn long_subject_is_cut_to_the_length_of_a_name() {
     let arguments = json!({ "queries": ["ü".repeat(300)] });
-    let (_, request) = read_request(MonitorTool::Create, arguments).unwrap();
-    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let request = read_request(MonitorTool::Create, arguments).unwrap();
+    let body: Value = serde_json::from_slice(request.parts().1).unwrap();
     assert_eq!(body["name"].as_str().unwrap().chars().count(), 256);
 }
 
@@ -81,19 +77,19 @@ fn bodies_are_passed_as_they_are() {
 
 #[test]
 fn lists_have_their_part_and_status() {
-    let check = |tool, arguments, expected: (MonitorOperation, &str, &str, &str)| {
-        let (operation, request) = read_request(tool, arguments).unwrap();
-        let MonitorRequest { base_url: _, monitor, check, query, body } = request;
-        assert_eq!((operation, &*monitor, &*check, &*query.unwrap_or_default()), expected);
+    let check = |tool, arguments, expected: &str| {
+        let request = read_request(tool, arguments).unwrap();
+        let (line, body) = request.parts();
+        assert_eq!(line, expected);
         assert!(body.is_empty());
     };
-    let limits = json!({ "limit": 2, "offset": 4 });
-    check(MonitorTool::List, limits, (MonitorOperation::List, "", "", "limit=2&offset=4"));
+    check(MonitorTool::List, json!({ "limit": 2, "offset": 4 }), "GET /v2/monitor?limit=2&offset=4");
     let checks = json!({ "id": "7", "status": "a&b" });
-    check(MonitorTool::Checks, checks, (MonitorOperation::Checks, "7", "", "status=a%26b"));
+    check(MonitorTool::Checks, checks, "GET /v2/monitor/7/checks?status=a%26b");
     let pages = json!({ "id": "7", "checkId": "8", "skip": 1, "limit": 1, "pageStatus": "same" });
-    check(MonitorTool::Check, pages, (MonitorOperation::Check, "7", "8", "limit=1&skip=1&status=same"));
-    check(MonitorTool::Run, json!({ "id": "7" }), (MonitorOperation::Run, "7", "", ""));
+    check(MonitorTool::Check, pages, "GET /v2/monitor/7/checks/8?limit=1&skip=1&status=same");
+    check(MonitorTool::Run, json!({ "id": "7" }), "POST /v2/monitor/7/run");
+    check(MonitorTool::Delete, json!({ "id": "7" }), "DELETE /v2/monitor/7");
 }
 
 #[test]
