@@ -35,8 +35,8 @@ const SCREENSHOTS_VARIABLE: &str = "WEBSVC_PICTURES";
 /// Environment variable of the test runner: the number of concurrent tests in a test program.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
-/// Concurrent tests per processor. More than one, because tests mostly wait for servers, browsers and timers.
-const TESTS_PER_PROCESSOR: usize = 3;
+/// Concurrent tests per processor. More than one, because tests wait for servers, browsers and timers.
+const TESTS_PER_PROCESSOR: usize = 4;
 /// Maximum number of concurrent tests, unless there are more processors. Some tests start a Chromium each.
 const MAX_CONCURRENT_TESTS: usize = 8;
 
@@ -152,7 +152,7 @@ fn run_tests(dependencies: &TestDependencies) -> Result<(Outcome, Duration)> {
             .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
             .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"));
     }
-    let mut outcome = pool::run(entries)?;
+    let mut outcome = pool::run(entries, std::io::stdout())?;
     if outcome.summary.passed == 0 && outcome.summary.failed == 0 {
         return Err("gate FAILED: no tests were run".into());
     }
@@ -314,8 +314,9 @@ impl TestDependencies {
     }
 }
 
-/// Returns the number of concurrent tests in decimal.
+/// Returns the number of concurrent tests in each program, in decimal.
 fn test_threads() -> String {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors)).to_string()
+    let tests = (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors));
+    tests.div_ceil(pool::CONCURRENT_PROGRAMS).to_string()
 }

@@ -1,5 +1,5 @@
-//! Runs test programs, several at the same time and those that take longest first: tests mostly wait for timers, servers
-//! and browsers.
+//! Runs test programs, several at the same time and those that take longest first: at the end of a program, most of its
+//! threads are idle.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::summary::Summary;
 use crate::watch::Watchdog;
 
 /// Programs that run at the same time.
-const CONCURRENT_PROGRAMS: usize = 2;
+pub(super) const CONCURRENT_PROGRAMS: usize = 2;
 
 /// A program to run.
 pub(super) struct Entry {
@@ -29,16 +29,17 @@ pub(super) struct Outcome {
     pub(super) failed: Vec<String>,
 }
 
-/// Runs programs in this order. Prints a line when a test ends, and the other output of a program when the program ends.
-pub(super) fn run(entries: Vec<Entry>) -> Result<Outcome> {
+/// Runs programs in this order. Writes a line when a test ends, and the other output of a program when the program ends.
+pub(super) fn run(entries: Vec<Entry>, out: impl Write + Send) -> Result<Outcome> {
+    let out = Mutex::new(out);
     let waiting = Mutex::new(entries.into_iter());
     let outcome = Mutex::new(Outcome::default());
     thread::scope(|scope| {
-        let run_next = || -> Result {
+        let run_all = || -> std::result::Result<(), String> {
             loop {
                 let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(Entry { line, command }) = next else { return Ok(()) };
-                let summary = run_program(&line, command)?;
+                let summary = run_program(&line, command, &out).map_err(|error| error.to_string())?;
                 let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
                 outcome.summary.add(&summary);
                 if summary.failed > 0 {
@@ -46,16 +47,16 @@ pub(super) fn run(entries: Vec<Entry>) -> Result<Outcome> {
                 }
             }
         };
-        let threads: Vec<_> = (0..CONCURRENT_PROGRAMS).map(|_| scope.spawn(run_next)).collect();
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().map_err(|_| "a thread of the tests panicked")?)
+        let threads: Vec<_> = (0..CONCURRENT_PROGRAMS).map(|_| scope.spawn(run_all)).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err("a thread of the tests panicked".to_owned()))
+        })
     })?;
     Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Runs a program, and returns its totals.
-fn run_program(line: &str, mut command: Command) -> Result<Summary> {
+fn run_program(line: &str, mut command: Command, out: &Mutex<impl Write>) -> Result<Summary> {
     let started = Instant::now();
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let watchdog = Watchdog::start(child.id());
@@ -68,17 +69,17 @@ fn run_program(line: &str, mut command: Command) -> Result<Summary> {
         summary.add_line(&String::from_utf8_lossy(&line));
         line.push(b'\n');
         if is_result(&line) {
-            std::io::stdout().write_all(&line)?;
+            out.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line)?;
         } else {
             others.extend(line);
         }
     }
     summary.failed += watchdog.finish();
     let status = child.wait()?;
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "==> tests: {line} ({:.1} s)", started.elapsed().as_secs_f64())?;
-    stdout.write_all(&others)?;
-    drop(stdout);
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    writeln!(out, "==> tests: {line} ({:.1} s)", started.elapsed().as_secs_f64())?;
+    out.write_all(&others)?;
+    drop(out);
     if !status.success() && summary.failed == 0 {
         return Err(format!("gate FAILED: the tests did not run to completion; repeat with: {line}").into());
     }
@@ -111,15 +112,21 @@ mod tests {
     fn results_of_all_programs_are_added() {
         let failed =
             "echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out'; exit 101";
-        let outcome = run(vec![entry("a", PASSED), entry("b", failed), entry("c", PASSED)]).unwrap();
+        let mut out = Vec::new();
+        let entries = vec![entry("a", PASSED), entry("b", failed), entry("c", PASSED)];
+        let outcome = run(entries, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("==> tests: b (") && text.contains("test result: FAILED"), "{text}");
         assert_eq!(outcome.summary.to_string(), "5 passed, 1 failed, 0 skipped");
         assert_eq!(outcome.failed, ["b"]);
     }
 
     #[test]
     fn program_that_dies_is_an_error() {
-        let error =
-            run(vec![entry("a", PASSED), entry("b", "kill -9 $$")]).map(|_| ()).unwrap_err().to_string();
+        let error = run(vec![entry("a", PASSED), entry("b", "kill -9 $$")], Vec::new())
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("did not run to completion; repeat with: b"), "{error}");
     }
 

@@ -52,7 +52,7 @@ pub(crate) struct Endpoint {
     /// stored documents are checked by their handlers.
     pub(crate) formats: &'static [&'static str],
     pub(crate) body: RequestBody,
-    /// Whether replicas pass its requests on to each other.
+    /// True if replicas pass its requests on to each other.
     pub(crate) is_forwarded: bool,
     /// The kind of the job whose progress a WebSocket at this path reports.
     pub(crate) watched: Option<JobKind>,
