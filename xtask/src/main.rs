@@ -39,6 +39,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 const USAGE: &str = "usage: cargo xtask TASK
 
   test         run all checks and tests, as CI does
+  proof        the gate with the whole of the long tests, of which it runs a part
   conformance  run the official clients and schemathesis against the program
                (--binary FILE: test FILE instead of building the program;
                --only NAME: run only checks with NAME in their name, such as \"mcp\" or \"schemathesis\")
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result {
     match arguments {
         ["test"] => test::run(),
+        ["proof"] => test::prove(),
         ["layers"] => layers::run(),
         ["bloat"] => bloat::run(),
         ["bloat", "--crates"] => bloat::check_crates(),

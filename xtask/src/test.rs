@@ -32,6 +32,9 @@ const SKIP_LOG_VARIABLE: &str = "WEBSVC_SKIP_LOG";
 /// Environment variable with the folder in which the tests save screenshots, for review by people.
 const SCREENSHOTS_VARIABLE: &str = "WEBSVC_PICTURES";
 
+/// Environment variable that makes tests run whole which are long. The gate runs a part of each.
+pub(crate) const PROOF_VARIABLE: &str = "WEBSVC_TEST_PROOF";
+
 /// Environment variable of the test runner: the number of concurrent tests in a test program.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
@@ -97,7 +100,18 @@ const DOCTESTS: Step = cargo("doctests", &["test", "--workspace", "--doc", "--no
 /// The programs that take longest, in this order. The others follow.
 const LONGEST: &[&str] = &["websvc-cli --test it", "websvc-browser --test it", "websvc-engine --test it"];
 
+/// Runs all checks, and a part of the long tests.
 pub(crate) fn run() -> Result {
+    run_gate(&[])
+}
+
+/// Runs all checks, and the whole of the long tests.
+pub(crate) fn prove() -> Result {
+    run_gate(&[(PROOF_VARIABLE, "1")])
+}
+
+/// Runs the gate, with these variables for its tests.
+fn run_gate(variables: &[(&str, &str)]) -> Result {
     let started = Instant::now();
     let mut times = Vec::new();
     let shortage = disk::shortage();
@@ -116,7 +130,7 @@ pub(crate) fn run() -> Result {
     for (name, elapsed) in &times {
         println!("{name:>10}  {:6.1} s", elapsed.as_secs_f64());
     }
-    let outcome = run_tests(&dependencies);
+    let outcome = run_tests(&dependencies, variables);
     // Printed again, because the output of the tests has scrolled the first warnings away.
     for warning in &dependencies.warnings {
         println!("warning: {warning}");
@@ -138,7 +152,7 @@ pub(crate) fn run() -> Result {
 
 /// Runs the tests of the workspace, those of its documentation, and those of the store on a database server. Returns the
 /// outcome and the elapsed time. One failure does not stop the run.
-fn run_tests(dependencies: &TestDependencies) -> Result<(Outcome, Duration)> {
+fn run_tests(dependencies: &TestDependencies, variables: &[(&str, &str)]) -> Result<(Outcome, Duration)> {
     let started = Instant::now();
     let skip_log = root().join("target/skipped-tests.txt");
     fs::create_dir_all(root().join("target"))?;
@@ -148,6 +162,7 @@ fn run_tests(dependencies: &TestDependencies) -> Result<(Outcome, Duration)> {
     for Entry { command, .. } in &mut entries {
         command
             .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
+            .envs(variables.iter().copied())
             .env(SKIP_LOG_VARIABLE, &skip_log)
             .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
             .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"));

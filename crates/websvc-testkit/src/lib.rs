@@ -18,6 +18,7 @@ mod files;
 mod forward_proxy;
 mod model;
 mod page;
+mod proof;
 mod s3;
 #[cfg(feature = "s3-fs")]
 mod s3_fs;
@@ -37,6 +38,7 @@ pub use elastic::FakeElasticsearch;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use model::FakeModel;
 pub use page::{Coding, Page};
+pub use proof::{is_proof, scaled};
 pub use s3::{FakeS3, S3Object};
 #[cfg(feature = "s3-fs")]
 pub use s3_fs::S3Fs;

@@ -9,11 +9,10 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
 use websvc_browser::{BrowserConfig, BrowserError};
-use websvc_testkit::{Page, TestWeb, until};
+use websvc_testkit::{Page, TestWeb, scaled, until};
 
 use crate::support::{Setup, config, request, setup_with};
 
-const PAGES: usize = 500;
 const CONCURRENCY: usize = 8;
 /// The maximum memory of this process and all processes of Chromium together, in bytes.
 const LIMIT: u64 = 512 * 1024 * 1024;
@@ -22,10 +21,10 @@ const LIMIT: u64 = 512 * 1024 * 1024;
 const ALONE: &str = "WEBSVC_TEST_ALONE";
 
 #[tokio::test]
-async fn five_hundred_pages_stay_below_the_memory_limit_and_leave_no_process() {
+async fn hundreds_of_pages_stay_below_the_memory_limit_and_leave_no_process() {
     let Some(config) = config() else { return };
     if std::env::var_os(ALONE).is_none() {
-        let name = "endurance::five_hundred_pages_stay_below_the_memory_limit_and_leave_no_process";
+        let name = "endurance::hundreds_of_pages_stay_below_the_memory_limit_and_leave_no_process";
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--exact", name]).env(ALONE, "1").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -53,10 +52,15 @@ async fn five_hundred_pages_stay_below_the_memory_limit_and_leave_no_process() {
     }
 }
 
-/// Opens pages until [`PAGES`] were opened, and returns the failures.
+/// Returns the number of pages to open.
+fn pages() -> usize {
+    scaled(150, 500)
+}
+
+/// Opens pages until [`pages`] were opened, and returns the failures.
 async fn work(setup: Arc<Setup>, opened: Arc<AtomicUsize>) -> Vec<BrowserError> {
     let mut failures = Vec::new();
-    while opened.fetch_add(1, Ordering::Relaxed) < PAGES {
+    while opened.fetch_add(1, Ordering::Relaxed) < pages() {
         match setup.open(&request("http://a.test/")).await {
             Ok(page) => assert!(page.html.contains("and more"), "{}", page.html),
             Err(failure) => failures.push(failure),
@@ -76,11 +80,11 @@ async fn watch(setup: &Setup, opened: &AtomicUsize) -> HashSet<Pid> {
         assert!(total_bytes <= LIMIT, "{total_bytes} bytes after {done} pages");
         if let Some(process) = status.process.and_then(Pid::from_raw) {
             processes.insert(process);
-            if done >= PAGES / 2 && !is_killed {
+            if done >= pages() / 2 && !is_killed {
                 is_killed = kill_process(process, Signal::KILL).is_ok();
             }
         }
-        if done >= PAGES {
+        if done >= pages() {
             return processes;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use websvc_index::{Index, IndexConfig, SearchOptions, Vertical};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, scaled};
 
 use crate::harness::{Site, signal, wait};
 
@@ -76,15 +76,15 @@ fn page_fetches(world: &TestWeb) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crawl_killed_fifty_times_refetches_only_pages_in_flight() {
-    const KILLS: usize = 50;
-    const CHAIN: usize = 150;
-    let world = chain(CHAIN, Duration::from_millis(2)).await;
+async fn crawl_killed_often_refetches_only_pages_in_flight() {
+    let kills = scaled(15, 50);
+    let length = 3 * kills;
+    let world = chain(length, Duration::from_millis(2)).await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
     let fetched = || page_fetches(&world);
     let mut committed = 0;
-    for kill in 0..KILLS {
+    for kill in 0..kills {
         let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // Each round kills the crawl after another one to five pages.
         let until = fetched() + 1 + kill * 7 % 5;
@@ -100,11 +100,11 @@ async fn crawl_killed_fifty_times_refetches_only_pages_in_flight() {
         committed = now;
     }
     let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!(report["pages"], json!(CHAIN));
-    assert_eq!(documents(&site), CHAIN as u64, "documents are missing or repeated");
+    assert_eq!(report["pages"], json!(length));
+    assert_eq!(documents(&site), length as u64, "documents are missing or repeated");
     // Only pages in flight at a kill are fetched again, which are at most two.
-    let repeated = fetched() - CHAIN;
-    assert!(repeated <= 2 * KILLS, "{repeated} pages were fetched again");
+    let repeated = fetched() - length;
+    assert!(repeated <= 2 * kills, "{repeated} pages were fetched again");
 }
 
 /// The header of a PNG file of 640 by 480 pixels.
@@ -148,7 +148,7 @@ fn pages_and_images(site: &Site) -> (BTreeSet<String>, Vec<(String, Option<u32>)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_image_crawl_has_no_orphan_images_and_learns_every_size() {
-    let rounds = std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
+    let rounds = scaled(8, 60);
     let world = gallery().await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://gallery.test/0", "--json"];

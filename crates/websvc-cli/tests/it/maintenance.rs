@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_index::{Index, IndexConfig};
-use websvc_testkit::TestWeb;
+use websvc_testkit::{TestWeb, scaled};
 
 use crate::harness::{Site, signal, wait};
 
@@ -94,9 +94,9 @@ const LATEST_MS: u64 = 2_000;
 /// The maximum time until an import commits documents.
 const COMMIT_LIMIT: Duration = Duration::from_secs(120);
 
-/// Returns how often an import is killed. `WEBSVC_KILL_ROUNDS` sets more rounds for a longer test.
+/// Returns how often an import is killed.
 fn rounds() -> u64 {
-    std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
+    scaled(6, 60)
 }
 
 fn corpus() -> String {

@@ -1,7 +1,7 @@
 //! Random faults of replicas, clocks, network and index server while jobs are created: nothing that was acknowledged is
 //! lost or charged twice.
 //!
-//! `WEBSVC_TEST_FAULTS` is the number of faults, `WEBSVC_TEST_SEED` the number from which they follow.
+//! `WEBSVC_TEST_SEED` is the number from which the faults follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use websvc_testkit::{FakeElasticsearch, Page, TcpForwarder, TestWeb};
+use websvc_testkit::{FakeElasticsearch, Page, TcpForwarder, TestWeb, scaled};
 
 use super::failures::wait_for_end_despite_errors;
 use super::{Cluster, Database, REPLICAS, Variables, numbered_pages_builder};
@@ -24,8 +24,11 @@ use crate::outbox::wait_for_pages;
 const BATCH: &str = "/v2/batch/scrape";
 const HOOK: &str = "http://hook.test/in";
 
-/// The number of faults if the variable is not set: the first kinds of [`FAULTS`], which take half a minute.
-const DEFAULT_FAULTS: u64 = 5;
+/// The number of faults in the gate: the first kinds of [`FAULTS`], which take half a minute.
+const GATE_FAULTS: u64 = 5;
+
+/// The number of faults in a proof.
+const PROOF_FAULTS: u64 = 20;
 
 const HOSTS: usize = 12;
 const PAGES_PER_HOST: usize = 600;
@@ -76,8 +79,8 @@ impl Random {
     }
 }
 
-fn number_of(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
+fn seed() -> u64 {
+    std::env::var("WEBSVC_TEST_SEED").map_or(1, |text| text.parse().unwrap())
 }
 
 /// The parts of the cluster that faults change, for each replica where there is one for each.
@@ -258,7 +261,7 @@ async fn nothing_acknowledged_is_lost_or_charged_twice_after_random_faults() {
     let Some(mut faulty) = Faulty::start(&world, index).await else { return };
     faulty.cluster.succeed(&["teams", "set", "default", "--credits", "1000000"]);
 
-    let (faults, seed) = (number_of("WEBSVC_TEST_FAULTS", DEFAULT_FAULTS), number_of("WEBSVC_TEST_SEED", 1));
+    let (faults, seed) = (scaled(GATE_FAULTS, PROOF_FAULTS), seed());
     println!("{faults} faults from the seed {seed}");
     let traffic = Traffic::start(&faulty.cluster.balancer.address);
     let (mut random, begun) = (Random(seed), Instant::now());

@@ -1,19 +1,18 @@
 //! Crawls a generated site with traps while the process is killed five times. The result must not change.
-//!
-//! The variable `WEBSVC_CRAWL_PAGES` sets another number of pages, for example 20000.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
-use websvc_testkit::{Page, TestWeb, TestWebBuilder};
+use websvc_testkit::{Page, TestWeb, TestWebBuilder, scaled};
 
 use super::{START, minimal_options, page, page_requests, serve_with, wait_for_documents};
 use crate::batch::{read_all, start_at};
 use crate::harness::{Service, Site};
 
-/// Pages of the site by default.
+/// Pages of the site in the gate, and in a proof.
 const PAGES: usize = 1_500;
+const WHOLE_PAGES: usize = 20_000;
 const KILLS: usize = 5;
 const PER_HOST: usize = 4;
 /// Pages that may be in flight when the process is killed.
@@ -104,7 +103,7 @@ fn traps(world: TestWebBuilder) -> TestWebBuilder {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trapped_site_crawl_is_unaffected_by_five_kills() {
-    let pages = std::env::var("WEBSVC_CRAWL_PAGES").map_or(PAGES, |pages| pages.parse().unwrap());
+    let pages = scaled(PAGES, WHOLE_PAGES);
     let world = world(pages).await;
     let site = Site::new(&world);
     let variables = [
