@@ -1,4 +1,4 @@
-//! Work that would hold up other tasks.
+//! Blocking work.
 
 use std::future::pending;
 

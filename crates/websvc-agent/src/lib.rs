@@ -8,8 +8,8 @@
 //! task in place of whole pages. Pages that were read are kept, and no call is repeated. The texts that a model sees are
 //! described in the module `prompt`.
 //!
-//! The data is not believed either: its values are looked up in the pages that were read, and the report has the source of
-//! each value, and names those without one.
+//! Extracted data is verified: its values are looked up in the pages that were read, and the report has the source of each
+//! value, and names those without one.
 //!
 //! Pages are untrusted and so is a model that reads them. The environment checks every call of a tool, so nothing depends on
 //! the obedience of the model. Text of pages is never part of the instructions or of the prompt of a request.

@@ -1,4 +1,4 @@
-//! A value in the form in which it is looked up in pages.
+//! The search for a value in pages: its text, and the numbers and words that it may be written as.
 
 use serde_json::Value;
 

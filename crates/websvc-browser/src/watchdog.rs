@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 use crate::memory::ProcessSampler;
 
-pub(crate) use limits::{Excess, MemoryLimits};
+pub(crate) use limits::{MemoryLimitExceeded, MemoryLimits};
 
 use load::Load;
 use tolerance::Tolerance;
@@ -58,8 +58,8 @@ pub(crate) struct MonitoredBrowser {
     sampler: Mutex<ProcessSampler>,
     /// The memory of all processes at the last sample, in bytes.
     last_total: AtomicU64,
-    /// The kills for which no page has failed yet.
-    kills: Mutex<VecDeque<(Instant, Excess)>>,
+    /// The kills that no page has reported yet, each with its time.
+    kills: Mutex<VecDeque<(Instant, MemoryLimitExceeded)>>,
     needs_replacement: AtomicBool,
     is_gone: AtomicBool,
 }
@@ -159,20 +159,20 @@ impl MonitoredBrowser {
         self.needs_replacement.load(Ordering::Acquire)
     }
 
-    /// Returns the limit for which a process was killed, to a page whose process has just ended; `None` if the watchdog did
-    /// not kill it. Each kill is returned once.
-    pub(crate) fn take_excess(&self) -> Option<Excess> {
+    /// Takes the oldest kill that no page has reported, for a page whose process has just ended; `None` if the watchdog did not
+    /// kill one.
+    pub(crate) fn take_excess(&self) -> Option<MemoryLimitExceeded> {
         let mut kills = self.kills.lock();
         kills.retain(|(at, _)| at.elapsed() < NOTIFICATION_TIMEOUT);
         kills.pop_front().map(|(_, excess)| excess)
     }
 
     /// Kills a process of a page, unless its PID was reused by a process of another group.
-    fn kill(&self, pid: Pid, excess: Excess, bytes: u64) {
+    fn kill(&self, pid: Pid, excess: MemoryLimitExceeded, bytes: u64) {
         if getpgid(Some(pid)) != Ok(self.group) {
             return;
         }
-        let Excess { limit_bytes, is_shared } = excess;
+        let MemoryLimitExceeded { limit_bytes, is_shared } = excess;
         tracing::warn!(bytes, limit_bytes, is_shared, "browser page exceeded its memory limit; stopping it");
         self.kills.lock().push_back((Instant::now(), excess));
         if kill_process(pid, Signal::KILL).is_err() {
@@ -268,7 +268,7 @@ impl Sampling {
         }
     }
 
-    fn kill(&mut self, sample: &Sample, excess: Excess, browsers: &[Arc<MonitoredBrowser>]) {
+    fn kill(&mut self, sample: &Sample, excess: MemoryLimitExceeded, browsers: &[Arc<MonitoredBrowser>]) {
         browsers[sample.browser].kill(sample.process.pid, excess, sample.process.bytes);
         self.dying.insert(sample.process.pid);
     }

@@ -13,7 +13,7 @@ use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// The index rejected the pages or failed.
-    #[error("the index failed")]
+    #[error("writing to the index failed")]
     Index(#[from] IndexError),
     /// The service is stopping.
     #[error("the service is stopping")]

@@ -44,7 +44,7 @@ pub use mirror::{Mirror, MirrorMetrics, OutboxError, OutboxState, OutboxStatus};
 pub use monitor_estimate::MonitorEstimate;
 pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
-pub use prompt::{PromptNotUnderstood, PromptOptions};
+pub use prompt::{PromptError, PromptOptions};
 pub use rerank::{Ranked, Ranking, rerank};
 pub use scope::{SweepError, remove_ownerless};
 pub use search::{NO_PAGES, PageOutcome, SearchOutcome, StageTimings, page_content};

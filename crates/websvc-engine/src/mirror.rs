@@ -109,7 +109,7 @@ pub enum OutboxError {
     #[error("its outbox is full")]
     Full,
     /// The database failed.
-    #[error("the database failed")]
+    #[error("the database of the outbox failed")]
     Store(#[from] StoreError),
     /// The service is stopping.
     #[error("the service is stopping")]

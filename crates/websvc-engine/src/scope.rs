@@ -142,7 +142,7 @@ impl ServerSweep {
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The database failed.
-    #[error("the database failed")]
+    #[error("the database of the team's pages failed")]
     Store(#[from] StoreError),
     /// The files of an index could not be listed or removed.
     #[error("the index of a deleted team could not be removed")]
@@ -271,7 +271,7 @@ impl EngineConfig {
 
 fn open_error(error: &IngestError) -> EngineError {
     tracing::error!(error = error as &dyn std::error::Error, "the index of a team could not be opened");
-    EngineError::NoSource { reasons: vec![format!("source {TEAM_SOURCE}: the index failed")] }
+    EngineError::NoSource { reasons: vec![format!("source {TEAM_SOURCE}: the query of the index failed")] }
 }
 
 /// Opens an index on a blocking thread.

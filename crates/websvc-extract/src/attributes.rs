@@ -9,7 +9,7 @@ use crate::error::ExtractError;
 
 /// Values of attributes of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttributesOfPage {
+pub struct PageAttributes {
     /// One item for each selector.
     pub values: Vec<AttributeValues>,
     /// False if values were left out because of a limit.
@@ -20,8 +20,8 @@ pub struct AttributesOfPage {
 pub(crate) fn read(
     document: &Document,
     selectors: &[AttributeSelector],
-) -> Result<AttributesOfPage, ExtractError> {
-    let mut page = AttributesOfPage { values: Vec::with_capacity(selectors.len()), is_complete: true };
+) -> Result<PageAttributes, ExtractError> {
+    let mut page = PageAttributes { values: Vec::with_capacity(selectors.len()), is_complete: true };
     let mut free_bytes = ATTRIBUTE_VALUES_MAX_BYTES;
     for AttributeSelector { selector, attribute } in selectors {
         let mut set = SelectorSet::default();

@@ -1,6 +1,6 @@
 //! A parsed page and its accessors.
 
-use crate::attributes::{self, AttributesOfPage};
+use crate::attributes::{self, PageAttributes};
 use crate::brand::{self, DeclaredBrand};
 use crate::content::Content;
 use crate::content_kind::ContentKind;
@@ -179,7 +179,7 @@ impl Document {
     ///
     /// # Errors
     /// [`ExtractError::Selector`] for a selector that cannot be parsed.
-    pub fn attributes(&self, selectors: &[AttributeSelector]) -> Result<AttributesOfPage, ExtractError> {
+    pub fn attributes(&self, selectors: &[AttributeSelector]) -> Result<PageAttributes, ExtractError> {
         attributes::read(self, selectors)
     }
 

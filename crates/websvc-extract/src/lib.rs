@@ -52,7 +52,7 @@ mod videos;
 mod xml;
 
 pub use article::Article;
-pub use attributes::AttributesOfPage;
+pub use attributes::PageAttributes;
 pub use binary::binary_kind;
 pub use brand::DeclaredBrand;
 pub use charset::undeclared_charset;

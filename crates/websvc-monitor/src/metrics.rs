@@ -36,7 +36,7 @@ const ENDED: [CheckStatus; 5] = [
 pub struct CheckMetrics {
     /// Ended checks by status. A status without checks has the count 0.
     pub ended: Vec<(CheckStatus, u64)>,
-    /// Times from when scheduled checks were due until their work began.
+    /// Start delays of scheduled checks.
     pub start_delay: Distribution,
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_store::{
-    BillingStatus, CheckDeliveries, CheckPagePage, CheckPageStatus, CheckRecord, CheckStatus, CheckTrigger,
+    BillingStatus, CheckDeliveries, CheckPageStatus, CheckPages, CheckRecord, CheckStatus, CheckTrigger,
     CreateMonitorOutcome, FinishedCheck, KeyId, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate,
     NewCheck, NewMonitor, StartCheckOutcome, Store, StoreError,
 };
@@ -344,7 +344,7 @@ impl Monitors {
         skip: u64,
         max: u64,
         max_bytes: u64,
-    ) -> Result<CheckPagePage, TaskError> {
+    ) -> Result<CheckPages, TaskError> {
         self.with_store(move |store, _| store.check_pages(check, status, skip, max, max_bytes)).await
     }
 

@@ -62,18 +62,18 @@ impl Deliveries {
 
 /// The messages of a check when it ends.
 #[derive(Debug, Default)]
-pub(crate) struct AtEnd {
+pub(crate) struct EndMessages {
     pub(crate) deliveries: Deliveries,
     /// True if messages are to be sent.
     pub(crate) has_messages: bool,
 }
 
 /// Returns the messages of a check that ends: those that the monitor has, or the reasons why there are none.
-pub(crate) fn at_end(definition: &MonitorDefinition, has_mail: bool) -> AtEnd {
+pub(crate) fn end_messages(definition: &MonitorDefinition, has_mail: bool) -> EndMessages {
     let email = enabled_email(definition).map(|email| email_obstacle(email, has_mail));
     let slack = enabled_slack(definition).map(slack_obstacle);
     let error = |obstacle: Option<Option<&str>>| obstacle.flatten().map(str::to_owned);
-    AtEnd {
+    EndMessages {
         has_messages: email == Some(None) || slack == Some(None),
         deliveries: Deliveries {
             email: EmailDeliveries { error: error(email), ..EmailDeliveries::default() },

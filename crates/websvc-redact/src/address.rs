@@ -5,7 +5,7 @@ use crate::lexicon::WordSense;
 use crate::place::{self, STATES};
 use crate::postcode;
 use crate::scan::{Scan, TextPart};
-use crate::word::{self, Gap, Word};
+use crate::word::{self, Separator, Word};
 
 /// Suffixes of the last word of a street, before its number.
 const SUFFIXES: &[&str] = &[
@@ -28,15 +28,15 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
         return;
     }
     let Some(end) = house_number_end(scan, part, at) else { return };
-    let comma = word::skip(scan, part, end, Gap::Comma);
-    let Some(first) =
-        word::next(scan, part, end, Gap::Space).or_else(|| word::next(scan, part, end, Gap::Comma))
+    let comma = word::skip(scan, part, end, Separator::Comma);
+    let Some(first) = word::next(scan, part, end, Separator::Space)
+        .or_else(|| word::next(scan, part, end, Separator::Comma))
     else {
         return;
     };
     let first = if matches!(first.text, "bis" | "ter" | "quater") {
-        let Some(next) = word::next(scan, part, first.end, Gap::Space)
-            .or_else(|| word::next(scan, part, first.end, Gap::Comma))
+        let Some(next) = word::next(scan, part, first.end, Separator::Space)
+            .or_else(|| word::next(scan, part, first.end, Separator::Comma))
         else {
             return;
         };
@@ -85,7 +85,7 @@ fn french_street_end(scan: &mut Scan<'_>, part: TextPart, kind: &Word<'_>) -> Op
     let mut end = kind.end;
     let mut name_end = None;
     for _ in 0..6 {
-        let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
+        let Some(next) = word::next(scan, part, end, Separator::Dot) else { break };
         if next.is_capitalized || next.text.contains(['\'', '’']) {
             name_end = Some(next.end);
         } else if !next.senses.is(WordSense::SMALL) {
@@ -112,14 +112,14 @@ fn english_street_end(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> 
                 || rest.starts_with([',', '\n', '|', ';', ')', '*', '<'])
                 || rest.starts_with(". ")
                 || rest.starts_with(" |")
-                || word::next(scan, part, end, Gap::Space)
+                || word::next(scan, part, end, Separator::Space)
                     .is_some_and(|next| next.senses.is(WordSense::UNIT));
             return is_end.then_some(end);
         }
         if !word.is_capitalized && !is_direction {
             return None;
         }
-        word = word::next(scan, part, word.end, Gap::Dot)?;
+        word = word::next(scan, part, word.end, Separator::Dot)?;
     }
     None
 }
@@ -133,7 +133,7 @@ fn abbreviation_end(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> usize {
 
 /// Returns the end of a direction after `end`; `end` if there is none.
 fn direction_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
-    match word::next(scan, part, end, Gap::Space) {
+    match word::next(scan, part, end, Separator::Space) {
         Some(next) if DIRECTIONS.contains(&next.text) => next.end,
         Some(_) | None => end,
     }
@@ -204,7 +204,7 @@ fn headed_street_end(scan: &mut Scan<'_>, part: TextPart, head: &Word<'_>) -> Op
         {
             return Some(end);
         }
-        let next = word::next(scan, part, end, Gap::Dot)?;
+        let next = word::next(scan, part, end, Separator::Dot)?;
         if !next.is_capitalized && !next.senses.is(WordSense::SMALL) {
             return None;
         }
@@ -218,7 +218,8 @@ fn street_number_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<
     const SIGNS: &[&str] = &[
         "n.º ", "nº ", "n° ", "no. ", "No. ", "Nr. ", "nr ", "nr. ", "д. ", "буд. ", "№ ", "№", "n. ", "č. ",
     ];
-    let at = word::skip(scan, part, end, Gap::Comma).or_else(|| word::skip(scan, part, end, Gap::Dot))?;
+    let at = word::skip(scan, part, end, Separator::Comma)
+        .or_else(|| word::skip(scan, part, end, Separator::Dot))?;
     let rest = &scan.text[at..part.end];
     let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign)).map_or(0, |sign| sign.len());
     scan.work += 8;
@@ -276,7 +277,8 @@ fn address_end(scan: &mut Scan<'_>, part: TextPart, end: usize, depth: u8) -> us
     if depth == 0 {
         return end;
     }
-    let at = word::skip(scan, part, end, Gap::Comma).or_else(|| word::skip(scan, part, end, Gap::Space));
+    let at = word::skip(scan, part, end, Separator::Comma)
+        .or_else(|| word::skip(scan, part, end, Separator::Space));
     let Some(at) = at else { return end };
     match address_item_end(scan, part, at, depth) {
         Some(next) => address_end(scan, part, next, depth - 1),
@@ -301,7 +303,7 @@ fn address_item_end(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -
     }
     let word = word::word(scan, part, at);
     if word.senses.is(WordSense::UNIT) {
-        let unit = word::skip(scan, part, word.end, Gap::Dot)?;
+        let unit = word::skip(scan, part, word.end, Separator::Dot)?;
         let length = bytes[unit..part.end]
             .iter()
             .take(8)
@@ -333,7 +335,7 @@ fn unknown_city_end(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, depth:
         if item_end > end && !scan.text[end..item_end].bytes().all(|b| b.is_ascii_alphabetic() || b == b' ') {
             return Some(end);
         }
-        let next = word::next(scan, part, end, Gap::Space).filter(|next| next.is_capitalized)?;
+        let next = word::next(scan, part, end, Separator::Space).filter(|next| next.is_capitalized)?;
         end = next.end;
     }
     None
@@ -361,7 +363,7 @@ fn code_and_city_end(scan: &mut Scan<'_>, part: TextPart, at: usize) -> Option<u
         end += 3;
     }
     for _ in 0..3 {
-        let Some(next) = word::next(scan, part, end, Gap::Space) else { break };
+        let Some(next) = word::next(scan, part, end, Separator::Space) else { break };
         let is_particle =
             matches!(next.text, "am" | "an" | "de" | "der" | "la" | "le" | "sur" | "im" | "den");
         if !next.is_capitalized && !is_particle {

@@ -3,7 +3,7 @@
 
 use crate::context::word_before;
 use crate::kind::Kind;
-use crate::number::{DigitRun, Separator};
+use crate::number::{DigitRun, DigitSeparator};
 use crate::scan::{Scan, TextPart};
 use crate::word::Word;
 
@@ -140,7 +140,7 @@ const SOCIAL_WORDS: &[&str] =
 /// Finds a card number at the start of a run.
 pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
-    let gap = groups.get(1).map_or(Separator::None, |group| group.gap);
+    let gap = groups.get(1).map_or(DigitSeparator::None, |group| group.gap);
     // A card number is written in one piece or in groups of four, American Express in 4, 6 and 5.
     for last in (0..groups.len()).rev() {
         let groups = &groups[..=last];
@@ -153,7 +153,10 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
             _ => false,
         };
         let is_uniform = groups[1..].iter().all(|group| group.gap == gap)
-            && matches!(gap, Separator::None | Separator::Space | Separator::Hyphen | Separator::Dot);
+            && matches!(
+                gap,
+                DigitSeparator::None | DigitSeparator::Space | DigitSeparator::Hyphen | DigitSeparator::Dot
+            );
         let is_card =
             |scan: &mut Scan<'_>| is_issued(&digits) || word_before(scan, groups[0].start, CARD_WORDS);
         if has_format && is_uniform && luhn(&digits) && is_card(scan) {
@@ -215,7 +218,7 @@ pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
         return;
     }
     let is_grouped =
-        groups[1..].iter().all(|group| matches!(group.gap, Separator::Space | Separator::Hyphen));
+        groups[1..].iter().all(|group| matches!(group.gap, DigitSeparator::Space | DigitSeparator::Hyphen));
     if is_grouped && (6..=18).contains(&digits.len()) && word_before(scan, start, ACCOUNT_WORDS) {
         scan.record(Kind::Financial, start..end);
     }
@@ -244,7 +247,7 @@ pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    let has_hyphens = groups[1..].iter().all(|group| group.gap == Separator::Hyphen);
+    let has_hyphens = groups[1..].iter().all(|group| group.gap == DigitSeparator::Hyphen);
     let is_valid = digits.len() == 9
         && !matches!(&digits[..3], b"000" | b"666")
         && digits[0] != b'9'

@@ -22,7 +22,7 @@ pub(crate) struct DigitGroup {
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The separator between the previous group and this one.
-    pub(crate) gap: Separator,
+    pub(crate) gap: DigitSeparator,
     /// True if a bracket opens before the group.
     pub(crate) open: bool,
     /// True if a bracket closes after the group.
@@ -31,7 +31,7 @@ pub(crate) struct DigitGroup {
 
 /// A separator between two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Separator {
+pub(crate) enum DigitSeparator {
     None,
     Space,
     Hyphen,
@@ -106,7 +106,7 @@ fn read(scan: &mut Scan<'_>, part: TextPart, at: usize) -> DigitRun {
     let bytes = scan.bytes();
     let mut groups: Vec<DigitGroup> = Vec::with_capacity(8);
     let mut start = at;
-    let mut gap = Separator::None;
+    let mut gap = DigitSeparator::None;
     let mut open = at > part.start
         && (bytes[at - 1] == b'(' || bytes[at - 1] == b'+' && at - 1 > part.start && bytes[at - 2] == b'(');
     let mut digits = 0;
@@ -129,35 +129,35 @@ fn read(scan: &mut Scan<'_>, part: TextPart, at: usize) -> DigitRun {
 /// The start of the next group, and the separator and bracket before it.
 struct NextGroup {
     start: usize,
-    gap: Separator,
+    gap: DigitSeparator,
     open: bool,
 }
 
 /// Reads the separator after a group; `None` if the run ends.
 fn next_group(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<NextGroup> {
     let rest = &scan.text[end..part.end];
-    let mut gap = Separator::None;
+    let mut gap = DigitSeparator::None;
     let (mut spaces, mut marks, mut open) = (0, 0, false);
     for (at, c) in rest.char_indices().take(6) {
         match c {
             '0'..='9' => return (at > 0).then_some(NextGroup { start: end + at, gap, open }),
             ' ' | '\u{a0}' | '\u{202f}' if spaces < 2 => {
                 spaces += 1;
-                if gap == Separator::None {
-                    gap = Separator::Space;
+                if gap == DigitSeparator::None {
+                    gap = DigitSeparator::Space;
                 }
             }
             '-' | '\u{2010}' | '\u{2011}' | '\u{2012}' | '\u{2013}' if marks == 0 => {
                 marks += 1;
-                gap = Separator::Hyphen;
+                gap = DigitSeparator::Hyphen;
             }
             '.' if marks == 0 && at == 0 => {
                 marks += 1;
-                gap = Separator::Dot;
+                gap = DigitSeparator::Dot;
             }
             '/' if marks == 0 => {
                 marks += 1;
-                gap = Separator::Slash;
+                gap = DigitSeparator::Slash;
             }
             ')' if !open => {}
             '(' if !open => open = true,

@@ -4,7 +4,7 @@ use crate::kind::Kind;
 use crate::lexicon::{WordSense, senses};
 use crate::name_context::{self, ENOUGH, cannot_start_name, evidence};
 use crate::scan::{Scan, TextPart};
-use crate::word::{self, Gap, Word};
+use crate::word::{self, Separator, Word};
 
 /// A name in the text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,7 +62,7 @@ fn chain(scan: &mut Scan<'_>, part: TextPart, end: usize, from: NameStart) -> Na
     const MAX_WORDS: usize = 4;
     let mut name = Name { start: end, end, ..Name::default() };
     while name.words < MAX_WORDS {
-        let Some(next) = word::next(scan, part, name.end, Gap::Space) else { break };
+        let Some(next) = word::next(scan, part, name.end, Separator::Space) else { break };
         if next.is_capitalized
             && next.text.chars().count() == 1
             && scan.bytes()[next.end..part.end].first() == Some(&b'.')
@@ -109,7 +109,7 @@ fn chain(scan: &mut Scan<'_>, part: TextPart, end: usize, from: NameStart) -> Na
 fn family_after_particle<'a>(scan: &mut Scan<'a>, part: TextPart, first: &Word<'a>) -> Option<Word<'a>> {
     let mut end = first.end;
     for _ in 0..2 {
-        let next = word::next(scan, part, end, Gap::Space)?;
+        let next = word::next(scan, part, end, Separator::Space)?;
         if next.is_capitalized {
             return Some(next);
         }
@@ -163,7 +163,7 @@ fn name_with_initials(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> 
     }
     let mut end = first.end + 1;
     for _ in 0..3 {
-        let next = word::next(scan, part, end, Gap::Dot).filter(|next| next.is_capitalized)?;
+        let next = word::next(scan, part, end, Separator::Dot).filter(|next| next.is_capitalized)?;
         if next.text.chars().count() == 1 {
             end = next.end + 1;
             if end > part.end || scan.bytes()[next.end..part.end].first() != Some(&b'.') {
@@ -219,7 +219,7 @@ fn known_name(scan: &mut Scan<'_>, part: TextPart, first: &Word<'_>) -> Option<N
     }
     if scan.is_aggressive() {
         // `Doe, Jane`, and a given name alone.
-        let given = word::next(scan, part, first.end, Gap::Comma).filter(|given| given.is_capitalized);
+        let given = word::next(scan, part, first.end, Separator::Comma).filter(|given| given.is_capitalized);
         if let Some(given) = given.filter(|given| is_family && given.senses.is(WordSense::GIVEN)) {
             return Some(Name { start: first.start, end: given.end, ..Name::default() });
         }
@@ -279,6 +279,6 @@ fn is_title(word: &Word<'_>) -> bool {
 
 /// Returns whether the next word makes the name that of something else: `Johns Hopkins University`.
 fn is_part_of_thing(scan: &mut Scan<'_>, part: TextPart, end: usize) -> bool {
-    word::next(scan, part, end, Gap::Space)
+    word::next(scan, part, end, Separator::Space)
         .is_some_and(|next| next.is_capitalized && next.senses.is(WordSense::THING))
 }

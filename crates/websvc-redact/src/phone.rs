@@ -3,7 +3,7 @@
 
 use crate::context::word_before;
 use crate::kind::Kind;
-use crate::number::{DigitGroup, DigitRun, Separator};
+use crate::number::{DigitGroup, DigitRun, DigitSeparator};
 use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
 
@@ -112,7 +112,7 @@ const MAX_DIGITS: usize = 15;
 pub(crate) fn find(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
     let groups = &run.groups;
     for last in (1..=groups.len()).rev() {
-        let may_end = last == groups.len() || groups[last].gap == Separator::Space;
+        let may_end = last == groups.len() || groups[last].gap == DigitSeparator::Space;
         if may_end && is_phone(scan, part, &groups[..last]) {
             record(scan, part, &groups[..last]);
             return;
@@ -224,12 +224,12 @@ fn starts_with_year(digits: &[u8]) -> bool {
 /// Returns whether the format is distinctive for national telephone numbers.
 fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    let gaps = |gap: Separator| groups[1..].iter().all(|group| group.gap == gap);
-    let one_gap =
-        groups.len() > 1 && (gaps(Separator::Hyphen) || gaps(Separator::Dot) || gaps(Separator::Space));
+    let gaps = |gap: DigitSeparator| groups[1..].iter().all(|group| group.gap == gap);
+    let one_gap = groups.len() > 1
+        && (gaps(DigitSeparator::Hyphen) || gaps(DigitSeparator::Dot) || gaps(DigitSeparator::Space));
     let bracketed = groups[0].open && groups[0].close;
     let trunk = digits[0] == b'0' && digits[1] != b'0';
-    let hyphens = groups.len() > 1 && gaps(Separator::Hyphen);
+    let hyphens = groups.len() > 1 && gaps(DigitSeparator::Hyphen);
     match lengths.as_slice() {
         // North America.
         [3, 3, 4] if is_nanp(digits) => bracketed || one_gap,
@@ -247,11 +247,13 @@ fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
         [3, 4, 4] if digits[0] == b'1' => one_gap && digits[1] >= b'3',
         // Great Britain, Australia, Japan, Korea, Germany: a trunk zero, and nine to eleven digits in total.
         [2..=5, 2..=4, 3 | 4] => {
-            trunk && one_gap && (9..=11).contains(&digits.len()) && !(gaps(Separator::Dot))
+            trunk && one_gap && (9..=11).contains(&digits.len()) && !(gaps(DigitSeparator::Dot))
         }
-        [3..=5, 6] | [4, 7] => trunk && one_gap && !gaps(Separator::Dot) && (10..=11).contains(&digits.len()),
+        [3..=5, 6] | [4, 7] => {
+            trunk && one_gap && !gaps(DigitSeparator::Dot) && (10..=11).contains(&digits.len())
+        }
         // Germany and Austria: the area code before a slash.
-        [3..=5, 3..=9] if groups[1].gap == Separator::Slash => trunk && (7..=13).contains(&digits.len()),
+        [3..=5, 3..=9] if groups[1].gap == DigitSeparator::Slash => trunk && (7..=13).contains(&digits.len()),
         // Brazil.
         [5, 4] => hyphens && digits[0] == b'9',
         _ => false,
@@ -260,7 +262,7 @@ fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
 
 /// Returns whether the groups may be a national number after a word for it: no full stop precedes a group of one digit.
 fn has_plausible_format(groups: &[DigitGroup]) -> bool {
-    groups[1..].iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
+    groups[1..].iter().all(|group| group.len() >= 2 || group.gap != DigitSeparator::Dot)
 }
 
 /// Returns whether the groups may be a national number without such a word.

@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::lexicon::{WordSense, senses};
 use crate::scan::{Scan, TextPart};
-use crate::word::{self, Gap, Word};
+use crate::word::{self, Separator, Word};
 
 /// Words after a place that make it the name of something else.
 const THING_WORDS: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
@@ -56,7 +56,7 @@ pub(crate) fn place_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -
     if first.is(WordSense::PLACE_START) {
         let mut end = word.end;
         for _ in 0..4 {
-            let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
+            let Some(next) = word::next(scan, part, end, Separator::Dot) else { break };
             end = next.end;
             let phrase = senses(&scan.text[word.start..end]);
             if phrase.is(WordSense::PLACE) {
@@ -74,7 +74,7 @@ pub(crate) fn place_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -
 
 /// Returns whether the place is a part of another name: `Paris Jackson`, `Paris Hilton`.
 fn is_other_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usize) -> bool {
-    let Some(next) = word::next(scan, part, end, Gap::Space) else { return false };
+    let Some(next) = word::next(scan, part, end, Separator::Space) else { return false };
     if THING_WORDS.contains(&next.text) {
         return true;
     }
@@ -88,7 +88,7 @@ fn is_other_name(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usiz
 pub(crate) fn region_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usize {
     let mut end = end;
     for _ in 0..3 {
-        let Some(next) = word::next(scan, part, end, Gap::Comma) else { break };
+        let Some(next) = word::next(scan, part, end, Separator::Comma) else { break };
         if next.is_uppercase && STATES.contains(&next.text) {
             end = crate::postcode::code_after_state(scan, part, next.end).unwrap_or(next.end);
             continue;

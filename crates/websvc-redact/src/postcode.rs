@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::place::{self, STATES};
 use crate::scan::{Scan, TextPart};
-use crate::word::{self, Gap, Word};
+use crate::word::{self, Separator, Word};
 
 /// The areas of British postcodes.
 const AREAS: &[&str] = &[
@@ -94,7 +94,7 @@ fn code_after_country(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> O
     }
     let rest = scan.bytes()[word.end..part.end].strip_prefix(b"-")?;
     let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
-    let city = word::next(scan, part, word.end + 1 + digits, Gap::Space)?;
+    let city = word::next(scan, part, word.end + 1 + digits, Separator::Space)?;
     let fits = (3..=5).contains(&digits) && city.is_capitalized && !city.is_uppercase;
     fits.then_some(city.end)
 }
@@ -170,7 +170,7 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
         _ => return,
     };
     let is_year = digits == 4 && code == 4 && matches!(&bytes[..2], b"19" | b"20");
-    let city = word::next(scan, part, at + code, Gap::Space);
+    let city = word::next(scan, part, at + code, Separator::Space);
     let Some(city) = city.filter(|city| city.is_capitalized && !is_year) else { return };
     let Some(name) = place::place_name(scan, part, &city) else { return };
     let end = place::region_end(scan, part, name.end);

@@ -22,7 +22,7 @@ pub(crate) struct Word<'a> {
 
 /// A separator between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gap {
+pub(crate) enum Separator {
     /// One space.
     Space,
     /// One space, or a full stop and one space.
@@ -71,22 +71,22 @@ fn is_letter_at(text: &str, part: TextPart, at: usize) -> bool {
 }
 
 /// Returns the word after `end`, if only `gap` is between.
-pub(crate) fn next<'a>(scan: &mut Scan<'a>, part: TextPart, end: usize, gap: Gap) -> Option<Word<'a>> {
+pub(crate) fn next<'a>(scan: &mut Scan<'a>, part: TextPart, end: usize, gap: Separator) -> Option<Word<'a>> {
     let start = skip(scan, part, end, gap)?;
     let first = scan.text[start..part.end].chars().next()?;
     first.is_alphabetic().then(|| word(scan, part, start))
 }
 
 /// Returns the position after a gap; `None` if there is no such gap.
-pub(crate) fn skip(scan: &Scan<'_>, part: TextPart, end: usize, gap: Gap) -> Option<usize> {
+pub(crate) fn skip(scan: &Scan<'_>, part: TextPart, end: usize, gap: Separator) -> Option<usize> {
     let rest = scan.text.get(end..part.end)?;
     let rest = match gap {
-        Gap::Space => strip_space(rest)?,
-        Gap::Dot => {
+        Separator::Space => strip_space(rest)?,
+        Separator::Dot => {
             let rest = rest.strip_prefix('.').unwrap_or(rest);
             strip_space(rest).unwrap_or(rest)
         }
-        Gap::Comma => {
+        Separator::Comma => {
             let rest = rest.strip_prefix(',')?;
             strip_space(rest).unwrap_or(rest)
         }

@@ -359,7 +359,7 @@ fn ending(report: RunReport) -> Ending {
             format!("the run was not done after {}, the maximum", counted(steps, "step", "steps")),
         ),
         RunOutcome::TokenLimit => {
-            failed("token_limit_reached", "the run used the tokens that it may use".to_owned())
+            failed("token_limit_reached", "the token budget of the run is exhausted".to_owned())
         }
         RunOutcome::Timeout => failed("timeout", TIMEOUT_ERROR.to_owned()),
         RunOutcome::InvalidData(violation) => {

@@ -9,7 +9,7 @@ use websvc_transport::{ShutdownError, run_blocking};
 /// cost, so that other requests of a small team have the rest.
 pub(crate) const CHUNK: u64 = 20;
 
-/// The credits of a team, of which a run holds more and more.
+/// The credits of a team, of which a run holds a chunk at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct TeamCredits {
     store: Store,

@@ -71,13 +71,13 @@ pub enum ScrapeError {
     #[error("{0}")]
     Browser(#[source] BrowserError),
     /// The page has no medium whose sound could be extracted.
-    #[error("no sound can be extracted from {url}: the page has no supported medium")]
+    #[error("no audio can be extracted from {url}: the page has no supported media file")]
     UnsupportedMedia {
         /// The page.
         url: String,
     },
-    /// The site refuses access to the medium of the page.
-    #[error("the site refuses access to the medium: {reason}")]
+    /// The site refuses access to the media file of the page.
+    #[error("the site refuses access to the media file: {reason}")]
     MediaAccessDenied {
         /// The text of the downloader.
         reason: String,
@@ -106,7 +106,7 @@ pub enum ScrapeError {
     #[error("the profile of the page was not opened")]
     ProfileNotOpened,
     /// The page cache failed.
-    #[error("the page cache failed")]
+    #[error("the database of the page cache failed")]
     Store(#[source] StoreError),
     /// The service is stopping.
     #[error("the service is stopping")]

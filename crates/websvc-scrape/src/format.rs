@@ -16,7 +16,7 @@ use websvc_blocklist::banner_selectors;
 use websvc_branding::{StyleReport, design};
 use websvc_documents::DocumentKind;
 use websvc_extract::{
-    AttributesOfPage, Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue,
+    Base64Images, Content, ContentOptions, ContentScope, Document, ExtractError, MetaValue, PageAttributes,
     PageMetadata, Selectors, Source,
 };
 use websvc_transport::without_credentials;
@@ -249,7 +249,7 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
 /// Writes the values of attributes of the whole page. The validator has parsed the selectors before.
 fn write_attributes(page: &mut Page, selectors: &[AttributeSelector], document: &Document) {
     match document.attributes(selectors) {
-        Ok(AttributesOfPage { values, is_complete }) => {
+        Ok(PageAttributes { values, is_complete }) => {
             page.attributes = Some(values);
             if !is_complete {
                 page.warnings.push(TOO_MANY_ATTRIBUTES.to_owned());

@@ -159,10 +159,10 @@ pub enum EmbedError {
     #[error("the store failed")]
     Store(#[from] StoreError),
     /// The artifacts cannot be used.
-    #[error("the artifacts failed")]
+    #[error("the directory of the artifacts cannot be used")]
     Artifacts(#[from] ArtifactError),
     /// The index cannot be used.
-    #[error("the index failed")]
+    #[error("the index cannot be opened")]
     Index(#[from] IndexError),
     /// The HTTP client for pages cannot be created.
     #[error("the HTTP client could not be created")]

@@ -261,7 +261,7 @@ impl From<BodyError> for ApiError {
 
 impl From<TaskError> for ApiError {
     fn from(error: TaskError) -> Self {
-        Self::internal(&error, "jobs, monitors or runs could not be read or changed")
+        Self::internal(&error, "the database of jobs, monitors and runs failed")
     }
 }
 

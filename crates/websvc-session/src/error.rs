@@ -58,7 +58,7 @@ pub enum SessionError {
     /// No language model is configured.
     #[error("Prompts are not available: no language model is configured. Send code instead")]
     NoModel,
-    /// There are no sessions on this installation, at least now.
+    /// Browser sessions are off, or no browser can be started.
     #[error("Browser sessions are not available: {reason}")]
     Unavailable {
         /// The reason.
@@ -71,7 +71,7 @@ pub enum SessionError {
     #[error("{0}")]
     Browser(#[source] BrowserError),
     /// The database failed.
-    #[error("the browser sessions could not be read or changed")]
+    #[error("the database of the browser sessions failed")]
     Store(#[source] StoreError),
     /// The system provides no random numbers.
     #[error("the system provides no random numbers")]

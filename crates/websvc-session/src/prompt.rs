@@ -158,10 +158,9 @@ impl PromptExecution {
                     counted(steps, "step", "steps")
                 ),
             ),
-            TaskOutcome::TokenLimit => (
-                1,
-                format!("the prompt used the tokens that it may use in {}", counted(steps, "step", "steps")),
-            ),
+            TaskOutcome::TokenLimit => {
+                (1, format!("the prompt exhausted its token budget in {}", counted(steps, "step", "steps")))
+            }
             TaskOutcome::Timeout => (
                 TIMEOUT_EXIT_CODE,
                 format!("the prompt was stopped after its timeout of {} seconds", time.as_secs_f64()),

@@ -99,12 +99,12 @@ pub use migrate_to_server::{
     TableDifference, TableReport, migrate,
 };
 pub use monitor::{
-    Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPagePage, CheckPageRecord,
-    CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, ConfirmationLimits,
-    ConfirmationPermit, CreateMonitorOutcome, FinishedCheck, LinkAction, MessageKind, MessageOutcome,
-    MessageRecord, MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
-    NewCheckPage, NewMonitor, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus,
-    RecordPagesOutcome, StartCheckOutcome,
+    Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPageRecord, CheckPageStatus, CheckPages,
+    CheckRecord, CheckStatus, CheckSummary, CheckTrigger, ConfirmationLimits, ConfirmationPermit,
+    CreateMonitorOutcome, FinishedCheck, LinkAction, MessageKind, MessageOutcome, MessageRecord,
+    MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewCheckPage,
+    NewMonitor, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus, RecordPagesOutcome,
+    StartCheckOutcome,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
@@ -114,7 +114,7 @@ pub use profile::{
     LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
     SaveProfileOutcome,
 };
-pub use rate_bucket::{SharedBucketSize, TakenTokens};
+pub use rate_bucket::{SharedBucketSize, TokenGrant};
 pub use replica::{ForeignSession, ReplicaAddress, ReplicaRole};
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use run::{

@@ -20,7 +20,7 @@ pub struct SharedBucketSize {
 
 /// Tokens that were taken from a shared bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TakenTokens {
+pub struct TokenGrant {
     /// Their number; 0 if the bucket was empty.
     pub granted: u32,
     /// Time until the bucket is full.
@@ -38,7 +38,7 @@ impl Store {
         account: &str,
         size: SharedBucketSize,
         wanted: u32,
-    ) -> Result<Option<TakenTokens>, StoreError> {
+    ) -> Result<Option<TokenGrant>, StoreError> {
         let database = self.database();
         let Some(server) = database.server_state() else { return Ok(None) };
         server.check_reachable().map_err(|error| database.error(error))?;
@@ -50,7 +50,7 @@ impl Store {
                 params![account, size.capacity, interval_us, wanted],
                 |row| {
                     let until_full = Duration::from_micros(row.get(1)?);
-                    Ok(TakenTokens { granted: row.get(0)?, until_full })
+                    Ok(TokenGrant { granted: row.get(0)?, until_full })
                 },
             )
         })?;

@@ -156,7 +156,7 @@ error_codes! {
     UnsafeDomainBlocked = "unsafe_domain_blocked", 403;
     /// The address guard blocks the URL.
     ScrapeForbiddenUrl = "SCRAPE_FORBIDDEN_URL", 403;
-    /// The site refuses access to the medium of the page: it is private, needs a login, or is not offered in this country; the
+    /// The site refuses access to the media file of the page: it is private, needs a login, or is not offered in this country; the
     /// text has its reason.
     ScrapeMediaAccessDenied = "SCRAPE_MEDIA_ACCESS_DENIED", 403;
     /// The path or the resource does not exist.

@@ -77,7 +77,7 @@ fn early_reason(end: &RunOutcome, limits: &TaskLimits) -> Option<String> {
         RunOutcome::StepLimit => {
             Some(format!("it reached its maximum of {}", counted(limits.max_steps, "step", "steps")))
         }
-        RunOutcome::TokenLimit => Some("it used the tokens that it may use".to_owned()),
+        RunOutcome::TokenLimit => Some("its token budget is exhausted".to_owned()),
         RunOutcome::Timeout => Some("its time was over".to_owned()),
         RunOutcome::Repeats => Some("the language model repeated its steps".to_owned()),
         RunOutcome::Answers(reason) => {

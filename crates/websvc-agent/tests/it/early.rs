@@ -147,14 +147,14 @@ async fn tokens_remain_for_the_answer() {
         let usage = Usage { input_tokens: tokens, output_tokens: 0 };
         let model = ScriptedModel { usage, ..searching(&Value::Null, &assam()) };
         let report = run(&web(), &model, "Name and price", &schema(), &[URL]).await;
-        check_early(&report, "it used the tokens that it may use", &assam());
+        check_early(&report, "its token budget is exhausted", &assam());
         assert_eq!((report.steps, model.count(Kind::Answer)), (expected_steps, 1), "{tokens}");
     }
     // The draft needs none.
     let usage = Usage { input_tokens: 160_000, output_tokens: 0 };
     let model = ScriptedModel { usage, ..searching(&assam(), &Value::Null) };
     let report = run(&web(), &model, "Name and price", &schema(), &[URL]).await;
-    check_early(&report, "it used the tokens that it may use", &assam());
+    check_early(&report, "its token budget is exhausted", &assam());
     assert_eq!((report.steps, model.count(Kind::Answer)), (1, 0));
 }
 

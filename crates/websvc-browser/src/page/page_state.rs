@@ -14,7 +14,7 @@ use super::charset::DetectedCharset;
 use super::command::Command;
 use crate::document_url::DocumentUrl;
 use crate::rendered_page::{Download, DownloadCause};
-use crate::watchdog::Excess;
+use crate::watchdog::MemoryLimitExceeded;
 
 /// The maximum number of requests in flight that are tracked. Hostile pages send more.
 const MAX_IN_FLIGHT: usize = 1000;
@@ -61,7 +61,7 @@ pub(super) struct PageState {
     pub(super) is_clock_paused: bool,
     pub(super) is_crashed: bool,
     /// The memory limit for which a process of the page was killed.
-    pub(super) excess: Option<Excess>,
+    pub(super) excess: Option<MemoryLimitExceeded>,
     /// The execution context of the isolated world of our scripts, in the current document.
     pub(super) world: Option<i64>,
     /// The scheme of the current URL, if pages must not have it.

@@ -13,7 +13,7 @@ use crate::process::BrowserProcess;
 use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::state::{Changes, Session};
-use crate::watchdog::Excess;
+use crate::watchdog::MemoryLimitExceeded;
 use crate::{action, screenshot};
 
 /// The result of a request in a page.
@@ -83,7 +83,7 @@ impl Page<'_> {
         if let Some(reason) = &state.refusal {
             return Err(BrowserError::RefusedByRule { reason: reason.clone() });
         }
-        if let Some(Excess { limit_bytes, is_shared }) = state.excess {
+        if let Some(MemoryLimitExceeded { limit_bytes, is_shared }) = state.excess {
             return Err(BrowserError::MemoryExceeded { limit_bytes, is_shared });
         }
         match (&state.forbidden_scheme, outcome) {

@@ -11,7 +11,7 @@ pub(crate) struct MemoryLimits {
 
 /// The limit for which a page was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Excess {
+pub(crate) struct MemoryLimitExceeded {
     pub(crate) limit_bytes: u64,
     /// True if the limit is that of all processes, of which the page used the largest part.
     pub(crate) is_shared: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::limits::{Excess, MemoryLimits};
+use super::limits::{MemoryLimitExceeded, MemoryLimits};
 use crate::memory::{ProcessMemory, Role};
 
 /// A process of one of several Chromiums.
@@ -38,10 +38,10 @@ impl Sample {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The process of a page exceeds the page limit.
-    Page { sample: usize, excess: Excess },
+    Page { sample: usize, excess: MemoryLimitExceeded },
     /// A page must end because of other processes: the total limit is exceeded, or Chromium's own processes are too large. In
     /// the second case `replace` is that Chromium.
-    PageForOthers { sample: usize, excess: Excess, replace: Option<usize> },
+    PageForOthers { sample: usize, excess: MemoryLimitExceeded, replace: Option<usize> },
     /// A Chromium exceeds a limit and has no page whose end could help.
     Browser { browser: usize },
 }
@@ -56,7 +56,7 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
     };
     for index in renderers(&killed) {
         if samples[index].process.bytes > limits.page {
-            let excess = Excess { limit_bytes: limits.page, is_shared: false };
+            let excess = MemoryLimitExceeded { limit_bytes: limits.page, is_shared: false };
             verdicts.push(Verdict::Page { sample: index, excess });
             killed.insert(index);
         }
@@ -76,7 +76,7 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
         let of_browser = renderers(&killed).into_iter().filter(|index| samples[*index].browser == *browser);
         verdicts.push(match of_browser.max_by_key(|index| samples[*index].ticks) {
             Some(sample) => {
-                let excess = Excess { limit_bytes: limits.page, is_shared: false };
+                let excess = MemoryLimitExceeded { limit_bytes: limits.page, is_shared: false };
                 Verdict::PageForOthers { sample, excess, replace: Some(*browser) }
             }
             None => Verdict::Browser { browser: *browser },
@@ -86,7 +86,7 @@ pub(super) fn judge(samples: &[Sample], limits: MemoryLimits) -> Vec<Verdict> {
         let largest_process = samples.iter().max_by_key(|sample| sample.process.bytes);
         verdicts.extend(match (largest, largest_process) {
             (Some(sample), _) => {
-                let excess = Excess { limit_bytes: limits.total, is_shared: true };
+                let excess = MemoryLimitExceeded { limit_bytes: limits.total, is_shared: true };
                 Some(Verdict::PageForOthers { sample, excess, replace: None })
             }
             (None, Some(process)) => Some(Verdict::Browser { browser: process.browser }),
@@ -128,7 +128,7 @@ mod tests {
             (0, Role::Renderer, 99, 9),
             (0, Role::Renderer, 400, 0),
         ]);
-        let excess = Excess { limit_bytes: 100, is_shared: false };
+        let excess = MemoryLimitExceeded { limit_bytes: 100, is_shared: false };
         let kill_page = |sample| Verdict::Page { sample, excess };
         assert_eq!(judge(&large, LIMITS), [kill_page(1), kill_page(3)]);
     }
@@ -141,7 +141,7 @@ mod tests {
             (1, Role::Renderer, 90, 0),
             (1, Role::Helper, 80, 0),
         ]);
-        let excess = Excess { limit_bytes: 300, is_shared: true };
+        let excess = MemoryLimitExceeded { limit_bytes: 300, is_shared: true };
         assert_eq!(judge(&many, LIMITS), [Verdict::PageForOthers { sample: 2, excess, replace: None }]);
     }
 
@@ -153,7 +153,7 @@ mod tests {
             (0, Role::Renderer, 60, 2),
             (1, Role::Renderer, 10, 90),
         ]);
-        let excess = Excess { limit_bytes: 100, is_shared: false };
+        let excess = MemoryLimitExceeded { limit_bytes: 100, is_shared: false };
         assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: Some(0) }]);
     }
 
@@ -168,7 +168,7 @@ mod tests {
             [Verdict::PageForOthers { sample: 1, replace: Some(0), .. }]
         ));
         (blobs[0].process.bytes, blobs[0].tolerated) = (290, 290);
-        let excess = Excess { limit_bytes: 300, is_shared: true };
+        let excess = MemoryLimitExceeded { limit_bytes: 300, is_shared: true };
         assert_eq!(judge(&blobs, LIMITS), [Verdict::PageForOthers { sample: 1, excess, replace: None }]);
     }
 

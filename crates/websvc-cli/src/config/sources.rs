@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::Config;
 use super::keys::{self, UnknownKey};
 use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
-use super::times::{TooLongTime, first_too_long};
+use super::times::{DurationTooLong, first_too_long};
 
 /// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.
 const PREFIX: &str = "WEBSVC__";
@@ -70,7 +70,7 @@ pub(crate) fn load(
     let too_long = first_too_long(&table);
     let mut config =
         Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
-    if let Some(TooLongTime { key, value, max }) = too_long {
+    if let Some(DurationTooLong { key, value, max }) = too_long {
         return Err(ConfigError::TooLong { origin: origins.describe(key), key, value, max });
     }
     config.file = file.map(Path::to_owned);

@@ -33,17 +33,17 @@ pub(super) const MAX_TIMES: &[(&str, i64)] = &[
 
 /// A configured time above its maximum.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLongTime {
+pub(super) struct DurationTooLong {
     pub(super) key: &'static str,
     pub(super) value: i64,
     pub(super) max: i64,
 }
 
 /// Returns the first time of a configuration that is above its maximum.
-pub(super) fn first_too_long(table: &Table) -> Option<TooLongTime> {
+pub(super) fn first_too_long(table: &Table) -> Option<DurationTooLong> {
     MAX_TIMES.iter().find_map(|&(key, max)| {
         let value = find(table, key).and_then(Value::as_integer).filter(|value| *value > max)?;
-        Some(TooLongTime { key, value, max })
+        Some(DurationTooLong { key, value, max })
     })
 }
 

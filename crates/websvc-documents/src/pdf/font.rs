@@ -27,7 +27,7 @@ pub(super) struct Code {
 }
 
 /// A loaded font.
-pub(super) struct Face<'a> {
+pub(super) struct PdfFont<'a> {
     font: Font<'a>,
     pub(super) style: Style,
     /// The height of an em relative to the font size. It is 1 except for Type 3 fonts.
@@ -42,7 +42,7 @@ pub(super) struct Fonts<'a> {
     cache: FontCache<'a>,
     font_resolver: FontResolverFn,
     cmap_resolver: CMapResolverFn,
-    faces: Vec<Face<'a>>,
+    faces: Vec<PdfFont<'a>>,
     /// Indexes into `faces`, by address and length of the font dictionary. Its bytes are in the file or in an object
     /// stream, which live as long as the document, so the address is unique.
     by_dict: HashMap<(usize, usize), Option<usize>>,
@@ -66,7 +66,7 @@ impl<'a> Fonts<'a> {
         }
     }
 
-    pub(super) fn face(&mut self, index: usize) -> &mut Face<'a> {
+    pub(super) fn face(&mut self, index: usize) -> &mut PdfFont<'a> {
         &mut self.faces[index]
     }
 
@@ -78,7 +78,7 @@ impl<'a> Fonts<'a> {
             return *index;
         }
         let loaded = self.cache.font(dict, &self.font_resolver, &self.cmap_resolver).map(|font| {
-            self.faces.push(Face::new(font, dict));
+            self.faces.push(PdfFont::new(font, dict));
             self.faces.len() - 1
         });
         self.by_dict.insert(key, loaded);
@@ -89,7 +89,7 @@ impl<'a> Fonts<'a> {
     pub(super) fn fallback(&mut self) -> Option<usize> {
         if self.fallback.is_none() {
             let font = self.cache.standard_font(StandardFont::Helvetica, &self.font_resolver)?;
-            self.faces.push(Face {
+            self.faces.push(PdfFont {
                 font,
                 style: Style::default(),
                 em: 1.0,
@@ -102,7 +102,7 @@ impl<'a> Fonts<'a> {
     }
 }
 
-impl<'a> Face<'a> {
+impl<'a> PdfFont<'a> {
     fn new(font: Font<'a>, dict: &Dict<'a>) -> Self {
         let encoding = dict.get::<Name<'_>>(b"Encoding");
         let unicode_codes = encoding.is_some_and(|name| {
@@ -170,7 +170,7 @@ fn style(dict: &Dict<'_>) -> Style {
     }
 }
 
-/// Returns the height of an em relative to the font size, for [`Face::em`].
+/// Returns the height of an em relative to the font size, for [`PdfFont::em`].
 fn em(dict: &Dict<'_>) -> f64 {
     if dict.get::<Name<'_>>(b"Subtype").is_none_or(|name| name.as_str() != "Type3") {
         return 1.0;

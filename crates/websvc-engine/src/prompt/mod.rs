@@ -37,7 +37,7 @@ pub struct PromptOptions {
 /// The prompt contains nothing that can be converted to options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct PromptNotUnderstood(String);
+pub struct PromptError(String);
 
 /// The phrases that the rules understand.
 const PHRASES: &str = "sections and paths (`only the blog and /docs`, `except /archive`), a number of pages (`up to 50 \
@@ -47,13 +47,13 @@ impl Engine {
     /// Converts the prompt of a crawl to options.
     ///
     /// # Errors
-    /// [`PromptNotUnderstood`], whose text lists the phrases that the rules understand.
+    /// [`PromptError`], whose text lists the phrases that the rules understand.
     pub fn crawl_params<'a>(
         &'a self,
         url: &'a Url,
         prompt: &'a str,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<PromptOptions, PromptNotUnderstood>> {
+    ) -> BoxFuture<'a, Result<PromptOptions, PromptError>> {
         Box::pin(async move {
             let model = self.model().filter(|model| model.can_complete());
             convert(model.map(|model| &**model), self.stages(), url, prompt, model_deadline(deadline)).await
@@ -68,7 +68,7 @@ async fn convert(
     url: &Url,
     prompt: &str,
     deadline: Instant,
-) -> Result<PromptOptions, PromptNotUnderstood> {
+) -> Result<PromptOptions, PromptError> {
     let Some(model) = model else {
         return by_words(prompt, "no language model is configured ([llm])");
     };
@@ -82,11 +82,11 @@ async fn convert(
 }
 
 /// Converts a prompt by rules.
-fn by_words(prompt: &str, reason: &str) -> Result<PromptOptions, PromptNotUnderstood> {
+fn by_words(prompt: &str, reason: &str) -> Result<PromptOptions, PromptError> {
     let params = words::read(prompt).params;
     let is_valid = check_crawl_params(&params).is_ok();
     if params == CrawlParams::default() || !is_valid {
-        return Err(PromptNotUnderstood(format!(
+        return Err(PromptError(format!(
             "prompt could not be converted to options; {reason}, and simple rules understand only {PHRASES}"
         )));
     }

@@ -28,7 +28,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<CrawlParams>
 
 /// The model returned no valid options.
 #[derive(Debug)]
-pub(super) enum NotUnderstood {
+pub(super) enum ModelPromptError {
     Model(ModelError),
     /// The options violate rules, even after a second request that describes the violations.
     Rules,
@@ -38,7 +38,7 @@ pub(super) enum NotUnderstood {
     Unsupported,
 }
 
-impl fmt::Display for NotUnderstood {
+impl fmt::Display for ModelPromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model(error) => f.write_str(&error.with_advice()),
@@ -57,7 +57,7 @@ pub(super) async fn read(
     url: &Url,
     prompt: &str,
     deadline: Instant,
-) -> Result<PromptOptions, NotUnderstood> {
+) -> Result<PromptOptions, ModelPromptError> {
     let mut reading = words::read(prompt);
     if check_crawl_params(&reading.params).is_err() {
         reading.params = CrawlParams::default();
@@ -69,7 +69,7 @@ pub(super) async fn read(
     };
     let user_prompt = format!("{user_prompt}\n\nYour last answer broke these rules, correct it: {rejection}");
     let options = request_options(model, stages, &user_prompt, &reading, deadline).await?;
-    options.map_err(|_rejection| NotUnderstood::Rules)
+    options.map_err(|_rejection| ModelPromptError::Rules)
 }
 
 async fn request_options(
@@ -78,7 +78,7 @@ async fn request_options(
     user_prompt: &str,
     reading: &Reading,
     deadline: Instant,
-) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
+) -> Result<Result<PromptOptions, Rejection>, ModelPromptError> {
     let request = CompletionRequest {
         feature: Feature::Crawl,
         instructions: INSTRUCTIONS,
@@ -89,17 +89,17 @@ async fn request_options(
         deadline,
     };
     let completion =
-        stages.run(Stage::Model, model.complete(&request)).await.map_err(NotUnderstood::Model)?;
+        stages.run(Stage::Model, model.complete(&request)).await.map_err(ModelPromptError::Model)?;
     let json = completion.content.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
         Ok(Checked { plan, mut warnings }) => {
             let params = without_empty(plan);
             if params == CrawlParams::default() {
-                return Err(NotUnderstood::Empty);
+                return Err(ModelPromptError::Empty);
             }
             let Narrowed { params, dropped } = narrowed(reading, &params);
             if params == CrawlParams::default() {
-                return Err(NotUnderstood::Unsupported);
+                return Err(ModelPromptError::Unsupported);
             }
             if !dropped.is_empty() {
                 let names = dropped.join(", ");

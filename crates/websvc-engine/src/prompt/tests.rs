@@ -112,14 +112,14 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-async fn converted(prompt: &str, answer: Value) -> Result<PromptOptions, PromptNotUnderstood> {
+async fn converted(prompt: &str, answer: Value) -> Result<PromptOptions, PromptError> {
     let model = FakeModel::new(move |_| Ok(CompletionContent::Json(answer.clone())));
     let (url, deadline) = ("http://a.test/".parse().unwrap(), Instant::now() + Duration::from_secs(60));
     convert(Some(&model), &StageTimes::default(), &url, prompt, deadline).await
 }
 
 #[track_caller]
-fn check(case: &Case, result: Result<PromptOptions, PromptNotUnderstood>, expected: &Value) -> Vec<String> {
+fn check(case: &Case, result: Result<PromptOptions, PromptError>, expected: &Value) -> Vec<String> {
     let (params, warnings) = match result {
         Ok(PromptOptions { params, warnings }) => (serde_json::to_value(params).unwrap(), warnings),
         Err(_) => (Value::Null, Vec::new()),

@@ -88,8 +88,8 @@ fn to_response(
             SourceResponse::Results { hits: hits.into_iter().map(hit).collect(), warnings }
         }
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "the index failed");
-            unavailable("the index failed")
+            tracing::error!(error = &error as &dyn std::error::Error, "the query of the index failed");
+            unavailable("the query of the index failed")
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Values of attributes of the elements that selectors match.
 
 use crate::page::parse;
-use websvc_extract::AttributesOfPage;
+use websvc_extract::PageAttributes;
 use websvc_types::format::AttributeSelector;
 use websvc_types::limits::{ATTRIBUTE_VALUES_MAX, ATTRIBUTE_VALUES_MAX_BYTES};
 
-fn attributes(html: &str, selectors: &[(&str, &str)]) -> AttributesOfPage {
+fn attributes(html: &str, selectors: &[(&str, &str)]) -> PageAttributes {
     let selector = |(selector, attribute): &(&str, &str)| AttributeSelector {
         selector: (*selector).to_owned(),
         attribute: (*attribute).to_owned(),

@@ -19,7 +19,7 @@ use websvc_validate::{Checked, MonitorDefinition, MonitorPlan, MonitorTargetPlan
 use crate::credits;
 use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
-use crate::notification::{AtEnd, Deliveries, at_end};
+use crate::notification::{Deliveries, EndMessages, end_messages};
 use crate::page::PageResult;
 use crate::progress::{CheckProgress, TargetProgress};
 use crate::report::{has_findings, is_check_notable};
@@ -137,8 +137,8 @@ pub(crate) fn policy(inner: &Inner, team: &str) -> Result<Result<Policy, String>
 /// Ends a check that cannot be worked on.
 pub(crate) async fn fail(monitors: &Monitors, record: &CheckRecord, reason: String) -> Result<(), TaskError> {
     let stored = StoredDefinition::decode(&record.definition);
-    let messages = stored.map(|stored| at_end(&stored.definition, monitors.config().mail.is_some()));
-    let AtEnd { deliveries, has_messages } = messages.unwrap_or_default();
+    let messages = stored.map(|stored| end_messages(&stored.definition, monitors.config().mail.is_some()));
+    let EndMessages { deliveries, has_messages } = messages.unwrap_or_default();
     let finished = FinishedCheck {
         status: CheckStatus::Failed,
         error: Some(reason),
@@ -353,8 +353,8 @@ impl CheckRun {
         let record = self.record.clone();
         let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
         let now_ms = self.now_ms();
-        let AtEnd { deliveries, has_messages } =
-            at_end(&self.definition, self.monitors.config().mail.is_some());
+        let EndMessages { deliveries, has_messages } =
+            end_messages(&self.definition, self.monitors.config().mail.is_some());
         let is_judged = self.definition.judges().is_some();
         let is_ended = self
             .monitors

@@ -147,7 +147,7 @@ async fn is_permitted(
     match permit {
         ConfirmationPermit::Granted => Ok(true),
         ConfirmationPermit::Postponed => {
-            tracing::info!("a confirmation email waits, because its address or team got many");
+            tracing::info!("confirmation email delayed: rate limit of its address or team");
             Ok(false)
         }
         ConfirmationPermit::Lost => Ok(false),

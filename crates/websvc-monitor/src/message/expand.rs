@@ -8,7 +8,7 @@ use websvc_validate::MonitorDefinition;
 
 use super::attempt::leave_to_later_version;
 use crate::monitors::{Inner, Monitors};
-use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, at_end, enabled_slack};
+use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, enabled_slack, end_messages};
 use crate::report::is_check_notable;
 use crate::stored::StoredDefinition;
 use crate::subscription::addresses;
@@ -61,7 +61,7 @@ fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, TaskE
     let Some(StoredDefinition { definition, .. }) = StoredDefinition::decode(&record.definition) else {
         return Ok(Expansion::Unreadable);
     };
-    let deliveries = at_end(&definition, inner.config.mail.is_some()).deliveries;
+    let deliveries = end_messages(&definition, inner.config.mail.is_some()).deliveries;
     let has_email = deliveries.email.error.is_none();
     let has_slack = deliveries.slack.error.is_none() && enabled_slack(&definition).is_some();
     let is_notable = is_check_notable(&inner.store, &record)?;

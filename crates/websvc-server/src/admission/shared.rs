@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use websvc_jobs::Jobs;
-use websvc_store::{KeyId, SharedBucketSize, Store, TakenTokens};
+use websvc_store::{KeyId, SharedBucketSize, Store, TokenGrant};
 
 use super::rate::bucket_size;
 use super::slots::{SlotLeases, SlotWait};
@@ -86,7 +86,7 @@ impl SharedLimits {
 }
 
 /// Takes tokens; returns `None` if the database cannot be reached. Blocks.
-fn take(store: &Store, bucket: &str, limit: u32) -> Option<TakenTokens> {
+fn take(store: &Store, bucket: &str, limit: u32) -> Option<TokenGrant> {
     let size = bucket_size(limit);
     let size = SharedBucketSize { capacity: size.capacity, interval: size.interval };
     let wanted = (limit / BATCH_PART).max(1);
@@ -119,7 +119,7 @@ impl TokenRefill {
         &self,
         account: AccountName<'_>,
         limit: u32,
-        take: impl FnOnce() -> Option<TakenTokens> + Send + 'static,
+        take: impl FnOnce() -> Option<TokenGrant> + Send + 'static,
     ) {
         let taking = Arc::clone(&self.taking).lock_owned().await;
         // Another request may have taken tokens meanwhile.
@@ -136,7 +136,7 @@ impl TokenRefill {
 fn add_taken(
     state: &Mutex<AdmissionState>,
     account: &OwnedAccountName,
-    take: impl FnOnce() -> Option<TakenTokens>,
+    take: impl FnOnce() -> Option<TokenGrant>,
     taking: OwnedMutexGuard<()>,
 ) {
     let started = Instant::now();
@@ -193,7 +193,7 @@ mod tests {
         let (request, red) = (shared_request(per_minute(60)), AccountName::Team("red"));
         assert!(state.needs_tokens(red, 60, start));
         // Others have taken 50 before.
-        let taken = TakenTokens { granted: 2, until_full: Duration::from_secs(52) };
+        let taken = TokenGrant { granted: 2, until_full: Duration::from_secs(52) };
         state.add_tokens(red, taken, start);
         assert!(!state.needs_tokens(red, 60, start));
         let (rate, decision) = state.enter(&request, start);
@@ -203,7 +203,7 @@ mod tests {
         assert!(state.needs_tokens(red, 60, start));
 
         // The bucket was empty.
-        let taken = TakenTokens { granted: 0, until_full: Duration::from_secs(60) };
+        let taken = TokenGrant { granted: 0, until_full: Duration::from_secs(60) };
         state.add_tokens(red, taken, start);
         let (rate, decision) = state.enter(&request, start);
         assert!(matches!(decision, AdmissionDecision::Rejected(RejectReason::Rate(_))));
@@ -227,7 +227,7 @@ mod tests {
             let refill = std::pin::pin!(tokens.refill(red, 60, move || response.recv().ok()));
             assert!(futures_util::poll!(refill).is_pending(), "the database has not responded");
         }
-        respond.send(TakenTokens { granted: 2, until_full: Duration::from_secs(52) }).unwrap();
+        respond.send(TokenGrant { granted: 2, until_full: Duration::from_secs(52) }).unwrap();
         // Waits for the first one, and takes no others.
         tokens.refill(red, 60, || panic!("the replica has tokens")).await;
         assert!(!state.lock().needs_tokens(red, 60, start));
@@ -238,7 +238,7 @@ mod tests {
         let start = Instant::now();
         let mut state = AdmissionState::new(AdmissionLimits::default(), start);
         let red = AccountName::Team("red");
-        state.add_tokens(red, TakenTokens { granted: 5, until_full: Duration::from_secs(5) }, start);
+        state.add_tokens(red, TokenGrant { granted: 5, until_full: Duration::from_secs(5) }, start);
         assert!(!state.needs_tokens(red, 60, start + Duration::from_secs(4)));
         assert!(state.needs_tokens(red, 60, start + Duration::from_secs(5)));
     }

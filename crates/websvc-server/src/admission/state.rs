@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use websvc_store::{KeyId, TakenTokens};
+use websvc_store::{KeyId, TokenGrant};
 use websvc_transport::{FairQueue, QueueTicket};
 
 use super::AdmissionLimits;
@@ -270,7 +270,7 @@ impl AdmissionState {
     }
 
     /// Adds tokens that were taken from a shared bucket at `now`.
-    pub(super) fn add_tokens(&mut self, account: AccountName<'_>, taken: TakenTokens, now: Instant) {
+    pub(super) fn add_tokens(&mut self, account: AccountName<'_>, taken: TokenGrant, now: Instant) {
         let account = self.account_mut(account);
         account.taken = account.taken(now).saturating_add(taken.granted);
         account.bucket = TokenBucket::full_after(taken.until_full, now);

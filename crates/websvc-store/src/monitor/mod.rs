@@ -31,8 +31,8 @@ pub use message_types::{
     NewRecipient, RecipientRecord, RecipientSource, RecipientStatus,
 };
 pub use types::{
-    Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPagePage, CheckPageRecord,
-    CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, CheckTrigger, CreateMonitorOutcome,
-    FinishedCheck, MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck,
-    NewCheckPage, NewMonitor, RecordPagesOutcome, StartCheckOutcome,
+    Baseline, BaselineChange, BillingStatus, CheckDeliveries, CheckPageRecord, CheckPageStatus, CheckPages,
+    CheckRecord, CheckStatus, CheckSummary, CheckTrigger, CreateMonitorOutcome, FinishedCheck, MonitorLimits,
+    MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewCheckPage, NewMonitor,
+    RecordPagesOutcome, StartCheckOutcome,
 };

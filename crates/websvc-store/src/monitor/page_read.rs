@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::row::page_hash;
-use super::types::{CheckPagePage, CheckPageRecord, CheckPageStatus};
+use super::types::{CheckPageRecord, CheckPageStatus, CheckPages};
 use crate::document::CompressedDocument;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, params};
@@ -46,7 +46,7 @@ impl Store {
         skip: u64,
         max: u64,
         max_bytes: u64,
-    ) -> Result<CheckPagePage, StoreError> {
+    ) -> Result<CheckPages, StoreError> {
         let status = status.map(CheckPageStatus::as_str);
         let (rows, has_more) = self.database().read(|connection| {
             let Some(range) = page_range(connection, check, status, skip, max, max_bytes)? else {
@@ -73,7 +73,7 @@ impl Store {
             Ok(CheckPageRecord { document: document.decompress(self.database(), &name)?, ..record })
         };
         let pages = rows.into_iter().map(decompress).collect::<Result<_, StoreError>>()?;
-        Ok(CheckPagePage { pages, has_more })
+        Ok(CheckPages { pages, has_more })
     }
 }
 

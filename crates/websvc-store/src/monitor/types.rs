@@ -427,7 +427,7 @@ pub struct CheckPageRecord {
 
 /// A page of the pages of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CheckPagePage {
+pub struct CheckPages {
     /// The pages, in the order in which they were recorded.
     pub pages: Vec<CheckPageRecord>,
     /// True if there are more after these by now.

@@ -287,9 +287,9 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
         ErrorCode::ScrapeForbiddenUrl => FORBIDDEN_URL,
         ErrorCode::ScrapeAudioUnsupportedUrl => {
-            "no sound can be extracted from https://tea.example/: the page has no supported medium"
+            "no audio can be extracted from https://tea.example/: the page has no supported media file"
         }
-        ErrorCode::ScrapeMediaAccessDenied => "the site refuses access to the medium: Private video",
+        ErrorCode::ScrapeMediaAccessDenied => "the site refuses access to the media file: Private video",
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
         ErrorCode::SearchNotFound => "No search of your team has this ID, or it may not be rated",
         ErrorCode::JobNotFound => "No scrape of your team has this ID, or it may not be rated",

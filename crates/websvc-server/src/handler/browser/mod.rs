@@ -282,7 +282,7 @@ impl From<SessionError> for ApiError {
             SessionError::Engine(error) => error.into(),
             SessionError::Browser(error) => ApiError::internal(&error, "the browser of the session failed"),
             SessionError::Store(error) => {
-                ApiError::internal(&error, "the browser sessions could not be read or changed")
+                ApiError::internal(&error, "the database of the browser sessions failed")
             }
             error @ SessionError::Random => ApiError::internal(&error, "the session could not be started"),
         }

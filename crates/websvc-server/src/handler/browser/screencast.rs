@@ -41,7 +41,7 @@ struct Viewer {
     connection: ClientConnection,
     mode: ViewMode,
     tabs: Tabs,
-    /// The tab whose pictures the viewer gets; `None` while another one is attached.
+    /// The tab that the viewer sees; `None` while another one is attached.
     shown: Option<PageTarget>,
     /// True once the tab in view has had a picture.
     has_picture: bool,
@@ -200,7 +200,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Returns the protocol session of the tab whose pictures the viewer gets.
+    /// Returns the protocol session of the tab that the viewer sees.
     fn shown_session(&self) -> Option<String> {
         self.shown.as_ref().map(|page| page.session_id.clone())
     }

@@ -172,7 +172,7 @@ pub(super) fn monitor_checks(out: &mut Metrics, metrics: &CheckMetrics) {
     for (status, count) in ended {
         family.sample(&[("status", status.as_str())], count);
     }
-    let help = "Time from when scheduled checks of monitors were due until their work began.";
+    let help = "Start delay of scheduled checks of monitors.";
     let name = "websvc_monitor_check_start_delay_seconds";
     out.family(name, MetricKind::Histogram, help).distribution(None, start_delay);
 }
