@@ -22,7 +22,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["cssparser"], &["websvc-selector"]),
     (&["lettre"], &["websvc-notify"]),
     (&["rusqlite"], &["websvc-store"]),
-    (&["adblock"], &["websvc-blocklist"]),
+    (&["adblock"], &["websvc-scrape"]),
     (&["rquickjs"], &["websvc-sandbox"]),
 ];
 
@@ -41,7 +41,6 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-branding",
     "websvc-diff",
     "websvc-index",
-    "websvc-blocklist",
 ];
 
 const TEST_CRATES: [&str; 2] = ["websvc-testkit", "websvc-evaluation"];

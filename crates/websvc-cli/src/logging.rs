@@ -5,6 +5,7 @@ mod line;
 
 use std::io::IsTerminal;
 
+use crate::otlp::SpanLayer;
 use anyhow::{Context as _, Result, bail};
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
@@ -12,7 +13,6 @@ use tracing::{Level, Metadata};
 use tracing_subscriber::layer::{Context, Filter, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, filter};
-use websvc_otlp::SpanLayer;
 
 use self::line::Lines;
 use crate::args::Command;

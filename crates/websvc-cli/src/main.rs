@@ -9,6 +9,7 @@ mod data_dir;
 mod data_use;
 mod logging;
 mod manual;
+mod otlp;
 mod output;
 mod page_output;
 mod progress;
@@ -18,7 +19,6 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
-use websvc_otlp::{Exporter, SpanLayer};
 use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
@@ -28,6 +28,7 @@ use crate::command::FailedCode;
 use crate::config::{Config, Log, Origins};
 use crate::data_dir::DataDir;
 use crate::data_use::{DataUse, server_of};
+use crate::otlp::{Exporter, SpanLayer};
 
 fn main() -> ExitCode {
     allocator::configure();
@@ -78,8 +79,7 @@ impl TraceExport {
         let Some(settings) = TraceSettings::read(&config.traces, |name| std::env::var(name).ok())? else {
             return Ok(None);
         };
-        let (spans, exporter) =
-            websvc_otlp::pipeline(settings.sampler, settings.batching, TraceCounters::default());
+        let (spans, exporter) = otlp::pipeline(settings.sampler, settings.batching, TraceCounters::default());
         Ok(Some((Self { settings, exporter }, spans)))
     }
 }

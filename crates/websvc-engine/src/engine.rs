@@ -10,10 +10,10 @@ use std::time::Instant;
 use jiff::Timestamp;
 use url::Url;
 use websvc_model::{LimitedModel, Model};
+use websvc_scrape::threat::{Classifier, UrlChecker};
 use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper, UrlBoundary};
 use websvc_stage::{Stage, StageTimes};
 use websvc_store::SnapshotLimits;
-use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 

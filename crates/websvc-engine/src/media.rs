@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use url::Url;
 use websvc_artifacts::ArtifactKind;
-use websvc_media::{
+use websvc_scrape::media::{
     Container, Cookie, Downloader, HostRule, MediaError, MediaFile, MediaKind, MediaRequest, TlsCheck,
 };
 use websvc_scrape::{FilePublisher, Page, ScrapeError, Scraper, SetCookie};

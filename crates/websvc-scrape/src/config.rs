@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use websvc_blocklist::Blocklist;
+use crate::blocklist::Blocklist;
 use websvc_browser::Browser;
 use websvc_stage::StageTimes;
 use websvc_store::CacheLimits;

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::blocklist::banner_selectors;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
-use websvc_blocklist::banner_selectors;
 use websvc_branding::{StyleReport, design};
 use websvc_documents::DocumentKind;
 use websvc_extract::{

@@ -5,6 +5,7 @@
 //! and every requested format is written from that one document.
 
 mod background_limits;
+pub mod blocklist;
 mod browse;
 mod cache;
 mod cache_lookup;
@@ -28,6 +29,7 @@ mod image_size;
 mod index_copy;
 mod interactive;
 mod map_page;
+pub mod media;
 mod out_links;
 mod output_cache;
 mod page;
@@ -44,6 +46,7 @@ mod robots;
 mod scraper;
 mod shell;
 mod single_flight;
+pub mod threat;
 mod unindexed_pages;
 mod upload;
 mod url_boundary;

@@ -1,7 +1,7 @@
 //! The network access of a page, for other programs that fetch its files: as its own fetch has it.
 
+use crate::threat::UrlChecker;
 use url::Url;
-use websvc_threat::UrlChecker;
 use websvc_transport::Proxy;
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;

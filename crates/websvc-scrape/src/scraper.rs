@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::threat::UrlChecker;
 use tokio::sync::Semaphore;
 use url::Url;
 use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
-use websvc_threat::UrlChecker;
 use websvc_transport::{BoxFuture, Client, FairPermit, ShutdownError, run_blocking};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::threat::UrlChecker;
 use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
-use websvc_threat::UrlChecker;
 use websvc_transport::{FetchError, TlsPolicy, UrlPolicy};
 use websvc_validate::{ScrapePlan, ThreatRules};
 

@@ -16,10 +16,10 @@ use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
 use websvc_monitor::MonitorsConfig;
 use websvc_runs::RunsConfig;
+use websvc_scrape::threat::Classifier;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_session::SessionsConfig;
 use websvc_store::{SnapshotLimits, Store, StoreError};
-use websvc_threat::Classifier;
 use websvc_transport::{
     AddressGuard, Client, ClientBuildError, ClientConfig, Server, ServerConfig, ServerError, ShutdownReport,
 };

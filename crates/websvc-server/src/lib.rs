@@ -48,6 +48,6 @@ pub use websvc_jobs::{Jobs, JobsConfig, Pace, WebhookConfig};
 pub use websvc_model as model;
 pub use websvc_monitor::{MailSettings, MessageConfig, Monitors, MonitorsConfig};
 pub use websvc_runs::{Runs, RunsConfig};
+pub use websvc_scrape::threat;
 pub use websvc_session as session;
 pub use websvc_session::SessionsConfig;
-pub use websvc_threat as threat;

@@ -3,7 +3,7 @@
 //! - [`Sessions`] creates sessions, runs code in them and ends them. Each session has a Chromium of its own, a row in the
 //!   store, and one task that waits for its end: deletion, `ttl`, inactivity, a crash, or the shutdown of the service.
 //! - [`CodeRunner`] is the seam to the programs that run the code of clients; [`Sandbox`] is the one of the service.
-//! - [`Sessions::prompt`] lets a language model do a task in a session, with the loop of `websvc-page-agent`.
+//! - [`Sessions::prompt`] lets a language model do a task in a session, with the loop of [`page_agent`].
 //!
 //! The browser of a session runs in this process only; other processes of the service know the session from its row.
 
@@ -14,6 +14,7 @@ mod error;
 mod lifetime;
 mod metrics;
 mod model;
+pub mod page_agent;
 mod program;
 mod program_run;
 mod prompt;

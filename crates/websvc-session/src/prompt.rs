@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::page_agent::{CommandOutput, PageCommands, PageTask, TaskOutcome, TaskReport, run_task};
 use tokio::time::Instant;
 use websvc_engine::SessionUse;
-use websvc_page_agent::{CommandOutput, PageCommands, PageTask, TaskOutcome, TaskReport, run_task};
 use websvc_sandbox::TIMEOUT_EXIT_CODE;
 use websvc_store::CreditHold;
 use websvc_transport::BoxFuture;

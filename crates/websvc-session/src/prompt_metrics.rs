@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use websvc_page_agent::{TaskOutcome, TaskReport};
+use crate::page_agent::{TaskOutcome, TaskReport};
 
 /// The outcome of a prompt whose request or session has ended before it.
 const ABORTED: &str = "aborted";

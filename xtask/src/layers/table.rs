@@ -20,7 +20,6 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-schedule", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-schedule", "websvc-selector"]),
     layer("websvc-transport", &["websvc-address"]),
-    layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-types", "websvc-selector"]),
     layer("websvc-branding", &["websvc-types", "websvc-extract"]),
@@ -30,19 +29,13 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     // It opens connections to database servers through the transport.
     layer("websvc-store", &["websvc-stage", "websvc-transport"]),
-    layer("websvc-blocklist", &["websvc-address"]),
     layer("websvc-notify", &["websvc-transport", "websvc-types"]),
     layer("websvc-audit", &["websvc-transport", "websvc-types", "websvc-notify"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     // Its connection to the browser is a trait, which the sessions implement.
     layer("websvc-sandbox", &[]),
-    // The sandbox of its tools, and the client behind whose guard they are.
-    layer("websvc-media", &["websvc-sandbox", "websvc-transport"]),
-    layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer("websvc-model", &["websvc-stage", "websvc-transport"]),
-    // The page is a trait, which the sessions implement.
-    layer("websvc-page-agent", &["websvc-model", "websvc-transport"]),
     // The tools are a trait, which the runs implement.
     layer("websvc-agent", &["websvc-extract", "websvc-model", "websvc-transport", "websvc-types"]),
     layer(
@@ -58,9 +51,10 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
-            "websvc-blocklist",
+            "websvc-address",
             "websvc-browser",
-            "websvc-threat",
+            // The sandbox of the programs that download media.
+            "websvc-sandbox",
         ],
     ),
     layer(
@@ -83,8 +77,6 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
-            "websvc-threat",
-            "websvc-media",
             "websvc-model",
         ],
     ),
@@ -118,7 +110,6 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
-            "websvc-threat",
             "websvc-model",
             "websvc-engine",
             "websvc-jobs",
@@ -132,9 +123,7 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-sandbox",
-            // For the errors of models in tests only.
             "websvc-model",
-            "websvc-page-agent",
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
@@ -159,7 +148,6 @@ pub(super) const LAYERS: &[Layer] = &[
             // For pages in the browser in tests only.
             "websvc-browser",
             "websvc-scrape",
-            "websvc-threat",
             "websvc-engine",
             "websvc-jobs",
             "websvc-session",
@@ -177,12 +165,10 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-runs",
     "websvc-branding",
     "websvc-sandbox",
-    "websvc-media",
     "websvc-diff",
     "websvc-notify",
     "websvc-jobs",
     "websvc-stage",
-    "websvc-blocklist",
     "websvc-types",
     "websvc-query",
     "websvc-address",
@@ -199,7 +185,6 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-artifacts",
     "websvc-audit",
     "websvc-browser",
-    "websvc-threat",
     "websvc-model",
     "websvc-monitor",
     "websvc-scrape",
@@ -207,11 +192,10 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 34] = [
+const EVERYTHING: [&str; 30] = [
     "websvc-tasks",
     "websvc-branding",
     "websvc-sandbox",
-    "websvc-media",
     "websvc-session",
     "websvc-notify",
     "websvc-diff",
@@ -220,9 +204,6 @@ const EVERYTHING: [&str; 34] = [
     "websvc-jobs",
     "websvc-audit",
     "websvc-stage",
-    "websvc-otlp",
-    "websvc-threat",
-    "websvc-blocklist",
     "websvc",
     "websvc-types",
     "websvc-query",

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use websvc_engine::MediaTools;
-use websvc_media::{Downloader, MediaConfig};
 use websvc_sandbox::{InterpreterError, SandboxConfig};
+use websvc_scrape::media::{Downloader, MediaConfig};
 
 use super::sessions::{hidden, this_program};
 use crate::args::RUN_INTERPRETER;

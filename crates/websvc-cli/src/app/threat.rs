@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use url::Url;
-use websvc_threat::{Classifier, ClassifierConfig, Scanner, WEB_RISK_URL};
+use websvc_scrape::threat::{Classifier, ClassifierConfig, Scanner, WEB_RISK_URL};
 
 use super::sources;
 use crate::config::{Config, ScannerKind, Threat};

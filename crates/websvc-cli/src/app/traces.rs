@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::otlp::{BatchConfig, ExporterConfig, Sampler};
 use anyhow::{Context, Result, bail, ensure};
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use url::Url;
-use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
 
 use super::headers::insert_secret;
 use super::sources::client;

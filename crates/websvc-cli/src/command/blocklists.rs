@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use indicatif::HumanBytes;
 use serde_json::json;
 use url::Url;
-use websvc_blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
+use websvc_scrape::blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
 use websvc_transport::{Client, FetchRequest};
 use websvc_types::counted;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde_json::json;
 use url::Url;
+use websvc_scrape::threat::UrlChecker;
 use websvc_store::Store;
-use websvc_threat::UrlChecker;
 use websvc_types::{ScrapeOptions, ThreatProtection};
 use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_scrape_options};
 

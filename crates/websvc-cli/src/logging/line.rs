@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use crate::otlp::TraceContext;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -11,7 +12,6 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
-use websvc_otlp::TraceContext;
 use websvc_stage::field;
 
 use super::fields::Fields;

@@ -7,10 +7,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use websvc_index::{Document, Index, IndexConfig};
+use websvc_scrape::threat::Classifier;
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::Store;
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
-use websvc_threat::Classifier;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_map};
 

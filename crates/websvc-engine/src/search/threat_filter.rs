@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use url::Url;
 use websvc_scrape::Scraper;
-use websvc_threat::{CheckSummary, Classifier, UrlChecker};
+use websvc_scrape::threat::{CheckSummary, Classifier, UrlChecker};
 use websvc_types::counted;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 

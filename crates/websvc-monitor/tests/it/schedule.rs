@@ -10,11 +10,11 @@ use websvc_artifacts::{Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_monitor::{CreateOutcome, Monitors, MonitorsConfig};
+use websvc_scrape::threat::Classifier;
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_stage::Distribution;
 use websvc_store::{CheckRecord, CheckStatus, CheckTrigger, Clock, MonitorRecord, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
-use websvc_threat::Classifier;
 use websvc_types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
 use websvc_validate::{MonitorContext, Policy, check_create_monitor};
 

@@ -9,10 +9,10 @@ use websvc_agent::{Environment, ToolCall, ToolFailure, ToolOutput};
 use websvc_browser::{Browser, BrowserConfig};
 use websvc_engine::{Engine, EngineConfig, IndexMode, Pricing, Searxng, SearxngConfig};
 use websvc_runs::{RunEnvironment, RunSetup, RunTools};
+use websvc_scrape::threat::Classifier;
 use websvc_scrape::{BackgroundLimits, ScrapeConfig, Scraper};
 use websvc_store::{CreditHold, SnapshotLimits, Store, UsageRetention};
 use websvc_testkit::{FakeSearxng, TestWeb, TestWebBuilder};
-use websvc_threat::Classifier;
 use websvc_transport::{Client, ClientConfig};
 use websvc_validate::Policy;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::blocklist::{Blocker, Blocklist, ResourceKind};
 use parking_lot::Mutex;
 use url::Url;
-use websvc_blocklist::{Blocker, Blocklist, ResourceKind};
 use websvc_browser::{BlockRule, RenderRequest, StyleRule};
 
 /// The time for which loaded lists are used before they are read from their files again.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::blocklist::Blocklist;
 use url::Url;
-use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserError, RenderRequest, Session};
 use websvc_stage::{Stage, StageTimes};
 use websvc_transport::{FetchRequest, Proxy, UrlPolicy};

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test helper may panic, which fails the test")]
 
 mod banners;
+mod blocklist;
 mod cache;
 mod challenges;
 mod full_disk;
@@ -14,5 +15,6 @@ mod refreshes;
 mod rendering;
 mod scopes;
 mod support;
+mod threat;
 mod url_check;
 mod warnings;

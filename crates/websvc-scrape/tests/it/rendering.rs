@@ -5,9 +5,9 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserConfig};
 use websvc_scrape::CacheState;
+use websvc_scrape::blocklist::Blocklist;
 use websvc_testkit::{Page, ReceivedRequest, TestWeb, TestWebBuilder};
 use websvc_types::ErrorCode;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use websvc_scrape::threat::{Classifier, UrlChecker};
 use websvc_scrape::{BackgroundLimits, Page as Scraped, ScrapeError, Scraper};
 use websvc_testkit::{Page, TestWeb};
-use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::UrlPolicy;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_scrape_options};

@@ -7,8 +7,8 @@ use serde::Serialize;
 use url::Url;
 use websvc_browser::BrowserMetrics;
 use websvc_engine::{Engine, LATENCY_BOUNDS_MS, ServerIndexStats, SourceMetrics};
+use websvc_scrape::threat::ThreatMetrics;
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
-use websvc_threat::ThreatMetrics;
 use websvc_types::index::CrawlProgressRequest;
 use websvc_types::status::ReadinessResponse;
 

@@ -11,10 +11,10 @@ use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
 use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
 use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, OutboxStatus, SourceHealth, SourceMetrics};
-use websvc_media::MediaMetrics;
 use websvc_scrape::CacheMetrics;
+use websvc_scrape::media::MediaMetrics;
+use websvc_scrape::threat::{ScannerHealth, ThreatMetrics};
 use websvc_store::{CacheSize, JobKind};
-use websvc_threat::{ScannerHealth, ThreatMetrics};
 use websvc_transport::Body;
 
 use self::prometheus::{MetricKind, Metrics};
@@ -197,7 +197,7 @@ fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
     let family = out.family("websvc_threat_scan_duration_seconds", MetricKind::Histogram, help);
     family.histogram(
         Some(("scanner", scanner)),
-        &websvc_threat::LATENCY_BOUNDS_MS,
+        &websvc_scrape::threat::LATENCY_BOUNDS_MS,
         latency_counts,
         *total_us,
     );

@@ -7,8 +7,8 @@ use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, OutboxStatus, SearchSource, SourceHealth};
+use websvc_scrape::threat::ScannerHealth;
 use websvc_store::{Store, StoreFault};
-use websvc_threat::ScannerHealth;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ClockState, ComponentStatus,
     ForwardingReadiness, ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_threat::ScanError;
+use websvc_scrape::threat::ScanError;
 use websvc_validate::RetentionMode;
 
 use super::finding::Finding;

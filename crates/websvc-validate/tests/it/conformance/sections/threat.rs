@@ -58,7 +58,7 @@ fn risk_score_threshold() -> Row {
         .bad(101, TooBig)
         .bad(0.5, InvalidType)
         .bad("50", InvalidType)
-        .tested("websvc-threat", "score_at_or_above_the_threshold_blocks")
+        .tested("websvc-scrape", "score_at_or_above_the_threshold_blocks")
 }
 
 fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<String>>) -> Row {
@@ -85,10 +85,10 @@ fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<
     .bad_in(json!(["*.*.example"]), &[("/0", InvalidFormat)])
     .bad_in(json!(["", 1]), &[("/0", InvalidFormat), ("/1", InvalidType)])
     .bad("a.example", InvalidType)
-    .tested("websvc-threat", "plain_domain_covers_its_subdomains_and_wildcard_only_those")
-    .tested("websvc-threat", "every_spelling_of_a_host_is_matched")
-    .tested("websvc-threat", "whitelist_takes_precedence_over_other_lists")
-    .tested("websvc-threat", "whitelist_blacklist_tld_and_score_apply_in_this_order")
+    .tested("websvc-scrape", "plain_domain_covers_its_subdomains_and_wildcard_only_those")
+    .tested("websvc-scrape", "every_spelling_of_a_host_is_matched")
+    .tested("websvc-scrape", "whitelist_takes_precedence_over_other_lists")
+    .tested("websvc-scrape", "whitelist_blacklist_tld_and_score_apply_in_this_order")
 }
 
 fn blocked_tlds() -> Row {
@@ -113,7 +113,7 @@ fn blocked_tlds() -> Row {
     .bad_in(json!(["123"]), &[("/0", InvalidFormat)])
     .bad_in(json!(["", null]), &[("/0", InvalidFormat), ("/1", InvalidType)])
     .bad("zip", InvalidType)
-    .tested("websvc-threat", "top_level_domain_is_the_last_label_of_a_name")
+    .tested("websvc-scrape", "top_level_domain_is_the_last_label_of_a_name")
 }
 
 fn failure_policy() -> Row {
@@ -124,7 +124,7 @@ fn failure_policy() -> Row {
         .reads(json!(null), policy, None)
         .bad("ajar", UnknownValue)
         .bad(true, InvalidType)
-        .tested("websvc-threat", "failure_policy_decides_without_a_verdict")
+        .tested("websvc-scrape", "failure_policy_decides_without_a_verdict")
         .tested("websvc-cli", "failure_policy_applies_while_the_scanner_fails")
 }
 

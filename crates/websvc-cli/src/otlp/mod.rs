@@ -1,0 +1,22 @@
+//! Exports traces of requests to a collector by the OpenTelemetry protocol over HTTP (OTLP 1.x, JSON).
+//!
+//! A [`SpanLayer`] records the spans of requests and of their stages; an [`Exporter`] sends them in batches. A bounded
+//! queue connects the two: a request never waits for the collector, and spans that do not fit in the queue are dropped
+//! and counted. `websvc-stage` creates the spans and decides their content: no query, no URL, no page content, no team.
+//!
+//! It does not use the OpenTelemetry SDK, because the SDK starts a separate thread and runtime for its batches
+//! and does not report the number of dropped spans.
+
+mod context;
+mod encode;
+mod exporter;
+mod layer;
+mod queue;
+mod sampler;
+mod span;
+
+pub(crate) use context::TraceContext;
+pub(crate) use exporter::{Exporter, ExporterConfig};
+pub(crate) use layer::SpanLayer;
+pub(crate) use queue::{BatchConfig, pipeline};
+pub(crate) use sampler::Sampler;
