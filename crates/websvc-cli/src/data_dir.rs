@@ -1,5 +1,7 @@
 //! The data directory: its location, and the lock for writing its index.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -32,8 +34,8 @@ impl DataDir {
     pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
         match given {
             Some(path) => Ok(path.to_owned()),
-            None => match directories::ProjectDirs::from("", "", "websvc") {
-                Some(directories) => Ok(directories.data_dir().to_owned()),
+            None => match default_path(env::var_os("XDG_DATA_HOME"), env::home_dir()) {
+                Some(path) => Ok(path),
                 None => bail!(
                     "no home directory found: set the data directory with --data-dir or WEBSVC_DATA_DIR"
                 ),
@@ -155,9 +157,36 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
+/// Returns the data directory of the platform: that of the XDG Base Directory Specification, or of macOS. Relative paths do
+/// not count, because a service would have other data with each working directory.
+fn default_path(xdg_data_home: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let home = home.filter(|home| home.is_absolute());
+    let parent = if cfg!(target_os = "macos") {
+        home?.join("Library/Application Support")
+    } else {
+        let configured = xdg_data_home.map(PathBuf::from).filter(|path| path.is_absolute());
+        configured.or_else(|| Some(home?.join(".local/share")))?
+    };
+    Some(parent.join("websvc"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn default_directory_is_that_of_xdg() {
+        let check = |data: Option<&str>, home: Option<&str>, expected: Option<&str>| {
+            let found = default_path(data.map(OsString::from), home.map(PathBuf::from));
+            assert_eq!(found, expected.map(PathBuf::from), "{data:?} {home:?}");
+        };
+        check(Some("/data"), Some("/home/a"), Some("/data/websvc"));
+        check(None, Some("/home/a"), Some("/home/a/.local/share/websvc"));
+        check(Some(""), Some("/home/a"), Some("/home/a/.local/share/websvc"));
+        check(Some("data"), Some("home"), None);
+        check(None, None, None);
+    }
 
     #[test]
     fn open_existing_rejects_missing_and_foreign_directories_without_changes() {
