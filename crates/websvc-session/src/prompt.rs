@@ -216,7 +216,7 @@ mod tests {
         check(TaskOutcome::Done, 0, "");
         check(TaskOutcome::StepLimit, 1, "25 steps");
         check(TaskOutcome::Repeats, 1, "the same action three times");
-        check(TaskOutcome::TokenLimit, 1, "tokens");
+        check(TaskOutcome::TokenLimit, 1, "token budget");
         check(TaskOutcome::Timeout, 124, "timeout of 2.5 seconds");
         check(TaskOutcome::Model(ModelError::Status { status: 500 }), 1, "responded with status 500");
         check(TaskOutcome::Answers, 1, "no usable answer");
