@@ -33,6 +33,14 @@ const MAX_SIZE_AGE: Duration = Duration::from_secs(1);
 /// The time after which a page is sent again that the server did not take although it took others.
 const POSTPONED_MS: u64 = 30_000;
 
+/// Delays before pages are added to the outbox again after a failure of the database.
+const ADD_RETRY_DELAYS: [Duration; 4] = [
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+];
+
 /// The pages that were written to a mirror since it was opened, and those that wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirrorMetrics {
@@ -215,16 +223,37 @@ impl Mirror {
         }
     }
 
+    /// Adds pages. Tries again for a moment while the database fails, because its connection may have been closed while
+    /// this process was suspended, or by a restart: the pages are acknowledged afterwards.
     async fn add(&self, pages: Vec<OutboxPage>, durability: Durability) -> Result<(), OutboxError> {
         if pages.is_empty() {
             return Ok(());
         }
+        let pages: Arc<[OutboxPage]> = pages.into();
+        for delay in ADD_RETRY_DELAYS {
+            match self.try_add(&pages, durability).await {
+                Err(OutboxError::Store(error)) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(
+                        source = self.name(),
+                        error,
+                        "pages could not be added to the outbox; retrying"
+                    );
+                    tokio::time::sleep(delay).await;
+                }
+                result => return result,
+            }
+        }
+        self.try_add(&pages, durability).await
+    }
+
+    async fn try_add(&self, pages: &Arc<[OutboxPage]>, durability: Durability) -> Result<(), OutboxError> {
         self.measure(POLL_INTERVAL).await?;
         if self.status().state == OutboxState::Full {
             return Err(OutboxError::Full);
         }
         let (count, bytes) = (pages.len(), pages.iter().map(|page| page.record.len()).sum::<usize>());
-        let now_ms = now_ms();
+        let (now_ms, pages) = (now_ms(), Arc::clone(pages));
         self.with_store(move |store, source| store.put_in_outbox(source, &pages, durability, now_ms)).await?;
         let mut outbox = self.outbox.lock();
         outbox.size.pages += count as u64;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TcpForwarder, TestWeb};
 
-use super::{Cluster, REPLICAS, Variables, start_job};
+use super::{Cluster, Database, REPLICAS, Variables, start_job};
 use crate::elastic::{server, settings};
 use crate::harness::Service;
 use crate::outbox::{completed, indexed, url, wait_for_pages, wait_until};
@@ -74,4 +74,35 @@ async fn pages_of_a_killed_replica_are_indexed() {
     })
     .await;
     assert_eq!(indexed(&es).len(), PAGES);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_that_is_fetched_during_a_short_cut_of_the_database_is_indexed() {
+    let es = server();
+    let text = "<title>Tea</title><main><h1>Tea</h1><p>Tea costs 5 euros.</p></main>";
+    let mut world = es.serve(TestWeb::builder(), "http://es.test");
+    for number in 0..2 {
+        world = world.page(&url(number), Page::html(text).delay(Duration::from_millis(500 * number as u64)));
+    }
+    let world = world.start().await;
+    let Some((database, url_of_database)) = Database::create().await else { return };
+    let address = database.address();
+    let forwarder = TcpForwarder::to(&address);
+    let mut settings = with_index_server();
+    let forwarded = url_of_database.replace(&address, &format!("127.0.0.1:{}", forwarder.port()));
+    settings[0].push(("WEBSVC__STORE__URL", forwarded.into()));
+    let cluster = Cluster::start_all(&world, database, url_of_database, settings).await;
+    let service = cluster.replica(0);
+    // Leases the credits and caches the key, without which a request needs the database at once.
+    let scrape = async |number| service.post("/v2/scrape", json!({ "url": url(number) }).to_string()).await;
+    assert_eq!(scrape(0).await.status, 200);
+    let cut = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        forwarder.set_cut(true);
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        forwarder.set_cut(false);
+    };
+    let (response, ()) = tokio::join!(scrape(1), cut);
+    assert_eq!(response.status, 200, "{}", response.body);
+    wait_for_pages(&es, &(0..2).map(url).collect::<BTreeSet<_>>()).await;
 }
