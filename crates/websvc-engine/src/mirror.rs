@@ -233,12 +233,12 @@ impl Mirror {
         for delay in ADD_RETRY_DELAYS {
             match self.try_add(&pages, durability).await {
                 Err(OutboxError::Store(error)) => {
-                    let error = &error as &dyn std::error::Error;
                     tracing::warn!(
                         source = self.name(),
-                        error,
+                        error = &error as &dyn std::error::Error,
                         "pages could not be added to the outbox; retrying"
                     );
+                    drop(error);
                     tokio::time::sleep(delay).await;
                 }
                 result => return result,
