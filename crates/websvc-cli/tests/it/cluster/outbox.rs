@@ -96,10 +96,14 @@ async fn page_that_is_fetched_during_a_short_cut_of_the_database_is_indexed() {
     // Leases the credits and caches the key, without which a request needs the database at once.
     let scrape = async |number| service.post("/v2/scrape", json!({ "url": url(number) }).to_string()).await;
     assert_eq!(scrape(0).await.status, 200);
+    let log = cluster.data_dir(0).join("log.txt");
     let cut = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
         forwarder.set_cut(true);
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        wait_until("adding the page has failed", async || {
+            std::fs::read_to_string(&log).unwrap().contains("added to the outbox; retrying")
+        })
+        .await;
         forwarder.set_cut(false);
     };
     let (response, ()) = tokio::join!(scrape(1), cut);
