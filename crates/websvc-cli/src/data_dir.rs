@@ -181,10 +181,10 @@ mod tests {
             let found = default_path(data.map(OsString::from), home.map(PathBuf::from));
             assert_eq!(found, expected.map(PathBuf::from), "{data:?} {home:?}");
         };
-        check(Some("/data"), Some("/home/a"), Some("/data/websvc"));
-        check(None, Some("/home/a"), Some("/home/a/.local/share/websvc"));
-        check(Some(""), Some("/home/a"), Some("/home/a/.local/share/websvc"));
-        check(Some("data"), Some("home"), None);
+        check(Some("/data"), Some("/h/a"), Some("/data/websvc"));
+        check(None, Some("/h/a"), Some("/h/a/.local/share/websvc"));
+        check(Some(""), Some("/h/a"), Some("/h/a/.local/share/websvc"));
+        check(Some("data"), Some("h"), None);
         check(None, None, None);
     }
 
