@@ -98,7 +98,13 @@ const CHECKS: &[Step] = &[
 const DOCTESTS: Step = cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);
 
 /// The programs that take longest, in this order. The others follow.
-const LONGEST: &[&str] = &["websvc-cli --test it", "websvc-browser --test it", "websvc-engine --test it"];
+const LONGEST: &[&str] = &[
+    "websvc-cli --test it",
+    "websvc-browser --test it",
+    "websvc-sandbox --test it",
+    "websvc-redact --test it",
+    "websvc-server --test it",
+];
 
 /// Runs all checks, and a part of the long tests.
 pub(crate) fn run() -> Result {

@@ -231,18 +231,14 @@ impl Mirror {
         }
         let pages: Arc<[OutboxPage]> = pages.into();
         for delay in ADD_RETRY_DELAYS {
-            match self.try_add(&pages, durability).await {
-                Err(OutboxError::Store(error)) => {
-                    tracing::warn!(
-                        source = self.name(),
-                        error = &error as &dyn std::error::Error,
-                        "pages could not be added to the outbox; retrying"
-                    );
-                    drop(error);
-                    tokio::time::sleep(delay).await;
-                }
-                result => return result,
-            }
+            let result = self.try_add(&pages, durability).await;
+            let Err(OutboxError::Store(error)) = &result else { return result };
+            tracing::warn!(
+                source = self.name(),
+                error = error as &dyn std::error::Error,
+                "pages could not be added to the outbox; retrying"
+            );
+            tokio::time::sleep(delay).await;
         }
         self.try_add(&pages, durability).await
     }

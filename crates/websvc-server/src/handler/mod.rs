@@ -27,13 +27,10 @@ mod usage;
 pub(crate) mod watch;
 mod webhook;
 
-use http::Request;
 use uuid::Uuid;
-use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use crate::response::ApiError;
-use crate::service::RequestContext;
 
 pub(crate) use activity::ENDPOINTS as ACTIVITY;
 pub(crate) use agent::ENDPOINTS as AGENT;
@@ -63,13 +60,6 @@ pub(crate) use status::{ENDPOINTS as STATUS, readiness};
 pub(crate) use team::ENDPOINTS as TEAM;
 pub(crate) use usage::{ENDPOINTS as USAGE, credit_balance};
 pub(crate) use webhook::ENDPOINTS as WEBHOOK;
-
-impl RequestContext<'_> {
-    /// Returns the segment in the path of a request that a name in the path of its endpoint matches.
-    pub(crate) fn capture<'r>(&self, request: &'r Request<ServerBody>, name: &str) -> &'r str {
-        self.endpoint.capture(request.uri().path(), name)
-    }
-}
 
 /// Parses a UUID, and returns it in lower case.
 ///

@@ -184,6 +184,12 @@ impl<'a> RequestContext<'a> {
         Service { state: Arc::clone(self.state) }
     }
 
+    /// Returns the segment in the path of a request that a name in the path of its endpoint matches; an empty text if there is
+    /// no such name.
+    pub(crate) fn capture<'r>(&self, request: &'r Request<ServerBody>, name: &str) -> &'r str {
+        self.endpoint.capture(request.uri().path(), name)
+    }
+
     /// Returns the name of the caller's team; all callers are the default team without authentication.
     pub(crate) fn team_name(&self) -> &str {
         self.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())

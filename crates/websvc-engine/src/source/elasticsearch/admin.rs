@@ -96,8 +96,8 @@ pub struct IndexServerError {
 }
 
 impl ElasticsearchWriter {
-    /// Deletes pages, also those of single teams, and returns when the server has deleted them, or has accepted the deletion if it performs
-    /// deletions later. Fails while pages of the selection are being written.
+    /// Deletes pages, also those of single teams, and returns when the server has deleted them, or has accepted the deletion
+    /// if it performs deletions later. Fails while pages of the selection are being written.
     ///
     /// # Errors
     /// [`IndexServerError`]; the pages may be deleted in part.
