@@ -1,21 +1,11 @@
 //! The file sink.
 
 use std::io::Write;
-use std::path::Path;
 
-use serde_json::Value;
 use websvc_audit::Sink;
 use websvc_testkit::until;
 
-use crate::support::{Delivering, number, record};
-
-fn numbers(path: &Path) -> Vec<u32> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .map(|event| number(&event))
-        .collect()
-}
+use crate::support::{Delivering, numbers, record};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn delivery_continues_in_a_new_file_after_rotation() {

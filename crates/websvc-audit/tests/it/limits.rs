@@ -2,20 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use websvc_audit::Sink;
 use websvc_testkit::until;
 
-use crate::support::{Delivering, LARGE, client, number, open, record};
+use crate::support::{Delivering, LARGE, client, numbers, open, record};
 
 /// Returns a sink with an address that accepts no connections.
 fn dead_sink() -> Sink {
     Sink::syslog(client(), "tcp://127.0.0.1:1".parse().unwrap(), None)
-}
-
-fn lines(path: &std::path::Path) -> Vec<u32> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(|line| number(&serde_json::from_str::<Value>(line).unwrap())).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -24,7 +18,7 @@ async fn dead_sink_does_not_delay_the_others() {
     let path = dir.path().join("audit.jsonl");
     let delivering = Delivering::start(vec![dead_sink(), Sink::file(path.clone())]);
     record(&delivering.audit, 0..100);
-    until("the file has all events", || lines(&path).len() == 100).await;
+    until("the file has all events", || numbers(&path).len() == 100).await;
     until("the other sink was tried", || delivering.audit.metrics().sinks[0].failures > 0).await;
     let metrics = delivering.audit.metrics();
     assert_eq!((metrics.sinks[0].backlog, metrics.sinks[1].name), (100, "file"));
@@ -50,7 +44,7 @@ async fn full_spool_counts_lost_events_per_sink() {
     std::fs::rename(dir.path().join("cursor-syslog"), dir.path().join("cursor-file")).unwrap();
     let audit = open(dir.path(), max_bytes, vec![Sink::file(path.clone())]);
     audit.deliver(std::future::ready(()), Duration::from_secs(60)).await;
-    assert_eq!(lines(&path), Vec::from_iter(lost..2000));
+    assert_eq!(numbers(&path), Vec::from_iter(lost..2000));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +58,7 @@ async fn recorded_events_are_delivered_by_the_next_process() {
     let audit = open(&spool, LARGE, sinks());
     record(&audit, 10..12);
     audit.deliver(std::future::ready(()), Duration::from_secs(60)).await;
-    assert_eq!(lines(&path), Vec::from_iter(0..12));
+    assert_eq!(numbers(&path), Vec::from_iter(0..12));
 }
 
 #[cfg(target_os = "linux")]

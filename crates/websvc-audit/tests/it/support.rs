@@ -33,6 +33,16 @@ pub(crate) fn number(event: &Value) -> u32 {
     event["query"].as_str().unwrap().parse().unwrap()
 }
 
+/// Returns the numbers of the complete lines of a file. The last line may still be being written.
+pub(crate) fn numbers(path: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|event| number(&event))
+        .collect()
+}
+
 /// Returns the numbers without repetitions.
 pub(crate) fn distinct(mut numbers: Vec<u32>) -> Vec<u32> {
     let mut seen = std::collections::HashSet::new();
