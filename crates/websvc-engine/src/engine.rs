@@ -21,7 +21,7 @@ use crate::bill::Bill;
 use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
 use crate::error::EngineError;
 use crate::generated;
-use crate::ingest::IndexCopy;
+use crate::ingest::{IndexCopy, IndexingFailure};
 use crate::media::{self, MediaContext, MediaTools};
 use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
@@ -257,8 +257,10 @@ impl Engine {
     ) -> BoxFuture<'a, PageOutcome> {
         Box::pin(async move {
             let mut bill = Bill::default();
-            let page = self.scrape_page(url, plan, team, files, deadline, &mut bill).await;
-            PageOutcome { page, bill }
+            let mut indexing_failure = None;
+            let page =
+                self.scrape_page(url, plan, team, files, deadline, (&mut bill, &mut indexing_failure)).await;
+            PageOutcome { page, bill, indexing_failure }
         })
     }
 
@@ -269,7 +271,7 @@ impl Engine {
         team: &str,
         files: &FilePublisher,
         deadline: Instant,
-        bill: &mut Bill,
+        (bill, indexing_failure): (&mut Bill, &mut Option<IndexingFailure>),
     ) -> Result<Page, EngineError> {
         let FeatureCheck { mut warnings } =
             check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)?;
@@ -314,9 +316,10 @@ impl Engine {
         page.warnings.splice(..0, warnings.into_iter().chain(profile_warning));
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
         let copies: Vec<_> = IndexCopy::take(&mut page).into_iter().collect();
-        let indexing =
-            self.config.index_pages(scope, copies, self.stages(), "the page could not be added to the index");
-        page.warnings.extend(indexing.await);
+        let failure_warning = "the page could not be added to the index";
+        let indexing = self.config.index_pages(&scraper, scope, copies, failure_warning).await;
+        page.warnings.extend(indexing.warnings);
+        *indexing_failure = indexing.failure;
         Ok(page)
     }
 
@@ -332,7 +335,7 @@ impl Engine {
         Box::pin(async move {
             let mut bill = Bill::default();
             let page = self.parse_file(file, plan, deadline, &mut bill).await;
-            PageOutcome { page, bill }
+            PageOutcome { page, bill, indexing_failure: None }
         })
     }
 

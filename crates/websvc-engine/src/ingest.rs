@@ -40,6 +40,31 @@ impl IndexCopy {
     }
 }
 
+/// The result of adding pages to the indexes of a service.
+#[derive(Debug, Default)]
+pub struct IndexingOutcome {
+    /// Warnings for the caller.
+    pub warnings: Vec<String>,
+    /// The reason why pages are missing in an index.
+    pub failure: Option<IndexingFailure>,
+}
+
+/// A reason why pages are missing in an index, the least serious first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IndexingFailure {
+    /// The index, or the outbox of a server, accepts no pages.
+    Refused,
+    /// The database of the outbox failed. Work whose result is stored there must not be acknowledged.
+    Database,
+}
+
+impl IndexingOutcome {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.warnings.extend(other.warnings);
+        self.failure = self.failure.max(other.failure);
+    }
+}
+
 /// Adds pages to the index on a blocking thread, because the index makes the caller wait when its queue is full. They
 /// survive the end of the process, but not a power failure. They can be fetched again.
 ///

@@ -36,7 +36,7 @@ pub use export::to_index_document;
 pub use generated::{
     NamedAnswer, NoAnswer, SCHEMA_COMPILER, check_named, name_personal_data, schema_violation,
 };
-pub use ingest::{IndexCopy, IngestError, ingest, ingest_durably};
+pub use ingest::{IndexCopy, IndexingFailure, IndexingOutcome, IngestError, ingest, ingest_durably};
 pub use interactive::SessionUse;
 pub use map::{MapOutcome, SiteUrls};
 pub use media::MediaTools;

@@ -18,7 +18,7 @@ use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
 use crate::error::SourceError;
-use crate::ingest::{IndexCopy, to_index_document};
+use crate::ingest::{IndexCopy, IndexingFailure, IndexingOutcome, to_index_document};
 use crate::source::{
     BulkReport, Delivery, ElasticsearchWriter, MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, OutboxLimits, RETRIES,
     SearchSource, now_ms, to_outbox_page,
@@ -197,11 +197,16 @@ impl Mirror {
         }
     }
 
-    /// Adds pages to the outbox. Returns warnings for the caller.
-    pub async fn enqueue(&self, copies: Vec<IndexCopy>) -> Vec<String> {
+    /// Adds pages to the outbox.
+    pub async fn enqueue(&self, copies: Vec<IndexCopy>) -> IndexingOutcome {
         let (mut report, pages) = to_pages(copies).await;
         let count = pages.len();
+        let mut failure = None;
         if let Err(error) = self.add(pages, Durability::Process).await {
+            failure = Some(match error {
+                OutboxError::Full => IndexingFailure::Refused,
+                OutboxError::Store(_) | OutboxError::Stopping => IndexingFailure::Database,
+            });
             report.add_lost(count, error.to_string());
             let error = &error as &dyn std::error::Error;
             tracing::error!(source = self.name(), error, "pages could not be added to the outbox");
@@ -212,7 +217,7 @@ impl Mirror {
             format!("{pages} could not be written to {}: {reason}", self.name())
         });
         self.record(report);
-        lost.into_iter().chain(self.lag_warning()).collect()
+        IndexingOutcome { warnings: lost.into_iter().chain(self.lag_warning()).collect(), failure }
     }
 
     /// Tries to write pages of the outbox, if the last attempt has failed, so that a command without
@@ -437,13 +442,13 @@ impl Mirror {
     }
 }
 
-/// Adds pages to the outboxes of all mirrors, and returns warnings for the caller.
-pub(crate) async fn enqueue(mirrors: &[Arc<Mirror>], copies: &[IndexCopy]) -> Vec<String> {
-    let mut warnings = Vec::new();
+/// Adds pages to the outboxes of all mirrors.
+pub(crate) async fn enqueue(mirrors: &[Arc<Mirror>], copies: &[IndexCopy]) -> IndexingOutcome {
+    let mut outcome = IndexingOutcome::default();
     for mirror in mirrors {
-        warnings.extend(mirror.enqueue(copies.to_vec()).await);
+        outcome.add(mirror.enqueue(copies.to_vec()).await);
     }
-    warnings
+    outcome
 }
 
 /// Returns warnings for a search of `sources` that misses pages which wait for longer than the configured time.

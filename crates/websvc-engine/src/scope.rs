@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use websvc_index::{Index, IndexError};
-use websvc_scrape::ScrapeError;
+use websvc_scrape::{ScrapeError, Scraper};
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
 
 use crate::engine::{Engine, EngineConfig, IndexMode};
 use crate::error::EngineError;
-use crate::ingest::{IndexCopy, IngestError, ingest};
+use crate::ingest::{IndexCopy, IndexingFailure, IndexingOutcome, IngestError, ingest};
 use crate::mirror::{self, Mirror, OutboxError};
 use crate::source::{IndexServerError, IndexSource, SearchSource, TEAM_SOURCE};
 use crate::team_indexes::TeamIndexes;
@@ -224,26 +224,42 @@ impl EngineConfig {
         Ok(own_index.into_iter().chain(self.sources.iter().cloned()).collect())
     }
 
-    /// Adds pages to the index and the outboxes of its mirrors, or to the team's own index only, and returns warnings for
-    /// the caller. A page is acknowledged afterwards, so that it is not lost if the process is killed then.
+    /// Adds pages to the index and the outboxes of its mirrors, or to the team's own index only. A page is acknowledged
+    /// afterwards, so that it is not lost if the process is killed then. A page that could not be added is tried again
+    /// when it is read from the page cache.
     /// The cause of a failure goes to the log, and `failure_warning` is the warning.
     pub(crate) async fn index_pages(
+        &self,
+        scraper: &Scraper,
+        scope: PageScope,
+        copies: Vec<IndexCopy>,
+        failure_warning: &str,
+    ) -> IndexingOutcome {
+        let fetch_times: Vec<u64> = copies.iter().map(|copy| copy.fetched_at_ms).collect();
+        let outcome = self.add_to_indexes(scope, copies, scraper.stages(), failure_warning).await;
+        if outcome.failure.is_some() {
+            fetch_times.into_iter().for_each(|at_ms| scraper.mark_unindexed(at_ms));
+        }
+        outcome
+    }
+
+    async fn add_to_indexes(
         &self,
         scope: PageScope,
         mut copies: Vec<IndexCopy>,
         stages: &StageTimes,
         failure_warning: &str,
-    ) -> Vec<String> {
-        let mut warnings = Vec::new();
+    ) -> IndexingOutcome {
+        let mut outcome = IndexingOutcome::default();
         if copies.is_empty() {
-            return warnings;
+            return outcome;
         }
         let index = match scope {
-            PageScope::Off => return warnings,
+            PageScope::Off => return outcome,
             PageScope::Shared => {
                 if !self.mirrors.is_empty() {
                     let enqueuing = mirror::enqueue(&self.mirrors, &copies);
-                    warnings.extend(stages.run(Stage::Ingest, enqueuing).await);
+                    outcome.add(stages.run(Stage::Ingest, enqueuing).await);
                 }
                 Ok(self.writable_index().cloned())
             }
@@ -263,9 +279,10 @@ impl EngineConfig {
         };
         if let Err(error) = ingested {
             tracing::error!(error = &error as &dyn std::error::Error, "scraped pages could not be indexed");
-            warnings.push(failure_warning.to_owned());
+            let warnings = vec![failure_warning.to_owned()];
+            outcome.add(IndexingOutcome { warnings, failure: Some(IndexingFailure::Refused) });
         }
-        warnings
+        outcome
     }
 }
 

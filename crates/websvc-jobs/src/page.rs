@@ -116,6 +116,8 @@ struct ScrapeOutcome {
     final_url: Option<Url>,
     /// The version of the page for later comparisons.
     snapshot: Option<Box<PreparedSnapshot>>,
+    /// False if the database failed before: the page would be missing in the index.
+    may_be_stored: bool,
 }
 
 /// Scrapes a page and stores its outcome.
@@ -208,6 +210,9 @@ async fn attempt(
     let guard = RedirectGuard::new(jobs, context, started);
     let mut scraped = scrape(&guard.engine, context, &url, started, lease.url.entry.as_ref()).await;
     (report.request.elapsed, report.request.signal) = (scraped.elapsed, scraped.signal);
+    if !scraped.may_be_stored {
+        return Ok(PageDisposition::NotRecorded);
+    }
     let may_retry = lease.retries() < MAX_RETRIES;
     // The host responds after all, so its robots.txt has to be read before the page may be used.
     let needs_robots = is_probe && matches!(scraped.outcome, UrlOutcome::Document(_));

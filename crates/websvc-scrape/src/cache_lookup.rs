@@ -109,6 +109,10 @@ impl Scraper {
         freshness: Freshness,
     ) -> Option<Page> {
         let entry = self.inner.output_cache.find(key, &OutputKey::of(plan))?;
+        // Its output has no copy for the index.
+        if self.inner.unindexed_pages.is_missing(key, entry.fetched_at_ms) {
+            return None;
+        }
         // This is one lookup in a database index, at most once a second for a page, so it runs on this thread. When all
         // connections are in use, the page is read from the page cache instead, on the blocking pool.
         if !entry.is_current(|| self.inner.store.try_page_fetched_at(key).ok().flatten()) {

@@ -4,8 +4,10 @@
 //! leaves a cached page that is in no index, and that later requests would get from the cache only. So pages that were
 //! fetched shortly before the start of this process, or by other processes, are indexed when they are read for the first
 //! time. An index on a server keeps the newest version of a page, so that this does not replace a newer page there.
+//! Pages that could not be added to the index are indexed in the same way, and all others that were fetched between them.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use parking_lot::Mutex;
 use websvc_store::{PageKey, Store};
@@ -25,8 +27,21 @@ pub(crate) struct UnindexedPages {
     last_fetch_ms: Option<u64>,
     /// Other processes may store pages in the cache.
     is_shared: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
     /// Pages that this process has indexed.
-    known: Mutex<HashSet<(PageKey, u64)>>,
+    known: HashSet<(PageKey, u64)>,
+    /// The first and the last fetch of the pages that could not be indexed.
+    failed_ms: Option<RangeInclusive<u64>>,
+}
+
+impl State {
+    fn is_failed(&self, fetched_at_ms: u64) -> bool {
+        self.failed_ms.as_ref().is_some_and(|failed| failed.contains(&fetched_at_ms))
+    }
 }
 
 impl UnindexedPages {
@@ -40,7 +55,7 @@ impl UnindexedPages {
             );
             None
         });
-        Self { last_fetch_ms, is_shared: store.is_shared(), known: Mutex::default() }
+        Self { last_fetch_ms, is_shared: store.is_shared(), state: Mutex::default() }
     }
 
     /// Returns true if a page that was read from the cache at `now_ms` may be missing in the index, but only once.
@@ -50,12 +65,27 @@ impl UnindexedPages {
             .last_fetch_ms
             .is_some_and(|last| (last.saturating_sub(MAX_DELAY_MS)..=last).contains(&fetched_at_ms));
         let may_be_of_other = self.is_shared && fetched_at_ms.saturating_add(MAX_DELAY_MS) > now_ms;
-        (was_before_start || may_be_of_other) && self.note(copy)
+        let is_failed = || self.state.lock().is_failed(fetched_at_ms);
+        (was_before_start || may_be_of_other || is_failed()) && self.note(copy)
+    }
+
+    /// Returns true if the page that was fetched at this time could not be indexed, and was not since then.
+    pub(crate) fn is_missing(&self, key: &PageKey, fetched_at_ms: u64) -> bool {
+        let state = self.state.lock();
+        state.is_failed(fetched_at_ms) && !state.known.contains(&(key.clone(), fetched_at_ms))
+    }
+
+    /// Records that a page which was fetched at this time could not be indexed.
+    pub(crate) fn mark(&self, fetched_at_ms: u64) {
+        let mut state = self.state.lock();
+        state.known.retain(|(_key, known_ms)| *known_ms != fetched_at_ms);
+        let range = state.failed_ms.get_or_insert(fetched_at_ms..=fetched_at_ms);
+        *range = fetched_at_ms.min(*range.start())..=fetched_at_ms.max(*range.end());
     }
 
     /// Records that a page is indexed by this process. Returns true if that was not known.
     pub(crate) fn note(&self, copy: &StoredCopy) -> bool {
-        let mut known = self.known.lock();
+        let known = &mut self.state.lock().known;
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
@@ -72,7 +102,25 @@ mod tests {
     }
 
     fn pages(is_shared: bool) -> UnindexedPages {
-        UnindexedPages { last_fetch_ms: Some(2_000_000), is_shared, known: Mutex::default() }
+        UnindexedPages { last_fetch_ms: Some(2_000_000), is_shared, state: Mutex::default() }
+    }
+
+    #[test]
+    fn page_that_could_not_be_indexed_is_taken_until_it_is() {
+        let pages = pages(false);
+        let later = copy(2_000_007);
+        assert!(pages.note(&later));
+        for _attempt in 0..2 {
+            pages.mark(2_000_007);
+            assert!(pages.is_missing(&later.key, 2_000_007));
+            assert!(pages.take(&later, 2_000_008));
+            assert!(!pages.is_missing(&later.key, 2_000_007));
+            assert!(!pages.take(&later, 2_000_008));
+        }
+        pages.mark(2_000_003);
+        for (fetched_at_ms, expected) in [(2_000_002, false), (2_000_003, true), (2_000_005, true)] {
+            assert_eq!(pages.take(&copy(fetched_at_ms), 2_000_008), expected, "{fetched_at_ms}");
+        }
     }
 
     #[test]

@@ -183,10 +183,40 @@ async fn full_outbox_is_a_warning_for_scrapes_and_an_error_for_uploads() {
     );
     es.set_away(false);
     wait_for_pages(&es, &BTreeSet::from([url(0)])).await;
+    wait_until("the refused page is indexed when it is read from the cache", async || {
+        let read = scrape(&service, 1).await.body;
+        assert_eq!(read["data"]["metadata"]["cacheState"], "hit", "{read}");
+        indexed(&es).contains(&url(1))
+    })
+    .await;
     wait_until("the outbox accepts pages", async || {
         service.post("/v2/index/documents", upload.to_string()).await.status == 200
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_of_a_batch_is_not_completed_while_the_outbox_fails() {
+    const PAGES: usize = 3;
+    let es = server();
+    let world = start(&es, PAGES, Duration::ZERO).await;
+    let site = Site::new(&world);
+    let service = serve(&site, ONLY);
+    let database = rusqlite::Connection::open(site.data_dir().join("websvc.db")).unwrap();
+    database.busy_timeout(TIMEOUT).unwrap();
+    database.execute_batch("ALTER TABLE index_outbox RENAME TO index_outbox_aside").unwrap();
+    let path = start_batch(&service, PAGES).await;
+    let interrupted = "SELECT count(*) FROM job_urls WHERE interruptions > 0";
+    wait_until("all pages are returned", async || {
+        database.query_row(interrupted, [], |row| row.get::<_, usize>(0)).unwrap() == PAGES
+    })
+    .await;
+    assert_eq!(completed(&service, &path).await, 0);
+    database.execute_batch("ALTER TABLE index_outbox_aside RENAME TO index_outbox").unwrap();
+    wait_until("the batch is completed", async || completed(&service, &path).await == PAGES as u64).await;
+    let batch = service.get(&path).await.body;
+    assert_eq!((&batch["status"], &batch["creditsUsed"]), (&json!("completed"), &json!(PAGES)), "{batch}");
+    wait_for_pages(&es, &(0..PAGES).map(url).collect()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -181,5 +181,5 @@ async fn index_pages(context: GatherContext<'_>, pages: &mut PageResults, warnin
         })
         .collect();
     let failure_warning = "the scraped pages could not be added to the index";
-    warnings.extend(engine.index_pages(scope, documents, scraper.stages(), failure_warning).await);
+    warnings.extend(engine.index_pages(scraper, scope, documents, failure_warning).await.warnings);
 }

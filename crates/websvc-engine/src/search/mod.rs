@@ -20,6 +20,7 @@ use websvc_types::{SearchData, SearchResponse};
 
 use crate::bill::Bill;
 use crate::error::EngineError;
+use crate::ingest::IndexingFailure;
 
 pub(crate) use assemble::assemble;
 pub use assemble::page_content;
@@ -56,6 +57,8 @@ pub struct PageOutcome {
     pub page: Result<Page, EngineError>,
     /// The charges. A failed page may have some, too.
     pub bill: Bill,
+    /// The reason why the page is missing in an index.
+    pub indexing_failure: Option<IndexingFailure>,
 }
 
 /// The durations of the stages of a search.

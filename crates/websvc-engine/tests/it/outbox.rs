@@ -86,7 +86,7 @@ async fn drained(mirror: &Mirror) -> MirrorMetrics {
 async fn pages_of_a_process_that_ends_without_notice_are_written_by_the_next_one() {
     let test = Test::new(json!({})).await;
     let mirror = test.open();
-    assert_eq!(mirror.enqueue(copies(1_200)).await, Vec::<String>::new());
+    assert_eq!(mirror.enqueue(copies(1_200)).await.warnings, Vec::<String>::new());
     drop(mirror);
     assert_eq!(test.server.bulk_requests(), 0);
     let mirror = test.open();
@@ -109,7 +109,7 @@ async fn pages_wait_while_the_server_is_away() {
     until("the pages are late", || mirror.status().state == OutboxState::Late).await;
     let status = mirror.status();
     assert_eq!((status.pages, status.failure.as_deref()), (600, Some("responded with status 503")));
-    let warnings = mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await;
+    let warnings = mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await.warnings;
     assert!(
         warnings[0].starts_with("source es: 601 pages wait to be written to it, the oldest for "),
         "{warnings:?}"
@@ -163,7 +163,7 @@ async fn full_outbox_refuses_pages_until_some_are_written() {
         let mirror = test.open();
         mirror.enqueue(copies(3)).await;
         assert_eq!(mirror.status().state, OutboxState::Full, "{keys}");
-        let warnings = mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await;
+        let warnings = mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await.warnings;
         assert_eq!(warnings[0], "1 page could not be written to es: its outbox is full");
         // Another process knows it too.
         let report = {
@@ -176,7 +176,10 @@ async fn full_outbox_refuses_pages_until_some_are_written() {
         test.server.set_away(false);
         let metrics = mirror.close(PATIENCE).await;
         assert_eq!((metrics.written, metrics.lost, metrics.waiting), (3, 1, 0));
-        assert_eq!(mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await, Vec::<String>::new());
+        assert_eq!(
+            mirror.enqueue(vec![copy("http://b.test/", "Tea", 7)]).await.warnings,
+            Vec::<String>::new()
+        );
         mirror.close(PATIENCE).await;
         assert_eq!(test.server.documents().len(), 4);
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
+use websvc_engine::{Bill, Engine, EngineError, IndexingFailure, PageOutcome, page_content};
 use websvc_scrape::{Page, ScrapeError};
 use websvc_store::ListEntry;
 use websvc_types::ErrorCode;
@@ -24,10 +24,13 @@ pub(super) async fn scrape(
     entry: Option<&ListEntry>,
 ) -> ScrapeOutcome {
     let deadline = started + context.plan.timeout();
-    let PageOutcome { page, bill } =
+    let PageOutcome { page, bill, indexing_failure } =
         engine.scrape(url, &context.plan, &context.record.team, &context.files, deadline).await;
     match page {
-        Ok(page) => to_outcome(page, bill, started.elapsed(), entry),
+        Ok(page) => ScrapeOutcome {
+            may_be_stored: indexing_failure != Some(IndexingFailure::Database),
+            ..to_outcome(page, bill, started.elapsed(), entry)
+        },
         Err(error) => {
             let code = code(&error);
             ScrapeOutcome {
@@ -39,6 +42,7 @@ pub(super) async fn scrape(
                 out_links: None,
                 final_url: None,
                 snapshot: None,
+                may_be_stored: true,
             }
         }
     }
@@ -66,7 +70,17 @@ fn to_outcome(mut page: Page, bill: Bill, elapsed: Duration, entry: Option<&List
     }
     let outcome = super::copies::document_outcome(&document);
     let elapsed = (!is_cached).then_some(elapsed);
-    ScrapeOutcome { outcome, bill, status: 200, elapsed, signal, out_links, final_url, snapshot }
+    ScrapeOutcome {
+        outcome,
+        bill,
+        status: 200,
+        elapsed,
+        signal,
+        out_links,
+        final_url,
+        snapshot,
+        may_be_stored: true,
+    }
 }
 
 /// Returns the state of the host after a scrape with this time limit failed.

@@ -142,7 +142,7 @@ impl ScrapeWork {
     pub(super) async fn charge(
         self,
         context: &RequestContext<'_>,
-        PageOutcome { page, bill }: PageOutcome,
+        PageOutcome { page, bill, indexing_failure: _warned }: PageOutcome,
     ) -> Result<ChargedResponse, ApiError> {
         let Self { operation, hold, retention, query, mut warnings } = self;
         let page = page.map_err(ApiError::from);
