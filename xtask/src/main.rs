@@ -20,6 +20,7 @@ mod interpreters;
 mod layers;
 mod media;
 mod npm;
+mod openapi;
 mod playwright;
 mod postgres;
 mod python;

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use websvc_types::{openapi, schema};
+use websvc_types::schema;
 
-use crate::{Result, root};
+use crate::{Result, openapi, root};
 
 /// Folder of the schemas, relative to the root of the repository.
 const SCHEMA_FOLDER: &str = "docs/schema/v2";
@@ -49,7 +49,7 @@ struct StaleFile {
 
 /// Returns the files that are missing or outdated, and the files without a schema in the code.
 fn stale_files() -> Result<Vec<StaleFile>> {
-    let expected_files = expected_files();
+    let expected_files = expected_files()?;
     let mut stale = Vec::new();
     for (path, text) in &expected_files {
         let current = match fs::read_to_string(root().join(path)) {
@@ -70,13 +70,13 @@ fn stale_files() -> Result<Vec<StaleFile>> {
 }
 
 /// Returns the path and the expected text of every file.
-fn expected_files() -> Vec<(String, String)> {
+fn expected_files() -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for (name, schema) in schema::roots() {
         files.push((format!("{SCHEMA_FOLDER}/{name}.json"), schema::text(schema.to_value())));
     }
-    files.push((OPENAPI.to_owned(), openapi::text()));
-    files
+    files.push((OPENAPI.to_owned(), openapi::text()?));
+    Ok(files)
 }
 
 /// Returns the paths of the files in the schema folder.

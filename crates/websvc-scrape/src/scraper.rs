@@ -111,12 +111,6 @@ impl Scraper {
         self.inner.store.now_ms()
     }
 
-    /// Records that a page which was fetched at this time could not be added to the index. It is offered to the index
-    /// again when it is read from the page cache.
-    pub fn mark_unindexed(&self, fetched_at_ms: u64) {
-        self.inner.unindexed_pages.mark(fetched_at_ms);
-    }
-
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Store {

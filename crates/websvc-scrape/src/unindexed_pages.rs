@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use websvc_store::{PageKey, Store};
 
 use crate::cache::StoredCopy;
+use crate::scraper::Scraper;
 
 /// The longest time between the fetch of a page and its entry in the index.
 const MAX_DELAY_MS: u64 = 600_000;
@@ -90,6 +91,14 @@ impl UnindexedPages {
             known.clear();
         }
         known.insert((copy.key.clone(), copy.fetched_at_ms))
+    }
+}
+
+impl Scraper {
+    /// Records that a page which was fetched at this time could not be added to the index. It is offered to the index
+    /// again when it is read from the page cache.
+    pub fn mark_unindexed(&self, fetched_at_ms: u64) {
+        self.inner.unindexed_pages.mark(fetched_at_ms);
     }
 }
 

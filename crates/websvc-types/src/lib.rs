@@ -89,10 +89,6 @@
 //!
 //! Reading a type only fails on the shape of the JSON, with a [`serde_json::Error`]. It does not check the rules of
 //! the fields, such as ranges and lengths.
-//!
-//! # Cargo features
-//!
-//! - `openapi` (off by default): the module `openapi`, which generates the OpenAPI 3.1 document of the service.
 
 #![deny(missing_docs)]
 
@@ -119,8 +115,6 @@ pub mod map;
 pub mod menu;
 mod metadata;
 pub mod monitor;
-#[cfg(feature = "openapi")]
-pub mod openapi;
 pub mod pattern;
 pub mod product;
 pub mod rerank;

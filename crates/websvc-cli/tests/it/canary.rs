@@ -369,7 +369,7 @@ async fn no_operation_connects_to_an_internal_address() {
     let world = bait(&canary).await;
     let service = Service::for_world(&world);
     service.index_pages(&[("inside", &internal), ("bait", "http://bait.test/")]).await;
-    let document = websvc_types::openapi::document();
+    let document = websvc_testkit::openapi_document();
     let (mut operations, mut jobs, mut monitors) = (0, 0, 0);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {

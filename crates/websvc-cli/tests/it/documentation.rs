@@ -49,7 +49,7 @@ struct Field<'a> {
 
 impl Schemas {
     fn new() -> Self {
-        Self(websvc_types::openapi::document())
+        Self(websvc_testkit::openapi_document())
     }
 
     fn named(&self, name: &str) -> &Value {

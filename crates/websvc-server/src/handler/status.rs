@@ -222,14 +222,3 @@ fn root(headers: &HeaderMap) -> HttpResponse {
         },
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn served_openapi_document_is_up_to_date() {
-        let current = websvc_types::openapi::text();
-        assert!(*OPENAPI.plain == current, "docs/openapi.json is out of date: run `cargo xtask schema`");
-    }
-}

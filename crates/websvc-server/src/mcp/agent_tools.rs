@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn fields_of_a_start_match_those_of_the_openapi_document() {
-        let document = websvc_types::openapi::document();
+        let document = websvc_testkit::openapi_document();
         let request = &document["components"]["schemas"]["AgentRequest"]["properties"];
         for (name, field) in start_schema()["properties"].as_object().unwrap() {
             assert!(request.get(name).is_some(), "{name}");

@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn arguments_are_fields_of_the_requests() {
-        let document = websvc_types::openapi::document();
+        let document = websvc_testkit::openapi_document();
         for (arguments, name) in [(code(), "ExecuteRequest"), (settings(), "CreateBrowserRequest")] {
             let fields = &document["components"]["schemas"][name]["properties"];
             for (argument, schema) in arguments.as_object().unwrap() {

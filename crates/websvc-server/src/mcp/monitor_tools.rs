@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn statuses_of_schemas_are_those_of_the_responses() {
-        let document = websvc_types::openapi::document();
+        let document = websvc_testkit::openapi_document();
         for (tool, argument, name) in [
             (MonitorTool::Checks, "status", "MonitorCheckStatus"),
             (MonitorTool::Check, "pageStatus", "MonitorPageStatus"),

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn fields_of_tools_match_those_of_the_openapi_document() {
-        let document = websvc_types::openapi::document();
+        let document = websvc_testkit::openapi_document();
         let properties = |schema: &str| {
             document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone()
         };

@@ -48,7 +48,7 @@ fn unknown_paths_and_methods_are_rejected() {
 
 #[test]
 fn operations_of_the_openapi_document_have_routes_with_the_same_access() {
-    let document = websvc_types::openapi::document();
+    let document = websvc_testkit::openapi_document();
     let paths = document["paths"].as_object().filter(|paths| !paths.is_empty()).unwrap();
     for (path, methods) in paths {
         for (method, operation) in methods.as_object().unwrap() {

@@ -2,19 +2,24 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
+use websvc_testkit::openapi_document;
 use websvc_types::index::{IndexStats, IndexUploadRequest, IndexUploadResponse};
 use websvc_types::job::{
     ActiveCrawls, CancelJobResponse, JobErrorsResponse, JobStatusResponse, StartJobResponse,
 };
 use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
+use websvc_types::monitor::{
+    CreateMonitorRequest, MonitorCheckListResponse, MonitorCheckResponse, MonitorListResponse,
+    MonitorResponse, RunMonitorResponse, UpdateMonitorRequest,
+};
 use websvc_types::rerank::{RerankRequest, RerankResponse};
 use websvc_types::status::{HealthResponse, ReadinessResponse, RootResponse};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
 };
 use websvc_types::{
-    ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse, openapi,
+    ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
 use websvc_validate::{Policy, read_batch, read_crawl, read_scrape, read_search};
 
@@ -36,7 +41,7 @@ fn check<T: DeserializeOwned + Serialize>(content: &Value) {
 
 #[test]
 fn search_examples_are_valid_without_warnings() {
-    let document = openapi::document();
+    let document = openapi_document();
     let bodies = examples(&document["paths"]["/v2/search"]["post"]["requestBody"]);
     assert!(bodies.len() >= 3);
     for body in bodies {
@@ -48,7 +53,7 @@ fn search_examples_are_valid_without_warnings() {
 
 #[test]
 fn job_examples_are_valid_without_warnings() {
-    let document = openapi::document();
+    let document = openapi_document();
     for body in examples(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]) {
         let checked = read_batch(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
@@ -61,7 +66,7 @@ fn job_examples_are_valid_without_warnings() {
 
 #[test]
 fn scrape_examples_are_valid_without_warnings() {
-    let document = openapi::document();
+    let document = openapi_document();
     for body in examples(&document["paths"]["/v2/scrape"]["post"]["requestBody"]) {
         let checked = read_scrape(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
@@ -71,7 +76,7 @@ fn scrape_examples_are_valid_without_warnings() {
 
 #[test]
 fn examples_are_valid_for_their_types() {
-    let document = openapi::document();
+    let document = openapi_document();
     let response =
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
     check::<SearchResponse>(response("/v2/search", "post", "200"));
@@ -105,8 +110,26 @@ fn examples_are_valid_for_their_types() {
 }
 
 #[test]
+fn examples_of_monitors_are_valid_for_their_types() {
+    let document = openapi_document();
+    let operation = |path: &str, method: &str| document["paths"][path][method].clone();
+    let body = |path: &str, method: &str| operation(path, method)["requestBody"].clone();
+    let response = |path: &str, method: &str| operation(path, method)["responses"]["200"].clone();
+    let (all, one) = ("/v2/monitor", "/v2/monitor/{id}");
+    check::<CreateMonitorRequest>(&body(all, "post"));
+    check::<UpdateMonitorRequest>(&body(one, "patch"));
+    for (path, method) in [(all, "post"), (one, "get"), (one, "patch")] {
+        check::<MonitorResponse>(&response(path, method));
+    }
+    check::<MonitorListResponse>(&response(all, "get"));
+    check::<RunMonitorResponse>(&response("/v2/monitor/{id}/run", "post"));
+    check::<MonitorCheckListResponse>(&response("/v2/monitor/{id}/checks", "get"));
+    check::<MonitorCheckResponse>(&response("/v2/monitor/{id}/checks/{checkId}", "get"));
+}
+
+#[test]
 fn every_example_matches_its_schema() {
-    let document = openapi::document();
+    let document = openapi_document();
     let mut bodies = Vec::new();
     find_bodies(&document, &mut bodies);
     assert!(bodies.len() > 100, "{} bodies", bodies.len());
@@ -136,7 +159,7 @@ fn find_bodies<'a>(value: &'a Value, bodies: &mut Vec<&'a Value>) {
 
 #[test]
 fn error_examples_have_a_code_with_the_status_of_the_response() {
-    let document = openapi::document();
+    let document = openapi_document();
     let responses = document["components"]["responses"].as_object().unwrap();
     for response in responses.values() {
         check::<ErrorBody>(response);
@@ -152,5 +175,36 @@ fn error_examples_have_a_code_with_the_status_of_the_response() {
                 }
             }
         }
+    }
+}
+
+/// The service takes every number above 2^64 - 1 for the largest position, so the document must not forbid them.
+#[test]
+fn number_of_items_to_skip_has_no_maximum_in_the_openapi_document() {
+    let document = openapi_document();
+    for (path, name) in [
+        ("/v2/monitor", "offset"),
+        ("/v2/monitor/{id}/checks", "offset"),
+        ("/v2/monitor/{id}/checks/{checkId}", "skip"),
+    ] {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().expect("it has parameters");
+        let parameter = parameters.iter().find(|parameter| parameter["name"] == name).expect(path);
+        assert_eq!(parameter["schema"], json!({ "type": "integer", "minimum": 0, "default": 0 }), "{path}");
+    }
+}
+
+/// The searches of Open WebUI and SearXNG have schemas of their own, and refuse the queries that all searches refuse.
+#[test]
+fn queries_of_other_programs_have_the_rules_of_searches() {
+    let document = openapi_document();
+    let body = &document["paths"]["/search"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let parameters = document["paths"]["/search"]["get"]["parameters"].as_array().expect("it has parameters");
+    let parameter = parameters.iter().find(|parameter| parameter["name"] == "q").expect("q is the query");
+    let search = &document["components"]["schemas"]["SearchRequest"];
+    for rule in ["type", "minLength", "maxLength", "pattern"] {
+        let expected = &search["properties"]["query"][rule];
+        assert_ne!(*expected, Value::Null, "{rule}");
+        assert_eq!(body["properties"]["query"][rule], *expected, "{rule}");
+        assert_eq!(parameter["schema"][rule], *expected, "{rule}");
     }
 }
