@@ -11,15 +11,20 @@ use crate::load::Request;
 use crate::report::Report;
 
 const HOSTS: usize = 40;
-const PAGES: usize = 2_000;
+/// The largest batch.
+const PAGES: usize = 10_000;
+/// The number of different contents of the pages.
+const CONTENTS: usize = 1_000;
 pub(super) const WEBHOOKS: usize = 50;
 pub(super) const EVENTS_PER_WEBHOOK: usize = 400;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Adds the pages of the job and the receivers of the webhooks.
 pub(super) fn add_pages(mut world: TestWebBuilder) -> TestWebBuilder {
+    let contents: Vec<Page> =
+        (0..CONTENTS).map(|number| Page::html(crate::crawl::html(number, CONTENTS))).collect();
     for number in 0..PAGES {
-        world = world.page(&page_url(number), Page::html(crate::crawl::html(number, PAGES)));
+        world = world.page(&page_url(number), contents[number % CONTENTS].clone());
     }
     for webhook in 0..WEBHOOKS {
         world = world.page(&receiver(webhook), Page::text("ok"));
