@@ -43,6 +43,12 @@ pub(crate) fn run_crawl() -> Result {
     measure(&["crawl"], environment)
 }
 
+/// Measures scrapes with and without storage.
+pub(crate) fn run_scrapes() -> Result {
+    build_service()?;
+    measure(&["scrapes"], vec![(corpus::VARIABLE, corpus::prepare()?)])
+}
+
 /// Measures resident memory after many searches, scrapes and rendered pages.
 pub(crate) fn run_memory() -> Result {
     build_service()?;

@@ -101,6 +101,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "access"] => bench::run_access(),
         ["bench", "crawl"] => bench::run_crawl(),
         ["bench", "memory"] => bench::run_memory(),
+        ["bench", "scrapes"] => bench::run_scrapes(),
         ["bench", "sessions"] => bench::run_sessions(),
         ["bench", part @ ("monitors" | "relevance" | "scale")] => bench::run_part(part),
         ["eval", "pii", options @ ..] => eval::run_pii(options),

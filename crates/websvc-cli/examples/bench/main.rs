@@ -1,5 +1,5 @@
 //! Benchmarks of the service. `cargo xtask bench` compares the service with its parts. The arguments `relevance`, `scale`,
-//! `access`, `crawl`, `memory`, `monitors`, `sessions` and `cluster` select other benchmarks.
+//! `access`, `crawl`, `memory`, `monitors`, `scrapes`, `sessions` and `cluster` select other benchmarks.
 //!
 //! Machines are shared and noisy, so compare ratios between rows of one run. With two cores, the process under test is
 //! pinned to the first core, and the load to the second.
@@ -69,6 +69,7 @@ async fn main() {
             report.print();
         }
         Some("memory") => memory_after_work().await,
+        Some("scrapes") => scrapes_alone().await,
         Some("sessions") => {
             let mut report = Report::default();
             sessions::run(&mut report).await;
@@ -95,7 +96,7 @@ async fn parts_and_service() {
     extraction::by_size(&corpus, &mut report);
     pdf::pages(&corpus, &mut report);
 
-    let world = TestWeb::builder().directory("docs.test", &corpus).start().await;
+    let (world, _dense) = world(&corpus).await;
     let data = tempfile::tempdir().unwrap();
     idle(&world, &mut report).await;
     crawl(&world, &data, &mut report).await;
@@ -104,6 +105,28 @@ async fn parts_and_service() {
     report.number(BARE_ROW, bare, "/s", "");
     parts::index(data.path(), &queries, &mut report);
     service(&world, &data, &corpus, &queries, &mut report).await;
+    report.print();
+}
+
+/// Starts the manual at `docs.test`, and pages that are nearly all text at `dense.test`.
+/// The pages are in the directory.
+async fn world(corpus: &Path) -> (TestWeb, TempDir) {
+    let dense = tempfile::tempdir().unwrap();
+    scrapes::write_dense(corpus, dense.path());
+    let world = TestWeb::builder().directory("docs.test", corpus).directory("dense.test", dense.path());
+    (world.start().await, dense)
+}
+
+/// Measures scrapes with an empty index.
+async fn scrapes_alone() {
+    let Some(corpus) = corpus() else { return };
+    let mut report = Report::default();
+    let (world, _dense) = world(&corpus).await;
+    let data = tempfile::tempdir().unwrap();
+    let process = Process::service(&world, data.path());
+    scrapes::unstored(&process, &corpus, &mut report).await;
+    scrapes::stored(&process, &corpus, &mut report).await;
+    scrapes::dense(&process, &mut report).await;
     report.print();
 }
 
@@ -184,6 +207,7 @@ async fn service(world: &TestWeb, data: &TempDir, corpus: &Path, queries: &[Stri
     scrapes::fetched(&process, world, corpus, report).await;
     scrapes::unstored(&process, corpus, report).await;
     scrapes::stored(&process, corpus, report).await;
+    scrapes::dense(&process, report).await;
     report.number("memory after the load", process.memory_mb(), "MB", "");
     assert!(warm.failures + load.failures == 0, "a request failed");
 }

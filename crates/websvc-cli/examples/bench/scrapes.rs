@@ -27,6 +27,10 @@ const FETCHED_PAGES: usize = 50;
 /// Approximate size of the fetched pages in bytes, the same as in measurements of other services.
 const PAGE_BYTES: u64 = 22_000;
 
+/// Number of pages that are nearly all text, and their approximate size in bytes.
+const DENSE_PAGES: usize = 50;
+const DENSE_BYTES: usize = 23_000;
+
 /// Number of URLs, more than are scraped during a measurement, so that none is repeated.
 const STORED_PAGES: usize = 40_000;
 
@@ -81,6 +85,53 @@ pub(crate) async fn stored(process: &Process, corpus: &Path, report: &mut Report
     report.load("scrape of a new page of about 22 kB, cached and indexed", &load);
     report.number("CPU per stored scrape of 22 kB", load.cpu_ms(), "ms", "1.6");
     assert!(load.failures == 0, "a request failed");
+}
+
+/// Writes pages that are nearly all text: the paragraphs of the corpus, each in one page.
+pub(crate) fn write_dense(corpus: &Path, directory: &Path) {
+    let mut paragraphs = html_files(corpus).into_iter().flat_map(|path| paragraphs(&path));
+    for number in 0..DENSE_PAGES {
+        let mut html = format!("<!doctype html><html lang=en><title>Text {number}</title><main><h1>Text</h1>");
+        while html.len() < DENSE_BYTES {
+            let paragraph = paragraphs.next().expect("the corpus has enough text");
+            html.push_str(&format!("<p>{paragraph}</p>\n"));
+        }
+        std::fs::write(directory.join(format!("{number}.html")), html).unwrap();
+    }
+}
+
+/// Returns the longer paragraphs of a page, escaped.
+fn paragraphs(path: &Path) -> Vec<String> {
+    let url = Url::parse("http://docs.test/").unwrap();
+    let html = std::fs::read(path).unwrap();
+    let page = Document::parse(Source { bytes: &html, content_type: Some("text/html"), url: &url }).unwrap();
+    let markdown = page.content(&ContentOptions::default()).markdown();
+    let is_text = |block: &&str| block.len() > 120 && block.starts_with(|first: char| first.is_alphabetic());
+    let escape = |block: &str| block.replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");
+    markdown.split("\n\n").filter(is_text).map(escape).collect()
+}
+
+/// Measures scrapes of pages that are nearly all text, without storage, and cached and indexed.
+pub(crate) async fn dense(process: &Process, report: &mut Report) {
+    for (name, options, goal) in
+        [("not stored", json!({ "maxAge": 0, "storeInCache": false }), "2.4"), ("cached and indexed", json!({}), "4.5")]
+    {
+        let requests: Vec<Request> = (0..STORED_PAGES)
+            .map(|number| {
+                let page = number % DENSE_PAGES;
+                let mut body = json!({
+                    "url": format!("http://dense.test/{page}.html?{}={number}", options.as_object().unwrap().len()),
+                    "formats": ["markdown"],
+                });
+                body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+                Request::post("/v2/scrape", &body.to_string())
+            })
+            .collect();
+        let load = Load::run_cold(process, CONNECTIONS, 2 * DURATION, &requests).await;
+        report.load(&format!("scrape of a page of 23 kB of text, {name}"), &load);
+        report.number(&format!("CPU per scrape of 23 kB of text, {name}"), load.cpu_ms(), "ms", goal);
+        assert!(load.failures == 0, "a request failed");
+    }
 }
 
 /// Returns scrapes of pages of about 22 kB, each with a different URL.
