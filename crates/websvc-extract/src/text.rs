@@ -35,10 +35,14 @@ fn is_unspaced(c: char) -> bool {
 /// Appends `text` to `out` with collapsed white space and without invisible characters. `out` never ends with two
 /// spaces.
 pub(crate) fn push_collapsed(out: &mut String, text: &str) {
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c == '\n' && joins(out, &text[at..]) {
-            while chars.next_if(|&(_, c)| is_space(c)).is_some() {}
+    let mut rest = text;
+    loop {
+        let (plain, other) = rest.split_at(collapsed_ascii(rest.as_bytes()));
+        out.push_str(plain);
+        let Some(c) = other.chars().next() else { return };
+        rest = &other[c.len_utf8()..];
+        if c == '\n' && joins(out, other) {
+            rest = rest.trim_start_matches(is_space);
         } else if is_space(c) {
             if !out.is_empty() && !out.ends_with([' ', '\n']) {
                 out.push(' ');
@@ -47,6 +51,20 @@ pub(crate) fn push_collapsed(out: &mut String, text: &str) {
             out.push(c);
         }
     }
+}
+
+/// Returns the length of the part at the start of a text that needs no change: visible ASCII characters, with single
+/// spaces between them.
+fn collapsed_ascii(text: &[u8]) -> usize {
+    let mut end = 0;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'!'..=b'~' => end = at + 1,
+            b' ' if end == at && at > 0 => {}
+            _ => break,
+        }
+    }
+    end
 }
 
 /// Returns whether the white space at the start of `rest`, a line break of the source, is between letters that are
@@ -84,4 +102,32 @@ pub(crate) fn shorten(text: &mut String, max: usize) {
     let whole_word = text[..end].rfind(' ').filter(|space| *space * 4 >= end * 3);
     text.truncate(whole_word.unwrap_or(end));
     text.truncate(text.trim_end().len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_ascii_collapse_as_single_characters_do() {
+        for text in [
+            "a b  c",
+            " a b ",
+            "ab \u{a0}c\td",
+            "a\u{200c}b\u{ad}c é ü\u{200d}x",
+            "",
+            " ",
+            "a \u{feff} b",
+            "茶 a 茶",
+        ] {
+            let mut expected = "x".to_owned();
+            text.chars().for_each(|c| push_collapsed(&mut expected, c.encode_utf8(&mut [0; 4])));
+            let mut out = "x".to_owned();
+            push_collapsed(&mut out, text);
+            assert_eq!(out, expected, "{text:?}");
+        }
+        let mut out = String::new();
+        push_collapsed(&mut out, "茶\n  茶 a\nb");
+        assert_eq!(out, "茶茶 a b");
+    }
 }

@@ -91,7 +91,8 @@ pub(crate) async fn stored(process: &Process, corpus: &Path, report: &mut Report
 pub(crate) fn write_dense(corpus: &Path, directory: &Path) {
     let mut paragraphs = html_files(corpus).into_iter().flat_map(|path| paragraphs(&path));
     for number in 0..DENSE_PAGES {
-        let mut html = format!("<!doctype html><html lang=en><title>Text {number}</title><main><h1>Text</h1>");
+        let mut html =
+            format!("<!doctype html><html lang=en><title>Text {number}</title><main><h1>Text</h1>");
         while html.len() < DENSE_BYTES {
             let paragraph = paragraphs.next().expect("the corpus has enough text");
             html.push_str(&format!("<p>{paragraph}</p>\n"));
@@ -113,9 +114,10 @@ fn paragraphs(path: &Path) -> Vec<String> {
 
 /// Measures scrapes of pages that are nearly all text, without storage, and cached and indexed.
 pub(crate) async fn dense(process: &Process, report: &mut Report) {
-    for (name, options, goal) in
-        [("not stored", json!({ "maxAge": 0, "storeInCache": false }), "2.4"), ("cached and indexed", json!({}), "4.5")]
-    {
+    for (name, options, goal) in [
+        ("not stored", json!({ "maxAge": 0, "storeInCache": false }), "2.4"),
+        ("cached and indexed", json!({}), "4.5"),
+    ] {
         let requests: Vec<Request> = (0..STORED_PAGES)
             .map(|number| {
                 let page = number % DENSE_PAGES;

@@ -40,12 +40,14 @@ pub struct ImageDetail {
 pub(crate) fn details(dom: &Dom, base: &Url) -> Vec<ImageDetail> {
     let mut draft =
         ImageDraft { dom, base, indexes: HashMap::new(), list: Vec::new(), text: TextContext::default() };
+    let is_image = |id| matches!(dom.kind(id), NodeKind::Element(Tag::Img));
+    let has_images = dom.descendants(NodeId::ROOT).any(is_image);
     let mut walk = dom.descendants(NodeId::ROOT);
     let mut meta_image = None;
     let mut elements = 0;
     while let Some(id) = walk.next() {
         match dom.kind(id) {
-            NodeKind::Text => draft.text.push(dom, id),
+            NodeKind::Text if has_images => draft.text.push(dom, id),
             NodeKind::Element(Tag::Img) => {
                 elements += 1;
                 draft.image(id);
@@ -53,7 +55,7 @@ pub(crate) fn details(dom: &Dom, base: &Url) -> Vec<ImageDetail> {
             NodeKind::Element(Tag::Meta) => draft.meta(id, &mut meta_image),
             NodeKind::Element(Tag::Head | Tag::Noscript) => {}
             NodeKind::Element(tag) if tag.is_invisible() => walk.skip_children(id),
-            NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
+            NodeKind::Element(_) | NodeKind::Document | NodeKind::Text | NodeKind::Nothing => {}
         }
         if draft.list.len() >= MAX_IMAGES || elements >= MAX_ELEMENTS {
             break;

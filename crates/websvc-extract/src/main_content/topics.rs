@@ -64,13 +64,14 @@ topics! {
 /// Length of the longest word of the table.
 const MAX_WORD_LEN: usize = 15;
 
-/// The words of each first letter, sorted.
-static TABLE: LazyLock<[Vec<(&str, Topics)>; 26]> = LazyLock::new(|| {
-    let mut table = std::array::from_fn(|_| Vec::new());
+/// The words by first letter and length.
+type Table = [[Vec<(&'static str, Topics)>; MAX_WORD_LEN + 1]; 26];
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table: Table = std::array::from_fn(|_| std::array::from_fn(|_| Vec::new()));
     for &(word, topic) in WORDS {
-        table[usize::from(word.as_bytes()[0] - b'a')].push((word, topic));
+        table[usize::from(word.as_bytes()[0] - b'a')][word.len()].push((word, topic));
     }
-    table.each_mut().iter_mut().for_each(|words| words.sort_unstable());
     table
 });
 
@@ -99,9 +100,8 @@ impl Words {
 
 /// Returns the topic of a word in lower case.
 fn of_word(word: &[u8]) -> Topics {
-    let words = &TABLE[usize::from(word[0] - b'a')];
-    let found = words.binary_search_by(|(candidate, _)| candidate.as_bytes().cmp(word));
-    found.map_or(0, |index| words[index].1)
+    let words = &TABLE[usize::from(word[0] - b'a')][word.len()];
+    words.iter().find(|(candidate, _)| candidate.as_bytes() == word).map_or(0, |(_, topic)| *topic)
 }
 
 #[cfg(test)]
