@@ -15,6 +15,7 @@ use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
 use crate::signed_url::{SignedUrl, UrlSigner, hex};
 use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
+use websvc_transport::spawn_blocking;
 
 /// The time after which an unfinished write is considered abandoned, because its process has ended.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
@@ -402,5 +403,5 @@ fn millis(duration: Duration) -> u64 {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ArtifactError> + Send + 'static,
 ) -> Result<T, ArtifactError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_: JoinError| ArtifactError::Stopping)?
+    spawn_blocking(work).await.map_err(|_: JoinError| ArtifactError::Stopping)?
 }

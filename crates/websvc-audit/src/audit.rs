@@ -16,6 +16,7 @@ use crate::error::{AuditError, SinkError};
 use crate::event::Event;
 use crate::sink::Sink;
 use crate::spool::Spool;
+use websvc_transport::spawn_blocking;
 
 /// The interval at which the spool is synced to disk while events are recorded.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
@@ -218,7 +219,7 @@ impl Shared {
         work: impl FnOnce(&Self) -> std::io::Result<T> + Send + 'static,
     ) -> Result<T, SinkError> {
         let shared = Arc::clone(self);
-        match tokio::task::spawn_blocking(move || work(&shared)).await {
+        match spawn_blocking(move || work(&shared)).await {
             Ok(result) => result.map_err(|error| SinkError::io("the spool failed", &error)),
             Err(_) => Err(SinkError::new("the process is shutting down")),
         }

@@ -124,7 +124,7 @@ impl LocalChromium {
     pub(crate) async fn memory_bytes(&self) -> u64 {
         let browser = Arc::clone(self.monitor.browser());
         // Blocking: if the kernel does not list children, all processes of the machine are read.
-        tokio::task::spawn_blocking(move || browser.measure()).await.unwrap_or(0)
+        websvc_transport::spawn_blocking(move || browser.measure()).await.unwrap_or(0)
     }
 
     /// Waits until Chromium has ended after `Browser.close`, and kills the processes that remain.

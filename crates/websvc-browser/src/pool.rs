@@ -239,7 +239,7 @@ impl Browser {
     /// removed.
     pub async fn remove_abandoned_directories() {
         // A panic is not fatal: the directories stay until the next call.
-        let _ = tokio::task::spawn_blocking(profile::remove_abandoned).await;
+        let _ = websvc_transport::spawn_blocking(profile::remove_abandoned).await;
     }
 
     /// Returns the status of the browser.

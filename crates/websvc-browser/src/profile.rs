@@ -28,7 +28,7 @@ pub(crate) struct Profile {
 impl Profile {
     /// Creates a directory in the system's temporary directory, and removes abandoned ones.
     pub(crate) async fn create() -> io::Result<Self> {
-        tokio::task::spawn_blocking(|| Self::create_in(&std::env::temp_dir())).await?
+        websvc_transport::spawn_blocking(|| Self::create_in(&std::env::temp_dir())).await?
     }
 
     fn create_in(parent: &Path) -> io::Result<Self> {

@@ -60,7 +60,7 @@ mod glibc {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if schedule.is_due(processor_time()) && tokio::task::spawn_blocking(trim).await.is_err() {
+            if schedule.is_due(processor_time()) && websvc_transport::spawn_blocking(trim).await.is_err() {
                 return;
             }
         }

@@ -15,6 +15,7 @@ mod page_output;
 mod progress;
 mod render_args;
 
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
@@ -183,6 +184,11 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
     }
 }
 
-fn block_on(future: impl Future<Output = Result<()>>) -> Result<()> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(future)
+/// Runs a command. It is boxed, so that the runtime is compiled once, not for each command.
+fn block_on<'a>(command: impl Future<Output = Result<()>> + 'a) -> Result<()> {
+    block_on_boxed(Box::pin(command))
+}
+
+fn block_on_boxed(command: Pin<Box<dyn Future<Output = Result<()>> + '_>>) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 use websvc_stage::in_current_span;
+use websvc_transport::spawn_blocking;
 
 /// One permit per core. The cores are shared by the whole process, so the permits are too.
 static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
@@ -37,7 +38,7 @@ pub async fn run_blocking<T: Send + 'static>(
     let computation = async {
         let permit = Arc::clone(&PERMITS).acquire_owned().await;
         let permit = permit.expect("the semaphore is never closed");
-        let task = tokio::task::spawn_blocking(in_current_span(move || {
+        let task = spawn_blocking(in_current_span(move || {
             let _permit = permit;
             work()
         }));

@@ -7,6 +7,7 @@ use websvc_index::{Document, Image, Index, IndexError, Link, News};
 use websvc_scrape::{Page, date, remove_credentials};
 use websvc_stage::in_current_span;
 use websvc_store::PageOwner;
+use websvc_transport::spawn_blocking;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Pages could not be added to the index.
@@ -89,7 +90,7 @@ async fn add(
 ) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
-    let task = tokio::task::spawn_blocking(in_current_span(move || {
+    let task = spawn_blocking(in_current_span(move || {
         documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))?;
         finish(&index)
     }));

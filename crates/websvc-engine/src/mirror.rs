@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use websvc_stage::in_current_span;
 use websvc_store::{Durability, OutboxPage, OutboxSize, PageOwner, Store, StoreError, WorkKind};
+use websvc_transport::spawn_blocking;
 use websvc_types::counted;
 use websvc_types::index::IndexDocument;
 
@@ -375,7 +376,7 @@ impl Mirror {
         work: impl FnOnce(&Store, &str) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, OutboxError> {
         let (store, source) = (self.store.clone(), self.name().to_owned());
-        let task = tokio::task::spawn_blocking(in_current_span(move || work(&store, &source)));
+        let task = spawn_blocking(in_current_span(move || work(&store, &source)));
         Ok(task.await.map_err(|_shutdown| OutboxError::Stopping)??)
     }
 
@@ -473,7 +474,7 @@ async fn to_pages(copies: Vec<IndexCopy>) -> (BulkReport, Vec<OutboxPage>) {
         }
         (report, pages)
     };
-    tokio::task::spawn_blocking(in_current_span(convert)).await.unwrap_or_else(|error| {
+    spawn_blocking(in_current_span(convert)).await.unwrap_or_else(|error| {
         let mut report = BulkReport::default();
         report.add_lost(count, format!("the conversion failed: {error}"));
         (report, Vec::new())

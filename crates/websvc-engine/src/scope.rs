@@ -18,6 +18,7 @@ use crate::ingest::{IndexCopy, IndexingFailure, IndexingOutcome, IngestError, in
 use crate::mirror::{self, Mirror, OutboxError};
 use crate::source::{IndexServerError, IndexSource, SearchSource, TEAM_SOURCE};
 use crate::team_indexes::TeamIndexes;
+use websvc_transport::spawn_blocking;
 
 /// The interval of looking for pages of deleted teams. It costs one read of a directory and one query of the database.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -100,7 +101,7 @@ impl Engine {
     async fn sweep_teams(&self) -> Result<(), SweepError> {
         let Some(indexes) = self.team_indexes().map(Arc::clone) else { return Ok(()) };
         let store = self.scraper().store().clone();
-        let sweep = tokio::task::spawn_blocking(move || {
+        let sweep = spawn_blocking(move || {
             let purged = store.purge_ownerless()?;
             let removed = remove_ownerless(&indexes, &store)?;
             indexes.close_idle(CLOSE_AFTER);
@@ -125,7 +126,7 @@ struct ServerSweep {
 impl ServerSweep {
     async fn run(&mut self, server: &Mirror, store: &Store) -> Result<(), SweepError> {
         let store = store.clone();
-        let reading = tokio::task::spawn_blocking(move || store.page_owners());
+        let reading = spawn_blocking(move || store.page_owners());
         let Ok(owners) = reading.await else { return Ok(()) };
         let owners = owners?;
         let is_deleted = self.owners.difference(&owners).next().is_some();
@@ -295,7 +296,7 @@ fn open_error(error: &IngestError) -> EngineError {
 async fn open_blocking<T: Send + 'static>(
     open: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
 ) -> Result<T, IngestError> {
-    tokio::task::spawn_blocking(in_current_span(open))
+    spawn_blocking(in_current_span(open))
         .await
         .map_err(|_shutdown| IngestError::Stopping)?
         .map_err(IngestError::Index)

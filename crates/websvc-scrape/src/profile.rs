@@ -106,7 +106,8 @@ impl OpenProfile {
         let Self { session, save_lock } = self;
         let mut save_lock = save_lock?;
         let SessionState { state, is_changed } = session.into_inner();
-        let closing = tokio::task::spawn_blocking(move || save_lock.finish(is_changed.then_some(&*state)));
+        let closing =
+            websvc_transport::spawn_blocking(move || save_lock.finish(is_changed.then_some(&*state)));
         closing.await.unwrap_or_else(|_| Some("the profile could not be saved".to_owned()))
     }
 
@@ -191,8 +192,9 @@ async fn renew(store: Store, lease: ProfileLease) {
     loop {
         tokio::time::sleep(RENEWAL_INTERVAL).await;
         let (store, lease) = (store.clone(), lease.clone());
-        let renewing =
-            tokio::task::spawn_blocking(move || store.renew_profile(&lease, store.now_ms(), LEASE_DURATION));
+        let renewing = websvc_transport::spawn_blocking(move || {
+            store.renew_profile(&lease, store.now_ms(), LEASE_DURATION)
+        });
         match renewing.await {
             Ok(Ok(true)) => {}
             // The lost lease is reported when the profile is saved.

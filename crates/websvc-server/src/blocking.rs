@@ -3,6 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use websvc_stage::in_current_span;
+use websvc_transport::spawn_blocking;
 
 use crate::response::ApiError;
 
@@ -13,7 +14,7 @@ use crate::response::ApiError;
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(in_current_span(work))
+    spawn_blocking(in_current_span(work))
         .await
         .map_err(|error| ApiError::internal(&error, "the work on another thread did not complete"))
 }

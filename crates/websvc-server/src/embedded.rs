@@ -22,6 +22,7 @@ use websvc_session::SessionsConfig;
 use websvc_store::{SnapshotLimits, Store, StoreError};
 use websvc_transport::{
     AddressGuard, Client, ClientBuildError, ClientConfig, Server, ServerConfig, ServerError, ShutdownReport,
+    spawn_blocking,
 };
 
 use crate::admission::AdmissionLimits;
@@ -375,5 +376,5 @@ fn create_private_dir(path: &Path) -> io::Result<()> {
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, EmbedError> + Send + 'static,
 ) -> Result<T, EmbedError> {
-    tokio::task::spawn_blocking(work).await.map_err(EmbedError::Stopping)?
+    spawn_blocking(work).await.map_err(EmbedError::Stopping)?
 }

@@ -85,7 +85,7 @@ async fn settle(
         query: None,
         retention,
     };
-    let settling = tokio::task::spawn_blocking(move || {
+    let settling = websvc_transport::spawn_blocking(move || {
         let price = usage.price();
         if !hold.covers(price)
             && let Err(error) = hold.extend(price)

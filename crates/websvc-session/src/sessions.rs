@@ -12,6 +12,7 @@ use uuid::Uuid;
 use websvc_artifacts::{Artifacts, Retention};
 use websvc_engine::{Engine, SessionUse};
 use websvc_store::{BrowserSessionRecord, BrowserSessionStatus, Store, StoreError, UsageRetention};
+use websvc_transport::spawn_blocking;
 use websvc_types::interact::InteractLanguage;
 use websvc_types::limits::INTERACT_LIST_MAX;
 use websvc_validate::CodePlan;
@@ -379,7 +380,7 @@ impl Inner {
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, SessionError> {
         let store = self.store.clone();
-        let working = tokio::task::spawn_blocking(move || work(&store)).await;
+        let working = spawn_blocking(move || work(&store)).await;
         working.map_err(|_: JoinError| SessionError::Stopping)?.map_err(SessionError::Store)
     }
 

@@ -1,8 +1,12 @@
 //! Blocking work.
 
 use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use tokio::task::spawn_blocking;
+use parking_lot::Mutex;
+use tokio::task::{JoinError, JoinHandle};
 
 /// The runtime is shutting down and runs no more work. It will drop the task that waits for the work, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -24,10 +28,40 @@ pub async fn run_blocking<T: Send + 'static>(
     }
 }
 
+/// Starts a function on the blocking pool. It runs to its end even if the task is dropped.
+pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> BlockingTask<T> {
+    let result = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&result);
+    BlockingTask { task: spawn(Box::new(move || *slot.lock() = Some(work()))), result }
+}
+
+/// Spawns work without type parameters: tokio's task is compiled once, not for each function.
+fn spawn(work: Box<dyn FnOnce() + Send>) -> JoinHandle<()> {
+    tokio::task::spawn_blocking(work)
+}
+
+/// A function on the blocking pool. The future returns its result, or an error if it panicked, or if the runtime shut down
+/// before it began.
+#[derive(Debug)]
+pub struct BlockingTask<T> {
+    task: JoinHandle<()>,
+    result: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> Future for BlockingTask<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(Pin::new(&mut self.task).poll(context))?;
+        let result = self.result.lock().take();
+        Poll::Ready(Ok(result.expect("a function that ended without a panic has stored its result")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
+    use std::task::Waker;
 
     use tokio::runtime::Runtime;
 

@@ -28,7 +28,7 @@ mod tls;
 mod traffic_budget;
 mod tunnel;
 
-pub use blocking::{ShutdownError, run_blocking};
+pub use blocking::{BlockingTask, ShutdownError, run_blocking, spawn_blocking};
 pub use body::{Aborted, Body, BodySender};
 pub use circuit_breaker::{BreakerAttempt, BreakerHealth, BreakerOpen, CircuitBreaker};
 pub use client::{

@@ -22,7 +22,7 @@ impl FileSink {
 
     pub(super) async fn check(&mut self) -> Result<(), SinkError> {
         let path = Arc::clone(&self.path);
-        let check = tokio::task::spawn_blocking(move || check(&path));
+        let check = websvc_transport::spawn_blocking(move || check(&path));
         let result = check.await.map_err(|_| SinkError::new("the process is shutting down"))?;
         result.map_err(|error| SinkError::io("the file cannot be written", &error))
     }
@@ -38,7 +38,7 @@ impl FileSink {
 
     async fn write(&mut self, lines: Vec<u8>) -> Result<(), SinkError> {
         let (path, file) = (Arc::clone(&self.path), self.file.take());
-        let write = tokio::task::spawn_blocking(move || write(&path, file, &lines));
+        let write = websvc_transport::spawn_blocking(move || write(&path, file, &lines));
         let result = write.await.map_err(|_| SinkError::new("the process is shutting down"))?;
         self.file = Some(result.map_err(|error| SinkError::io("the file cannot be written", &error))?);
         Ok(())

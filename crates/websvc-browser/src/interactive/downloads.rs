@@ -330,7 +330,7 @@ impl Shared {
         if let Some(path) = exceeds {
             self.cancel(id);
             // A file that is complete already is not removed by that. On the runtime: this is a task that reads messages.
-            drop(tokio::task::spawn_blocking(move || drop(std::fs::remove_file(path))));
+            drop(websvc_transport::spawn_blocking(move || drop(std::fs::remove_file(path))));
         }
         let mut event = json!({
             "guid": id,

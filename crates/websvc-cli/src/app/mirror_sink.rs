@@ -40,7 +40,7 @@ impl App {
         }
         let (index, team_indexes) = (Arc::clone(&self.index), self.engine.team_indexes().cloned());
         let flush = move || index.flush().and(team_indexes.map_or(Ok(()), |indexes| indexes.flush()));
-        tokio::task::spawn_blocking(flush).await??;
+        websvc_transport::spawn_blocking(flush).await??;
         let mut all_metrics = Vec::new();
         for mirror in self.engine.mirrors() {
             // Otherwise the service that has the data directory open writes them.

@@ -69,7 +69,7 @@ async fn fetch(client: &Client, file: &ListFile) -> Result<WriteOutcome> {
     ensure!(fetched.status.is_success(), "unexpected response: {}", fetched.status);
     ensure!(!fetched.truncated, "the list was truncated after {} bytes", fetched.wire_bytes);
     let file = file.clone();
-    Ok(tokio::task::spawn_blocking(move || file.replace(&fetched.body)).await??)
+    Ok(websvc_transport::spawn_blocking(move || file.replace(&fetched.body)).await??)
 }
 
 fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {

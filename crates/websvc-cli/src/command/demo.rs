@@ -111,7 +111,7 @@ async fn index_manual(running: &Running, site: &str) -> Result<()> {
     let report =
         crawl(scraper, &options, &sink, &mut |event| progress.event(&event), std::future::pending()).await?;
     let index = app.index.clone();
-    tokio::task::spawn_blocking(move || index.flush()).await??;
+    websvc_transport::spawn_blocking(move || index.flush()).await??;
     progress.finish();
     let (pages, errors) = (counted(report.pages, "page", "pages"), counted(report.errors, "error", "errors"));
     output::line(&format!("   {pages} in {} ms, {errors}", report.elapsed_ms))

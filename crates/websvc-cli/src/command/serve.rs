@@ -144,7 +144,7 @@ impl Running {
     /// Removes the cached pages that expired while the service was stopped. Storing a page removes later ones.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
         let (store, limits) = (self.store().clone(), app::cache_limits(config));
-        tokio::task::spawn_blocking(move || store.evict_pages(&limits, store.now_ms())).await??;
+        websvc_transport::spawn_blocking(move || store.evict_pages(&limits, store.now_ms())).await??;
         Ok(())
     }
 

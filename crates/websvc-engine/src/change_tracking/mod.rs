@@ -17,6 +17,7 @@ use websvc_stage::Stage;
 use websvc_store::{
     PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits, Store, StoreError,
 };
+use websvc_transport::spawn_blocking;
 use websvc_types::changes::{ChangeStatus, PageChanges, PageVisibility};
 use websvc_types::counted;
 use websvc_types::format::{ChangeMode, ChangeTracking};
@@ -194,7 +195,7 @@ impl Tracking<'_> {
     ) -> Result<T, String> {
         let store = self.context.scraper.store().clone();
         // The requests in flight limit the number of these tasks.
-        let running = tokio::task::spawn_blocking(websvc_stage::in_current_span(move || task(&store)));
+        let running = spawn_blocking(websvc_stage::in_current_span(move || task(&store)));
         match tokio::time::timeout_at(self.context.deadline.into(), running).await {
             Ok(Ok(Ok(value))) => Ok(value),
             Ok(Ok(Err(error))) => {

@@ -17,7 +17,7 @@ impl Engine {
             interval.tick().await;
             let (store, limits) = (self.scraper().store().clone(), self.config().snapshots);
             let now_ms = self.scraper().now_ms();
-            let sweep = tokio::task::spawn_blocking(move || store.evict_page_snapshots(&limits, now_ms));
+            let sweep = websvc_transport::spawn_blocking(move || store.evict_page_snapshots(&limits, now_ms));
             match sweep.await {
                 Ok(Ok(0)) | Err(_) => {}
                 Ok(Ok(snapshots)) => tracing::info!(snapshots, "deleted old page snapshots"),

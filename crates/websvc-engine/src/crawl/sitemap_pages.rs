@@ -73,7 +73,7 @@ impl SitemapReader<'_> {
             {
                 let (remaining, is_wanted) = (max_pages - pages.len(), Arc::clone(&is_wanted));
                 // Parsing megabytes would block an async thread. If the runtime shuts down, reading stops.
-                let parsing = tokio::task::spawn_blocking(in_current_span(move || {
+                let parsing = websvc_transport::spawn_blocking(in_current_span(move || {
                     read(&response.body, &file, remaining, &*is_wanted)
                 }));
                 let Ok((listed_pages, sitemaps)) = parsing.await else { break };

@@ -48,7 +48,7 @@ impl SearchSource for IndexSource {
             // can be neither counted nor ordered fairly.
             let (index, query) = (Arc::clone(&self.index), request.query.clone());
             let search = in_current_span(move || index.search(&query, &options));
-            let Ok(outcome) = tokio::task::spawn_blocking(search).await else {
+            let Ok(outcome) = websvc_transport::spawn_blocking(search).await else {
                 return unavailable("the service is stopping");
             };
             to_response(outcome, unknown_location_warning(request))

@@ -54,7 +54,7 @@ impl Ads {
             return Ok(blocker);
         }
         let lists = Arc::clone(&self.lists);
-        let loading = tokio::task::spawn_blocking(move || lists.load()).await;
+        let loading = websvc_transport::spawn_blocking(move || lists.load()).await;
         let blocker = loading.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         *self.loaded.lock() = Some(LoadedLists { blocker: Arc::clone(&blocker), loaded_at: Instant::now() });
         Ok(blocker)

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(count(), 1);
         runtime.block_on(async {
             drop(given_up);
-            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            websvc_transport::spawn_blocking(|| ()).await.unwrap();
         });
         assert_eq!(count(), 0);
     }

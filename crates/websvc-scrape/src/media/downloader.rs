@@ -172,7 +172,7 @@ impl Downloader {
             })
             .await;
         let max_bytes = config.max_bytes;
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = websvc_transport::spawn_blocking(move || {
             let read = file::read(&output, kind, max_bytes);
             // Before the answer, so that nothing is left then.
             directory.remove();

@@ -125,7 +125,7 @@ impl TokenRefill {
         // Another request may have taken tokens meanwhile.
         if self.is_needed(account, limit) {
             let (state, account) = (Arc::clone(&self.state), OwnedAccountName::from(account));
-            let taken = tokio::task::spawn_blocking(move || add_taken(&state, &account, take, taking));
+            let taken = websvc_transport::spawn_blocking(move || add_taken(&state, &account, take, taking));
             // The runtime shuts down if this fails.
             let _ = taken.await;
         }

@@ -48,7 +48,7 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     mirrors(&mut out, &mirror_metrics);
     cache(&mut out, engine.scraper().cache_metrics());
     let store = state.store.clone();
-    if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
+    if let Ok(Ok(size)) = websvc_transport::spawn_blocking(move || store.cache_size()).await {
         cache_size(&mut out, size);
     }
     requests::database(&mut out, state.store.database_metrics());

@@ -103,12 +103,12 @@ async fn store_state(store: &Store) -> (bool, Option<StoreFault>) {
     let probed = store.clone();
     if !store.is_shared() {
         let probe = move || (probed.is_readable(), probed.fault(Instant::now()));
-        return tokio::task::spawn_blocking(probe).await.unwrap_or((false, None));
+        return websvc_transport::spawn_blocking(probe).await.unwrap_or((false, None));
     }
     let fault = store.known_fault();
     if fault.is_some() {
         // It finds out for the next request if the fault has gone.
-        drop(tokio::task::spawn_blocking(move || probed.fault(Instant::now())));
+        drop(websvc_transport::spawn_blocking(move || probed.fault(Instant::now())));
     }
     (store.is_readable(), fault)
 }

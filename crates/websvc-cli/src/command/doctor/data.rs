@@ -30,7 +30,7 @@ pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>
     let is_searched = config.is_some_and(|config| config.search.providers.contains(&Provider::Index));
     // An invalid URL is a finding of the check of the values.
     let server = config.and_then(|config| app::database_server(config).ok().flatten());
-    let checks = tokio::task::spawn_blocking(move || run_checks(&path, max_bytes, is_searched, server));
+    let checks = websvc_transport::spawn_blocking(move || run_checks(&path, max_bytes, is_searched, server));
     checks.await.unwrap_or_else(|error| {
         (vec![Finding::problem(DIRECTORY, error.to_string(), "report this bug of websvc")], None)
     })

@@ -49,7 +49,7 @@ const ALLOW_SANDBOX: &str = "run websvc as a separate user, not as root, on a sy
 /// Checks the document workers, the OCR programs and the browser.
 pub(super) async fn check(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     let documents = documents().await;
-    let ocr = tokio::task::spawn_blocking(|| {
+    let ocr = websvc_transport::spawn_blocking(|| {
         let programs = Programs { tesseract: tesseract(), pdftoppm: first_line("pdftoppm", &["-v"]) };
         programs.finding()
     });

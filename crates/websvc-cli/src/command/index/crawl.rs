@@ -115,7 +115,7 @@ async fn run_crawl(app: &App, options: &CrawlOptions) -> Result<CrawlReport> {
     // After an interruption the user should not wait. The next crawl applies the anchors.
     if !report.interrupted {
         let index = app.index.clone();
-        tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
+        websvc_transport::spawn_blocking(move || index.apply_anchors()).await??;
     }
     Ok(report)
 }

@@ -64,7 +64,7 @@ pub(super) async fn export(context: CommandContext, arguments: Export) -> Result
     let server = app::index_server(&context.config).map(str::to_owned);
     let stopped = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&stopped);
-    let mut writing = tokio::task::spawn_blocking(move || {
+    let mut writing = websvc_transport::spawn_blocking(move || {
         let index = Index::open(&context.data_dir.index(), IndexConfig::default())?;
         if let Some(server) = server {
             ensure!(index.document_count() > 0, "{}", nothing_local(&server));

@@ -72,7 +72,7 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
     let mirrors = match index {
         Some(app) => {
             let index = app.index.clone();
-            tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
+            websvc_transport::spawn_blocking(move || index.apply_anchors()).await??;
             app.close().await?
         }
         None => Vec::new(),
@@ -89,7 +89,7 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
 /// Reads on a separate thread and writes in batches. The bounded channel limits how far reading runs ahead.
 async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
     let (sender, mut items) = mpsc::channel::<Item>(READ_AHEAD);
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = websvc_transport::spawn_blocking(move || {
         let mut send = |item| Ok(sender.blocking_send(item)?);
         paths.iter().try_for_each(|path| {
             reader::read(path, base_url.as_ref(), &mut send).or_else(|error| {

@@ -148,7 +148,7 @@ impl LocalJob {
     async fn record(&self) -> Result<JobRecord> {
         let store = self.app.store.clone();
         let number = self.number;
-        let record = tokio::task::spawn_blocking(move || store.job_by_number(number)).await??;
+        let record = websvc_transport::spawn_blocking(move || store.job_by_number(number)).await??;
         record.with_context(|| format!("job {} is not stored any more", self.id))
     }
 }
