@@ -28,9 +28,9 @@ const INDEX_FILES: &[&str] = &["/index.html", "/index.htm", "/index.php"];
 /// ```
 /// use websvc_address::PageIdentity;
 ///
-/// let page = PageIdentity::of("https://www.example.org/docs/?utm_source=mail&page=2#top");
-/// assert_eq!(page, PageIdentity::of("http://example.org/docs?page=2"));
-/// assert_ne!(page, PageIdentity::of("http://example.org/docs?page=3"));
+/// let page = PageIdentity::from_address("https://www.example.org/docs/?utm_source=mail&page=2#top");
+/// assert_eq!(page, PageIdentity::from_address("http://example.org/docs?page=2"));
+/// assert_ne!(page, PageIdentity::from_address("http://example.org/docs?page=3"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PageIdentity {
@@ -41,7 +41,7 @@ pub struct PageIdentity {
 
 impl PageIdentity {
     /// Returns the identity of an address, in linear time.
-    pub fn of(address: &str) -> Self {
+    pub fn from_address(address: &str) -> Self {
         match Url::parse(address) {
             Ok(url) => Self::of_url(&url),
             Err(_) => Self { text: address.to_owned(), host_len: 0 },

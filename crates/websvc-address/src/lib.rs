@@ -10,8 +10,8 @@
 //! ```
 //! use websvc_address::PageIdentity;
 //!
-//! let page = PageIdentity::of("http://www.example.org/docs/index.html?utm_source=mail#top");
-//! assert_eq!(page, PageIdentity::of("https://example.org/docs/"));
+//! let page = PageIdentity::from_address("http://www.example.org/docs/index.html?utm_source=mail#top");
+//! assert_eq!(page, PageIdentity::from_address("https://example.org/docs/"));
 //! assert_eq!((page.host(), page.as_str()), ("example.org", "example.org/docs"));
 //! ```
 #![deny(missing_docs)]

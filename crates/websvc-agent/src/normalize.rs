@@ -41,7 +41,7 @@ pub(crate) fn is_unrelated(data: &Value, schema: &Value) -> bool {
                 let names = schemas.names();
                 !names.is_empty() && !names.iter().any(|name| fields.contains_key(*name))
             }
-            other => !schemas.data_types().allows(Types::of(other)),
+            other => !schemas.data_types().allows(Types::from_value(other)),
         }
 }
 
@@ -140,7 +140,7 @@ impl Form<'_> {
                 types.allows(Types::OBJECT)
                     && (names.is_empty() || names.iter().any(|name| fields.contains_key(*name)))
             }
-            other => is_empty(other) || types.allows(Types::of(other)),
+            other => is_empty(other) || types.allows(Types::from_value(other)),
         })
     }
 }
@@ -190,7 +190,7 @@ fn stated(text: String, types: Types) -> Value {
         _ => None,
     };
     match stated {
-        Some(value) if value.is_null() || types.allows(Types::of(&value)) => value,
+        Some(value) if value.is_null() || types.allows(Types::from_value(&value)) => value,
         Some(_) | None => Value::String(text),
     }
 }

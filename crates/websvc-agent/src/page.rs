@@ -60,7 +60,7 @@ impl Page {
             markdown.truncate(floor_char_boundary(&markdown, MAX_PAGE_BYTES));
         }
         let markdown = wrap_long_lines(markdown);
-        let texts = join_short(&Passages::of(markdown, SplitPolicy::Anywhere));
+        let texts = join_short(&Passages::from_markdown(markdown, SplitPolicy::Anywhere));
         let passages: Vec<Passage> = texts.into_iter().map(Passage::new).collect();
         links.retain(|link| link.url.len() <= MAX_URL_BYTES);
         links.truncate(MAX_LINKS);

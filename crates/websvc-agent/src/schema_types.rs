@@ -31,7 +31,7 @@ impl Types {
     }
 
     /// Returns the type of a value.
-    pub(crate) fn of(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
@@ -161,10 +161,10 @@ fn types(root: &Value, schema: &Value, depth: usize, visits: &mut usize) -> Type
         None => Types::ALL,
     };
     if let Some(Value::Array(values)) = keywords.get("enum") {
-        allowed = allowed.and(Types::union(values.iter().map(Types::of)));
+        allowed = allowed.and(Types::union(values.iter().map(Types::from_value)));
     }
     if let Some(value) = keywords.get("const") {
-        allowed = allowed.and(Types::of(value));
+        allowed = allowed.and(Types::from_value(value));
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = keywords.get(key) {

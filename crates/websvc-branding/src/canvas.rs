@@ -27,7 +27,7 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     /// Finds the background and the scheme.
-    pub(crate) fn of(report: &StyleReport) -> Canvas {
+    pub(crate) fn from_report(report: &StyleReport) -> Canvas {
         let default = default_canvas(report);
         let background = background(report, default);
         Canvas { background, scheme: scheme(report, background) }

@@ -29,10 +29,10 @@ pub struct PageDesign {
 /// Returns the design of the page with this URL.
 #[must_use]
 pub fn design(report: &StyleReport, declared: &DeclaredBrand, url: &Url) -> PageDesign {
-    let canvas = Canvas::of(report);
+    let canvas = Canvas::from_report(report);
     let buttons = component::buttons(report, canvas);
     let (primary, secondary) = component::choose(&buttons, canvas);
-    let mut palette = Palette::of(report, canvas, &buttons);
+    let mut palette = Palette::from_report(report, canvas, &buttons);
     palette::support_declared(&mut palette, report, declared.theme_color.as_deref());
     let texts = palette::text_colors(report, canvas.background);
     let brand_colors = palette.brand_colors(canvas, texts.primary);

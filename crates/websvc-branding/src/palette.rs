@@ -60,7 +60,7 @@ impl Palette {
     }
 
     /// Weighs the colors that a page paints: by area, buttons and links more, calls to action most.
-    pub(crate) fn of(report: &StyleReport, canvas: Canvas, buttons: &[RankedButton<'_>]) -> Palette {
+    pub(crate) fn from_report(report: &StyleReport, canvas: Canvas, buttons: &[RankedButton<'_>]) -> Palette {
         let mut palette = Palette::default();
         let window = (report.width * report.height).max(1.0);
         for button in buttons {

@@ -19,7 +19,7 @@ pub(crate) enum DocumentUrl {
 
 impl DocumentUrl {
     /// Returns the kind of a URL.
-    pub(crate) fn of(url: &str) -> Self {
+    pub(crate) fn from_url(url: &str) -> Self {
         if url.is_empty() {
             return Self::Unknown;
         }
@@ -85,7 +85,7 @@ mod tests {
             (&["mailto:a@b.test", "javascript:alert(1)", "ftp://a.test/", "relative"], DocumentUrl::Other),
         ] {
             for url in urls {
-                assert_eq!(DocumentUrl::of(url), kind, "{url}");
+                assert_eq!(DocumentUrl::from_url(url), kind, "{url}");
             }
         }
     }

@@ -181,7 +181,7 @@ impl TargetRegistry {
             let mut contexts = self.lock();
             let Some(targets) = contexts.get_mut(text("browserContextId")) else { return };
             let mut pages = targets.pages.iter_mut();
-            if DocumentUrl::of(text("url")) == DocumentUrl::Web
+            if DocumentUrl::from_url(text("url")) == DocumentUrl::Web
                 && let Some(page) = pages.find(|page| page.target == text("targetId"))
             {
                 page.is_of_web = true;
@@ -269,7 +269,7 @@ impl TargetRegistry {
             Some(_) | None => return AttachAction::Close,
         };
         let text = |name: &str| target[name].as_str().unwrap_or_default().to_owned();
-        let is_of_web = match DocumentUrl::of(&text("url")) {
+        let is_of_web = match DocumentUrl::from_url(&text("url")) {
             // Its creator, websvc or a client, has named an allowed one.
             DocumentUrl::Unknown if text("openerId").is_empty() => {
                 targets.tabs.is_none() || targets.expected > 0
@@ -288,7 +288,7 @@ impl TargetRegistry {
 
 /// Returns whether a target shows a document of the server.
 fn is_of_server(target: &Value) -> bool {
-    target["url"].as_str().is_some_and(|url| DocumentUrl::of(url) == DocumentUrl::Server)
+    target["url"].as_str().is_some_and(|url| DocumentUrl::from_url(url) == DocumentUrl::Server)
 }
 
 #[cfg(test)]

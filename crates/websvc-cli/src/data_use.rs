@@ -25,7 +25,7 @@ pub(crate) enum DataUse {
 
 impl DataUse {
     /// Returns the use of the data directory by a command.
-    pub(crate) fn of(command: &Command, config: &Config) -> Self {
+    pub(crate) fn from_command(command: &Command, config: &Config) -> Self {
         match Self::on_this_machine(command, config) {
             // The data are on a server, and another machine may have created them.
             Self::Existing if config.store.url.is_some() && uses_only_database(command) => Self::Create,
@@ -138,7 +138,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, expected: DataUse) {
         let cli = Cli::try_parse_from(std::iter::once("websvc").chain(line.split(' '))).unwrap();
-        assert_eq!(DataUse::of(&cli.command, &Config::default()), expected, "{line}");
+        assert_eq!(DataUse::from_command(&cli.command, &Config::default()), expected, "{line}");
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
             ("search tea", DataUse::Existing),
         ] {
             let cli = Cli::try_parse_from(std::iter::once("websvc").chain(line.split(' '))).unwrap();
-            assert_eq!(DataUse::of(&cli.command, &config), expected, "{line}");
+            assert_eq!(DataUse::from_command(&cli.command, &config), expected, "{line}");
         }
     }
 

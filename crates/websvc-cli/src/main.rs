@@ -116,7 +116,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         // An invalid key ends the start before the data directory is created.
         command::static_keys()?;
     }
-    let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
+    let data_dir = DataUse::from_command(&command, &config).open(common.data_dir.as_deref())?;
     let key_hint = server_of(&command).map(|remote| key_hint(&remote));
     let origins = config.origins.clone();
     let context = CommandContext { config, data_dir, common: common.clone() };

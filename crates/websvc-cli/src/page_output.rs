@@ -60,7 +60,7 @@ impl PageFiles {
     /// Writes a page. Files of an earlier run are replaced atomically; the Markdown file is written last.
     pub(crate) fn write(&mut self, page: PageContent, fetched: &str) -> Result<WriteOutcome> {
         let url = source_url(&page).to_owned();
-        let names = Names::of(&url);
+        let names = Names::from_url(&url);
         let Some(stem) = self.choose_stem(&url, &names)? else {
             return Ok(WriteOutcome::Occupied(self.root.join(format!("{}.{MARKDOWN}", names.plain))));
         };

@@ -401,7 +401,7 @@ impl Engine {
             let gather_started = Instant::now();
             warnings.extend(found.warnings.iter().cloned());
             warnings.extend(mirror::lag_warnings(&self.config.mirrors, &sources));
-            let checkers = UrlCheckers::of(plan, &self.config.threat);
+            let checkers = UrlCheckers::from_plan(plan, &self.config.threat);
             let filter = checkers.filter_results(&mut found, plan, deadline, &mut warnings);
             let pricing = &self.config.pricing;
             if let Err(error) = stages.run(Stage::ThreatFilter, filter).await {

@@ -129,7 +129,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn of<'a>(results: impl Iterator<Item = &'a TaskResult>) -> Self {
+    fn sum<'a>(results: impl Iterator<Item = &'a TaskResult>) -> Self {
         let mut totals = Self::default();
         for result in results {
             totals.tasks += 1;
@@ -192,14 +192,14 @@ impl EvaluationReport {
         let classes: Vec<Value> =
             self.classes().iter().map(|(class, totals)| totals.to_json(class.name())).collect();
         let tasks: Vec<Value> = self.results.iter().map(TaskResult::to_json).collect();
-        let total = Totals::of(self.results.iter()).to_json("total");
+        let total = Totals::sum(self.results.iter()).to_json("total");
         json!({ "model": self.model, "classes": classes, "total": total, "tasks": tasks })
     }
 
     fn classes(&self) -> Vec<(Class, Totals)> {
         let mut classes: Vec<Class> = self.results.iter().map(|result| result.class).collect();
         classes.dedup();
-        let of = |class: Class| Totals::of(self.results.iter().filter(move |result| result.class == class));
+        let of = |class: Class| Totals::sum(self.results.iter().filter(move |result| result.class == class));
         classes.into_iter().map(|class| (class, of(class))).collect()
     }
 }
@@ -214,7 +214,7 @@ impl fmt::Display for EvaluationReport {
         for (class, totals) in self.classes() {
             writeln!(f, "{}", totals.row(class.name()))?;
         }
-        writeln!(f, "{}", Totals::of(self.results.iter()).row("total"))?;
+        writeln!(f, "{}", Totals::sum(self.results.iter()).row("total"))?;
         write!(f, "Model: {}. Steps, pages, tokens, credits and seconds are means of a task.", self.model)
     }
 }

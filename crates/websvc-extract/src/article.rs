@@ -38,7 +38,7 @@ pub(crate) enum SchemaOrgType {
 
 impl SchemaOrgType {
     /// Returns the class of a schema.org type, `None` if it is not an article.
-    pub(crate) fn of(kind: &str) -> Option<SchemaOrgType> {
+    pub(crate) fn from_kind(kind: &str) -> Option<SchemaOrgType> {
         let name = kind.trim().trim_end_matches('/').rsplit(['/', ':']).next()?;
         Some(match name {
             "NewsArticle"
@@ -136,7 +136,10 @@ fn microdata(dom: &Dom) -> impl Iterator<Item = NodeId> + '_ {
 
 fn article_type(dom: &Dom, id: NodeId) -> Option<SchemaOrgType> {
     let kinds = dom.attribute(id, "itemtype")?;
-    kinds.split_ascii_whitespace().filter(|kind| kind.contains("schema.org/")).find_map(SchemaOrgType::of)
+    kinds
+        .split_ascii_whitespace()
+        .filter(|kind| kind.contains("schema.org/"))
+        .find_map(SchemaOrgType::from_kind)
 }
 
 /// Returns a property of a microdata item as text: `content`, `datetime`, `src` or `href`, else the text of the

@@ -88,7 +88,7 @@ impl ContentView {
 
     /// Excludes the invisible nodes below `top`.
     fn hide(&mut self, dom: &Dom, top: NodeId, noscript: Noscript) {
-        let rules = Rules::of(dom);
+        let rules = Rules::from_dom(dom);
         let mut uncertain = Vec::new();
         let mut walk = dom.descendants(top);
         while let Some(id) = walk.next() {

@@ -57,7 +57,7 @@ fn collect(
 ) {
     for object in objects(value) {
         let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
-        facts.article_types.extend(kinds(object.get("@type")).find_map(SchemaOrgType::of));
+        facts.article_types.extend(kinds(object.get("@type")).find_map(SchemaOrgType::from_kind));
         fill(&mut facts.image, image_url(object.get("image")));
         fill(&mut facts.headline, text(object.get("headline")));
         fill(&mut facts.published, text(object.get("datePublished")));

@@ -27,7 +27,7 @@ pub struct Passages {
 impl Passages {
     /// Splits markdown into passages. Together they contain everything but the blank lines between them.
     #[must_use]
-    pub fn of(markdown: String, policy: SplitPolicy) -> Self {
+    pub fn from_markdown(markdown: String, policy: SplitPolicy) -> Self {
         let ranges = ranges(&markdown, policy);
         Self { markdown, ranges }
     }
@@ -237,13 +237,13 @@ fn run(line: &str, marker: char) -> (usize, &str) {
 mod tests {
     use super::*;
 
-    fn of(markdown: &str, policy: SplitPolicy) -> Passages {
-        Passages::of(markdown.to_owned(), policy)
+    fn split(markdown: &str, policy: SplitPolicy) -> Passages {
+        Passages::from_markdown(markdown.to_owned(), policy)
     }
 
     #[track_caller]
     fn check(markdown: &str, expected: &[&str]) {
-        let passages = of(markdown, SplitPolicy::Anywhere);
+        let passages = split(markdown, SplitPolicy::Anywhere);
         assert_eq!(passages.texts().collect::<Vec<_>>(), expected, "{markdown}");
     }
 
@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn long_passages_are_split_except_tables_and_code() {
         let check = |markdown: &str, anywhere: usize, in_text: usize| {
-            assert_eq!(of(markdown, SplitPolicy::Anywhere).len(), anywhere);
-            assert_eq!(of(markdown, SplitPolicy::InText).len(), in_text);
+            assert_eq!(split(markdown, SplitPolicy::Anywhere).len(), anywhere);
+            assert_eq!(split(markdown, SplitPolicy::InText).len(), in_text);
         };
         let lines = |line: &str| format!("{line}{}\n", "x".repeat(99 - line.len())).repeat(50);
         check(&lines(""), 3, 3);
@@ -276,7 +276,7 @@ mod tests {
         let check = |numbers: &[u64], expected: Option<&str>| {
             let numbers = numbers.iter().copied().collect();
             assert_eq!(
-                of(markdown, SplitPolicy::InText).without(&numbers).as_deref(),
+                split(markdown, SplitPolicy::InText).without(&numbers).as_deref(),
                 expected,
                 "{numbers:?}"
             );
@@ -296,17 +296,17 @@ mod tests {
         let code = format!("```rust\n{}\n```\n", format!("{}\n\n", "y".repeat(90)).repeat(60));
         let text = format!("{}\n", "z".repeat(90)).repeat(60);
         let markdown = format!("{table}\n{code}\nShare this\n\n{text}");
-        let passages = of(&markdown, SplitPolicy::InText);
+        let passages = split(&markdown, SplitPolicy::InText);
         let share = passages.texts().position(|text| text == "Share this").unwrap() as u64 + 1;
         assert_eq!(passages.without(&HashSet::from([share])), Some(format!("{table}\n{code}\n{text}")));
     }
 
     #[test]
     fn groups_have_whole_passages_up_to_a_size() {
-        let passages = of("aa\n\nbb\n\ncccccccccc\n\ndd", SplitPolicy::Anywhere);
+        let passages = split("aa\n\nbb\n\ncccccccccc\n\ndd", SplitPolicy::Anywhere);
         assert_eq!(passages.grouped(8), [0..7, 8..19, 20..22]);
         assert_eq!(passages.grouped(100), vec![Range { start: 0, end: 22 }]);
-        assert!(of("", SplitPolicy::Anywhere).grouped(8).is_empty());
+        assert!(split("", SplitPolicy::Anywhere).grouped(8).is_empty());
     }
 
     #[test]
@@ -325,6 +325,6 @@ mod tests {
 
     #[test]
     fn passage_numbers_start_at_one() {
-        assert_eq!(of("a\n\nb", SplitPolicy::InText).numbered(), "[1]\na\n\n[2]\nb\n\n");
+        assert_eq!(split("a\n\nb", SplitPolicy::InText).numbered(), "[1]\na\n\n[2]\nb\n\n");
     }
 }

@@ -270,7 +270,7 @@ mod tests {
 
     fn links(links: &[(&str, &str)]) -> Links {
         let link = |&(url, text): &(&str, &str)| Link { url: url.to_owned(), text: text.to_owned() };
-        Links::of(&links.iter().map(link).collect::<Vec<_>>())
+        Links::from_links(&links.iter().map(link).collect::<Vec<_>>())
     }
 
     #[test]

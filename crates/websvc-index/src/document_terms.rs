@@ -57,7 +57,7 @@ pub struct DocumentTerms {
 impl DocumentTerms {
     /// Returns the terms of a document; `None` if its URL has no host.
     #[must_use]
-    pub fn of(document: &Document) -> Option<Self> {
+    pub fn from_document(document: &Document) -> Option<Self> {
         let Address { sites, text, topic: _, extension } = Address::parse(&document.url)?;
         let by_type = document.content_type.as_deref().and_then(extension_of_type).map(str::to_owned);
         let mut extensions: Vec<String> =
@@ -113,7 +113,7 @@ pub struct ImageUrlTerms {
 impl ImageUrlTerms {
     /// Returns the terms of the URL of an image; empty if it has no host.
     #[must_use]
-    pub fn of(url: &str) -> Self {
+    pub fn from_url(url: &str) -> Self {
         Address::parse(url).map_or_else(Self::default, |address| Self {
             url_words: folded_words(&address.text),
             name_words: folded_words(file_name(&address.topic)),
@@ -155,7 +155,7 @@ mod tests {
             seen: Timestamp::from_second(9).ok(),
             ..Document::default()
         };
-        let terms = DocumentTerms::of(&document).unwrap();
+        let terms = DocumentTerms::from_document(&document).unwrap();
         assert_eq!(terms.sites[..4], ["docs.tea.de", "tea.de", "de", ":8443"]);
         assert_eq!(terms.url_words, "docs tea de a gruner tee htm");
         assert_eq!(terms.extensions, ["html"]);
@@ -164,16 +164,19 @@ mod tests {
         let spanish =
             Document { body: "Las hojas del té verde se secan al sol.".to_owned(), ..document.clone() };
         let declared = Document { language: Some("es-MX".to_owned()), ..spanish };
-        assert_eq!(DocumentTerms::of(&declared).unwrap().language, "es");
-        assert_eq!(DocumentTerms::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
+        assert_eq!(DocumentTerms::from_document(&declared).unwrap().language, "es");
+        assert_eq!(
+            DocumentTerms::from_document(&Document { url: "mailto:a@b.c".to_owned(), ..document }),
+            None
+        );
     }
 
     #[test]
     fn image_url_terms_have_the_name_of_the_file() {
-        let terms = ImageUrlTerms::of("http://img.test/assets/Green-Tea.jpg?v=2");
+        let terms = ImageUrlTerms::from_url("http://img.test/assets/Green-Tea.jpg?v=2");
         assert_eq!(terms.url_words, "img test assets green tea jpg v 2");
         assert_eq!(terms.name_words, "green tea v 2");
-        assert_eq!(ImageUrlTerms::of("data:image/png;base64,"), ImageUrlTerms::default());
+        assert_eq!(ImageUrlTerms::from_url("data:image/png;base64,"), ImageUrlTerms::default());
     }
 
     #[test]

@@ -209,9 +209,13 @@ impl IndexSearcher<'_> {
         let statistics = QueryStatistics::new(searcher, fields, &compiled)?;
         let (mut selected, positions) = self.stages.time(Stage::Rank, || match options.vertical {
             Vertical::Images => self.select_images(&compiled, &statistics, options),
-            Vertical::Web | Vertical::News => {
-                select_pages(view, &mut compiled, &statistics, options, SelectionRules::of(query, options))
-            }
+            Vertical::Web | Vertical::News => select_pages(
+                view,
+                &mut compiled,
+                &statistics,
+                options,
+                SelectionRules::from_query(query, options),
+            ),
         })?;
         let hits = self.stages.time(Stage::Snippets, || -> tantivy::Result<Vec<Hit>> {
             let mut hits = Vec::with_capacity(selected.len());

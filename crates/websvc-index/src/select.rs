@@ -38,7 +38,7 @@ pub(crate) struct SelectionRules {
 }
 
 impl SelectionRules {
-    pub(crate) fn of(query: &Query, options: &SearchOptions) -> Self {
+    pub(crate) fn from_query(query: &Query, options: &SearchOptions) -> Self {
         let selects_hosts =
             query.root().is_some_and(selects_hosts) || matches!(options.domains, DomainFilter::Include(_));
         let has_words = query.words().next().is_some();
@@ -114,7 +114,7 @@ impl<'a> Selection<'a> {
                 break;
             }
             let is_known = self.accepted.iter().any(|accepted| accepted.address == candidate.address);
-            if !is_known && let Some(page) = PageFingerprint::of(candidate.display_doc(self.view)?) {
+            if !is_known && let Some(page) = PageFingerprint::from_bytes(candidate.display_doc(self.view)?) {
                 self.add_page(candidate, page, is_full)?;
             }
         }
@@ -188,9 +188,9 @@ struct PageFingerprint {
 }
 
 impl PageFingerprint {
-    fn of(bytes: OwnedBytes) -> Option<Self> {
+    fn from_bytes(bytes: OwnedBytes) -> Option<Self> {
         let doc = DisplayDoc::decode(&bytes)?;
-        let identity = PageIdentity::of(doc.header.url);
+        let identity = PageIdentity::from_address(doc.header.url);
         let words = doc.body_words();
         let (title, shingles) = (OnceCell::new(), OnceCell::new());
         let host = identity.host().to_owned();

@@ -43,8 +43,8 @@ impl Index {
     ) -> Result<(), E> {
         // Images are committed before their page. Since the pages are opened first, the snapshot has the images of
         // every page in it; images without a page are never displayed.
-        let pages = OpenCommit::of(self.pages())?;
-        let images = OpenCommit::of(self.images())?;
+        let pages = OpenCommit::from_sub_index(self.pages())?;
+        let images = OpenCommit::from_sub_index(self.images())?;
         let format = format!("{FORMAT}\n");
         visit(Path::new(FORMAT_FILE), format.len() as u64, &mut format.as_bytes())?;
         pages.visit(Path::new(""), &mut visit)?;
@@ -61,7 +61,7 @@ struct OpenCommit {
 }
 
 impl OpenCommit {
-    fn of(sub_index: &SubIndex) -> Result<Self, IndexError> {
+    fn from_sub_index(sub_index: &SubIndex) -> Result<Self, IndexError> {
         let in_directory = |source| IndexError::Directory { dir: sub_index.dir.clone(), source };
         let directory = sub_index.index.directory();
         let _lock = directory.acquire_lock(&META_LOCK).map_err(|error| sub_index.engine(error.into()))?;

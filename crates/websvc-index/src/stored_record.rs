@@ -96,7 +96,7 @@ fn dictionary(body: &str) -> &[u8] {
 
 /// Decodes the whole document of a display document; `None` if its bytes are damaged.
 pub(crate) fn document(doc: &DisplayDoc<'_>) -> Option<Document> {
-    let record = Record::of(doc)?;
+    let record = Record::from_doc(doc)?;
     let mut body = doc.body()?;
     let rest = record.rest.unpack(|packed, len| decompress_with_dict(packed, len, dictionary(&body)))?;
     let mut rest = ByteReader(&rest);
@@ -138,7 +138,7 @@ fn image(rest: &mut ByteReader<'_>) -> Option<Image> {
 
 /// Decodes only the links of a page; none if the bytes are damaged.
 pub(crate) fn links(doc: &DisplayDoc<'_>) -> Links {
-    let unpacked = Record::of(doc).and_then(|record| record.links.unpack(decompress));
+    let unpacked = Record::from_doc(doc).and_then(|record| record.links.unpack(decompress));
     Links(unpacked.unwrap_or_default())
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct Links(Vec<u8>);
 
 impl Links {
     #[cfg(test)]
-    pub(crate) fn of(links: &[Link]) -> Self {
+    pub(crate) fn from_links(links: &[Link]) -> Self {
         Self(encode_links(links))
     }
 
@@ -167,7 +167,7 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn of(doc: &DisplayDoc<'a>) -> Option<Self> {
+    fn from_doc(doc: &DisplayDoc<'a>) -> Option<Self> {
         let (stored, len) = doc.before().split_last_chunk()?;
         let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
         let mut parts = ByteReader(&stored[start..]);

@@ -115,7 +115,7 @@ impl JobContext {
     /// if the team has no limit.
     pub(crate) fn team_concurrency(&self, config: &JobsConfig, share: TeamShare) -> Option<usize> {
         let limit = self.team.last().and_then(|team| team.concurrency).or(config.team_concurrency);
-        limit.map(|limit| share.of(limit) as usize)
+        limit.map(|limit| share.part_of(limit) as usize)
     }
 
     /// Returns whether several replicas may work on it at the same time. Each of them would allow itself the limits that the

@@ -231,7 +231,7 @@ impl Runner {
                 }
                 let next = match (self.active.get_mut(&number), self.postponed.get(&number)) {
                     (Some(active), _) => {
-                        let limit = TeamLimit::of(&self.jobs, &active.context, &self.team_shares);
+                        let limit = TeamLimit::new(&self.jobs, &active.context, &self.team_shares);
                         match limit.step(self.helped.get(&number).copied(), now) {
                             Some(wait) => wait,
                             None => active.next(&self.hosts, config.max_per_host, now),

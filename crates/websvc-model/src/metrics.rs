@@ -113,7 +113,7 @@ impl Outcome {
         }
     }
 
-    const fn of(error: &ModelError) -> Self {
+    const fn from_error(error: &ModelError) -> Self {
         match error {
             ModelError::NotConfigured => Self::NotConfigured,
             ModelError::Unreachable { .. } => Self::Unreachable,
@@ -158,25 +158,29 @@ impl Default for FeatureCounters {
 pub(crate) struct ModelCounters([FeatureCounters; Feature::ALL.len()]);
 
 impl ModelCounters {
-    fn of(&self, feature: Feature) -> &FeatureCounters {
+    fn counters(&self, feature: Feature) -> &FeatureCounters {
         // The discriminants are the indexes of the array.
         &self.0[feature as usize]
     }
 
     /// Starts to count a request. If the result is dropped without an outcome, the request counts as cancelled.
     pub(crate) fn start(&self, feature: Feature) -> RequestTimer<'_> {
-        RequestTimer { counters: self.of(feature), started: Instant::now(), outcome: Outcome::Cancelled }
+        RequestTimer {
+            counters: self.counters(feature),
+            started: Instant::now(),
+            outcome: Outcome::Cancelled,
+        }
     }
 
     /// Counts a request that is sent again.
     pub(crate) fn count_retry(&self, feature: Feature) {
-        self.of(feature).retries.fetch_add(1, Relaxed);
+        self.counters(feature).retries.fetch_add(1, Relaxed);
     }
 
     /// Counts tokens.
     pub(crate) fn count_tokens(&self, feature: Feature, usage: Usage) {
         let Usage { input_tokens, output_tokens } = usage;
-        let counters = self.of(feature);
+        let counters = self.counters(feature);
         counters.input_tokens.fetch_add(input_tokens, Relaxed);
         counters.output_tokens.fetch_add(output_tokens, Relaxed);
     }
@@ -213,7 +217,7 @@ pub(crate) struct RequestTimer<'a> {
 impl RequestTimer<'_> {
     /// Ends the request with its result.
     pub(crate) fn end<T>(mut self, result: &Result<T, ModelError>) {
-        self.outcome = result.as_ref().map_or_else(Outcome::of, |_| Outcome::Answered);
+        self.outcome = result.as_ref().map_or_else(Outcome::from_error, |_| Outcome::Answered);
     }
 }
 

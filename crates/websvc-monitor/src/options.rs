@@ -16,7 +16,7 @@ pub(crate) enum ComparisonMode {
 
 impl ComparisonMode {
     /// Returns the mode of a target with these scrape options.
-    pub(crate) fn of(options: &ScrapeOptions) -> Self {
+    pub(crate) fn from_options(options: &ScrapeOptions) -> Self {
         let formats = options.formats.as_deref().unwrap_or_default();
         let mut has_json = false;
         let mut has_git_diff = false;
@@ -76,7 +76,7 @@ mod tests {
     #[track_caller]
     fn check(formats: &Value, mode: ComparisonMode, scraped: &Value) {
         let options: ScrapeOptions = serde_json::from_value(json!({ "formats": formats })).unwrap();
-        assert_eq!(ComparisonMode::of(&options), mode);
+        assert_eq!(ComparisonMode::from_options(&options), mode);
         let scraped_formats = serde_json::to_value(scraped_options(options).formats).unwrap();
         assert_eq!(scraped_formats, *scraped);
     }

@@ -45,7 +45,7 @@ pub(crate) struct Reservation<'a> {
 }
 
 impl Price {
-    pub(crate) fn of(credits: u64) -> Self {
+    pub(crate) fn from_credits(credits: u64) -> Self {
         Self { held: credits, max: credits }
     }
 }
@@ -83,7 +83,7 @@ impl Budget {
     /// # Errors
     /// As for [`reserve`](Self::reserve).
     pub(crate) async fn charge(&self, kind: ChargeKind, credits: u64) -> Result<(), Stop> {
-        let reservation = self.reserve(Price::of(credits)).await?;
+        let reservation = self.reserve(Price::from_credits(credits)).await?;
         let mut bill = Bill::default();
         bill.add_line(kind, 1, credits);
         reservation.settle(&bill);
@@ -255,9 +255,9 @@ mod tests {
     async fn reserved_credits_are_not_available_until_they_are_released() {
         let fixture = Fixture::new(None);
         let budget = fixture.run(10, 0);
-        let first = budget.reserve(Price::of(6)).await.unwrap();
-        assert_eq!(budget.reserve(Price::of(5)).await.unwrap_err(), Stop::CreditLimit);
-        let second = budget.reserve(Price::of(4)).await.unwrap();
+        let first = budget.reserve(Price::from_credits(6)).await.unwrap();
+        assert_eq!(budget.reserve(Price::from_credits(5)).await.unwrap_err(), Stop::CreditLimit);
+        let second = budget.reserve(Price::from_credits(4)).await.unwrap();
         assert_eq!(budget.remaining(), 0);
         first.settle(&bill(1));
         assert_eq!(budget.remaining(), 5);
@@ -269,7 +269,7 @@ mod tests {
     async fn kept_price_stays_reserved_until_it_is_settled() {
         let fixture = Fixture::new(None);
         let budget = fixture.run(10, 0);
-        let price = budget.reserve(Price::of(6)).await.unwrap().keep();
+        let price = budget.reserve(Price::from_credits(6)).await.unwrap().keep();
         assert_eq!(budget.remaining(), 4);
         budget.kept(price).settle(&bill(2));
         assert_eq!((budget.remaining(), budget.bill().total()), (8, 2));
@@ -279,7 +279,7 @@ mod tests {
     async fn call_that_is_dropped_while_it_waits_for_credits_reserves_none() {
         let fixture = Fixture::new(Some(100));
         let budget = fixture.run(60, 20);
-        drop(budget.reserve(Price::of(50)).now_or_never());
+        drop(budget.reserve(Price::from_credits(50)).now_or_never());
         assert_eq!(budget.remaining(), 60);
         assert_eq!(budget.charge(ChargeKind::AgentStep, 20).await, Ok(()));
     }
@@ -300,7 +300,7 @@ mod tests {
     async fn price_above_its_reservation_exceeds_the_limit() {
         let fixture = Fixture::new(Some(100));
         let budget = fixture.run(2, 2);
-        budget.reserve(Price::of(2)).await.unwrap().settle(&bill(3));
+        budget.reserve(Price::from_credits(2)).await.unwrap().settle(&bill(3));
         assert!(budget.is_exceeded());
         assert_eq!(budget.remaining(), 0);
         assert_eq!(budget.charge(ChargeKind::AgentStep, 0).await, Ok(()));
@@ -312,18 +312,18 @@ mod tests {
         let fixture = Fixture::new(Some(100));
         let budget = fixture.run(2_500, 20);
         assert_eq!(fixture.free(), 80);
-        let first = budget.reserve(Price::of(20)).await.unwrap();
+        let first = budget.reserve(Price::from_credits(20)).await.unwrap();
         assert_eq!(fixture.free(), 80);
-        let second = budget.reserve(Price::of(1)).await.unwrap();
+        let second = budget.reserve(Price::from_credits(1)).await.unwrap();
         assert_eq!(fixture.free(), 60, "some are held in advance");
-        let third = budget.reserve(Price::of(50)).await.unwrap();
+        let third = budget.reserve(Price::from_credits(50)).await.unwrap();
         assert_eq!(fixture.free(), 29);
         first.settle(&bill(15));
         drop((second, third));
-        let fourth = budget.reserve(Price::of(75)).await.unwrap();
+        let fourth = budget.reserve(Price::from_credits(75)).await.unwrap();
         assert_eq!(fixture.free(), 9);
         let shortage = Stop::TeamCredits { missing: 10, remaining: 9 };
-        assert_eq!(budget.reserve(Price::of(11)).await.unwrap_err(), shortage);
+        assert_eq!(budget.reserve(Price::from_credits(11)).await.unwrap_err(), shortage);
         assert_eq!(budget.charge(ChargeKind::AgentStep, 9).await, Ok(()));
         assert_eq!(fixture.free(), 1, "with few left, it holds only what it needs");
         drop(fourth);
@@ -334,7 +334,7 @@ mod tests {
     async fn end_without_a_charge_releases_all() {
         let fixture = Fixture::new(Some(50));
         let budget = fixture.run(2_500, 20);
-        let call = budget.reserve(Price::of(45)).await.unwrap();
+        let call = budget.reserve(Price::from_credits(45)).await.unwrap();
         assert_eq!(fixture.free(), 5);
         call.settle(&bill(45));
         drop(budget);
@@ -347,7 +347,7 @@ mod tests {
         let budget = fixture.run(30, 20);
         budget.charge(ChargeKind::AgentStep, 21).await.unwrap();
         assert_eq!(fixture.free(), 70);
-        let calls = join_all((0..10).map(|_| budget.reserve(Price::of(2)))).await;
+        let calls = join_all((0..10).map(|_| budget.reserve(Price::from_credits(2)))).await;
         assert_eq!(calls.iter().filter(|call| call.is_ok()).count(), 4);
         assert_eq!(fixture.free(), 70);
     }

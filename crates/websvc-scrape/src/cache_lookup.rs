@@ -108,7 +108,7 @@ impl Scraper {
         plan: &ScrapePlan,
         freshness: Freshness,
     ) -> Option<Page> {
-        let entry = self.inner.output_cache.find(key, &OutputKey::of(plan))?;
+        let entry = self.inner.output_cache.find(key, &OutputKey::from_plan(plan))?;
         // Its output has no copy for the index.
         if self.inner.unindexed_pages.is_missing(key, entry.fetched_at_ms) {
             return None;

@@ -63,7 +63,7 @@ pub(crate) fn to_crawl_page(
     let document = format::parse(page, converted)?;
     let content = document.content(&format::index_options(page, converted)?);
     let metadata = document.metadata();
-    let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
+    let follow = RobotsRules::from_headers(&page.headers, Some(&metadata)).follow;
     crawl_page.index_copy = index_copy(page, &document, &content, metadata);
     if follow {
         crawl_page.links = links(page, &document);

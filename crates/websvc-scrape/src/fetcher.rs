@@ -30,7 +30,7 @@ pub(crate) struct ProxyRoute {
 }
 
 impl ProxyRoute {
-    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+    pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         Self { choice: plan.proxy(), country: plan.location().country() }
     }
 }

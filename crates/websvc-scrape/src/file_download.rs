@@ -34,7 +34,7 @@ pub(crate) async fn fetch_download(
             let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
             rule.check(&request.url).await.map_err(to_error)?;
         }
-        context.fetcher.page(request, ProxyRoute::of(plan), deadline).await
+        context.fetcher.page(request, ProxyRoute::from_plan(plan), deadline).await
     };
     // Boxed, because the future that renders a page contains it, and few pages start downloads.
     let reason = match Box::pin(fetching).await {

@@ -27,7 +27,7 @@ pub(crate) enum Decision {
 }
 
 impl Freshness {
-    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+    pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         Self { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() }
     }
 

@@ -20,7 +20,10 @@ pub(crate) fn index_copy(
     content: &Content<'_>,
     metadata: PageMetadata,
 ) -> Option<Box<IndexDocument>> {
-    if !raw.status.is_success() || !raw.is_public() || !RobotsRules::of(&raw.headers, Some(&metadata)).index {
+    if !raw.status.is_success()
+        || !raw.is_public()
+        || !RobotsRules::from_headers(&raw.headers, Some(&metadata)).index
+    {
         return None;
     }
     let mut copy = index_document(known_url(&raw.url, document.canonical()), document, content, metadata);

@@ -35,7 +35,7 @@ impl Scraper {
             self.check_url(url).await?;
         }
         let fetcher = &self.inner.fetcher;
-        let tier = fetcher.tiers(ProxyRoute::of(plan)).first;
+        let tier = fetcher.tiers(ProxyRoute::from_plan(plan)).first;
         let blank = Url::parse("about:blank").expect("it is a URL");
         let address = url.unwrap_or(&blank);
         let proxy = fetcher.pick_proxy(tier, plan.location().country(), address);

@@ -77,7 +77,7 @@ impl Scraper {
         let mode = RenderMode::IfShell;
         let key = self.page_key(url, plan, mode);
         let keys = self.lookup_keys(url, plan, mode);
-        let known_absent = match self.lookup_response(url, &keys, Freshness::of(plan)).await? {
+        let known_absent = match self.lookup_response(url, &keys, Freshness::from_plan(plan)).await? {
             CacheStatus::Fresh(page, _) => {
                 self.check_final_url(url, &page.url).await?;
                 return Ok(*page);

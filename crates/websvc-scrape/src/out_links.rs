@@ -21,7 +21,7 @@ pub(crate) fn out_links(page: &RawPage, document: &Document, metadata: &PageMeta
     if !page.status.is_success() || page.challenge_vendor().is_some() {
         return OutLinks::default();
     }
-    let follow = RobotsRules::of(&page.headers, Some(metadata)).follow;
+    let follow = RobotsRules::from_headers(&page.headers, Some(metadata)).follow;
     let links = if follow { links(page, document) } else { Vec::new() };
     let is_own = |canonical: &Url| {
         canonical.host() == page.url.host()

@@ -79,7 +79,7 @@ impl CachedOutput {
 }
 
 impl OutputKey {
-    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+    pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         Self {
             formats: plan.formats().to_vec(),
             only_main_content: plan.only_main_content(),
@@ -223,7 +223,7 @@ mod tests {
     fn output_key(only_main_content: bool) -> OutputKey {
         let options =
             ScrapeOptions { only_main_content: Some(only_main_content), ..ScrapeOptions::default() };
-        OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
+        OutputKey::from_plan(&check_scrape_options(options, &Policy::default()).unwrap().plan)
     }
 
     fn copy(key: &PageKey, fetched_at_ms: u64) -> StoredCopy {
@@ -250,7 +250,8 @@ mod tests {
         cache.insert(copy(&key, 7), output_key(true), &page("jane@a.test"));
         let redact_pii = Some(RedactPii::On(RedactOptions::default()));
         let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
-        let redacting = OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
+        let redacting =
+            OutputKey::from_plan(&check_scrape_options(options, &Policy::default()).unwrap().plan);
         assert!(cache.find(&key, &redacting).is_none());
         cache.insert(copy(&key, 7), redacting.clone(), &page("<EMAIL>"));
         assert!(cache.find(&key, &output_key(true)).is_none());

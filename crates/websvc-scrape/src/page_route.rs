@@ -16,7 +16,7 @@ impl Scraper {
     pub fn proxy_of_page(&self, url: &Url, plan: &ScrapePlan, used: Option<ProxyUsed>) -> Option<Proxy> {
         let tier = match used {
             Some(ProxyUsed::Stealth) => ProxyTier::Enhanced,
-            Some(ProxyUsed::Basic) | None => self.inner.fetcher.tiers(ProxyRoute::of(plan)).first,
+            Some(ProxyUsed::Basic) | None => self.inner.fetcher.tiers(ProxyRoute::from_plan(plan)).first,
         };
         self.inner.fetcher.pick_proxy(tier, plan.location().country(), url)
     }

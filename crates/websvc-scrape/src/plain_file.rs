@@ -73,7 +73,7 @@ impl Scraper {
             stages: self.stages(),
         };
         let request = into_prefix_request(context.request(url, plan, deadline)?, max_bytes);
-        let page = self.fetcher().file(request, ProxyRoute::of(plan), deadline).await?;
+        let page = self.fetcher().file(request, ProxyRoute::from_plan(plan), deadline).await?;
         Ok(take_prefix(page, max_bytes))
     }
 

@@ -137,7 +137,7 @@ pub(crate) fn add_conditional_headers(request: &mut FetchRequest, cached: &RawPa
 /// of a browser in its country.
 pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
     let location = plan.location();
-    let of_country = CountryProfile::of(location.country()).and_then(CountryProfile::languages);
+    let of_country = CountryProfile::from_country(location.country()).and_then(CountryProfile::languages);
     let of_country = of_country.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
     let languages = if location.languages().is_empty() { &of_country[..] } else { location.languages() };
     // A language tag consists of letters, digits and hyphens.

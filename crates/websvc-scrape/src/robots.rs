@@ -48,7 +48,7 @@ impl RobotsRules {
     }
 
     /// Reads the rules of a response.
-    pub(crate) fn of(headers: &HeaderMap, page: Option<&PageMetadata>) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap, page: Option<&PageMetadata>) -> Self {
         let values = headers.get_all(HEADER).iter().filter_map(|value| value.to_str().ok());
         Self::read(values, page, Timestamp::now())
     }

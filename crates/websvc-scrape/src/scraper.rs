@@ -198,7 +198,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         self.check_url(url).await?;
-        let freshness = Freshness::of(plan);
+        let freshness = Freshness::from_plan(plan);
         match self.inner.renderer.render_mode(plan) {
             RenderMode::RenderUncached if freshness.is_cache_only() => {
                 let mut page =
@@ -377,7 +377,7 @@ impl Scraper {
             None => None,
         };
         let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
-        let fetching = self.fetcher().page(request, ProxyRoute::of(plan), deadline);
+        let fetching = self.fetcher().page(request, ProxyRoute::from_plan(plan), deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),

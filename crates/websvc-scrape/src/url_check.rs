@@ -69,7 +69,7 @@ impl Scraper {
         FlightKey {
             page: page.clone(),
             tls: tls_policy(plan),
-            tiers: self.inner.fetcher.tiers(ProxyRoute::of(plan)),
+            tiers: self.inner.fetcher.tiers(ProxyRoute::from_plan(plan)),
             protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.rules())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name.clone()),
             is_background: self.background.is_some(),

@@ -154,7 +154,7 @@ impl Admission {
 
     /// Shares the rate and concurrency limits with the other replicas, if others may use the database.
     pub(crate) fn share_limits(self, store: &Store, jobs: &Jobs) -> Self {
-        Self { shared: SharedLimits::of(store, jobs, &self.state), ..self }
+        Self { shared: SharedLimits::new(store, jobs, &self.state), ..self }
     }
 
     pub(crate) fn metrics(&self) -> AdmissionMetrics {

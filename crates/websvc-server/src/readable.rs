@@ -22,7 +22,7 @@ type LeftOut = Vec<&'static str>;
 
 impl ReadableFormats {
     /// Returns the formats that a caller may read.
-    pub(crate) fn of(caller: Option<&Caller>) -> Self {
+    pub(crate) fn from_caller(caller: Option<&Caller>) -> Self {
         Self { rights: caller.map(|caller| Arc::clone(&caller.rights)) }
     }
 

@@ -66,7 +66,7 @@ impl ApiError {
     /// Creates an internal error: logs the cause, and tells the client only which action failed. If the cause is an
     /// [outage](Outage) of the storage, the client learns that, and may try again.
     pub(crate) fn internal(error: &(dyn Error + 'static), what: &'static str) -> Self {
-        let Some(outage) = Outage::of(error) else {
+        let Some(outage) = Outage::from_error(error) else {
             tracing::error!(error, "{what}");
             return Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"));
         };
@@ -281,7 +281,7 @@ impl From<EngineError> for ApiError {
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {
                 ApiError::internal(&error, "the profile could not be read")
             }
-            EngineError::Page(error) if Outage::of(&error).is_some() => {
+            EngineError::Page(error) if Outage::from_error(&error).is_some() => {
                 ApiError::internal(&error, "the page could not be read or stored")
             }
             EngineError::Profile(error) | EngineError::Page(error) => ApiError::new(error.code(), text),
@@ -322,7 +322,7 @@ enum Outage {
 
 impl Outage {
     /// Returns the outage that caused a failure. Of several in the chain of causes, the last one is the most exact.
-    fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+    fn from_error(error: &(dyn Error + 'static)) -> Option<Self> {
         let causes = std::iter::successors(Some(error), |&cause| cause.source());
         causes.filter_map(Self::of_cause).last()
     }

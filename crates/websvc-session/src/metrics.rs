@@ -113,7 +113,7 @@ impl StartFailureKind {
         }
     }
 
-    fn of(error: &SessionError) -> Self {
+    fn from_error(error: &SessionError) -> Self {
         match error {
             SessionError::TooManyOfTeam { .. } | SessionError::TooMany { .. } => Self::Limit,
             SessionError::Unavailable { .. } => Self::Browser,
@@ -146,7 +146,7 @@ impl ProgramStatus {
         }
     }
 
-    fn of(outcome: &Outcome) -> Self {
+    fn from_outcome(outcome: &Outcome) -> Self {
         if outcome.killed {
             Self::Killed
         } else if outcome.exit_code == 0 {
@@ -192,7 +192,7 @@ impl SessionCounters {
     /// Counts a session that did not start.
     pub(crate) fn count_failure(&self, error: &SessionError) {
         // The variants have no values, so their order is that of the array.
-        self.failed[StartFailureKind::of(error) as usize].fetch_add(1, Relaxed);
+        self.failed[StartFailureKind::from_error(error) as usize].fetch_add(1, Relaxed);
     }
 
     /// Counts a session that has ended.
@@ -203,7 +203,7 @@ impl SessionCounters {
 
     /// Counts a program that has ended.
     pub(crate) fn count_program(&self, language: InteractLanguage, outcome: &Outcome) {
-        self.programs[language as usize][ProgramStatus::of(outcome) as usize].fetch_add(1, Relaxed);
+        self.programs[language as usize][ProgramStatus::from_outcome(outcome) as usize].fetch_add(1, Relaxed);
     }
 
     /// Returns the counts, with those of the active sessions.

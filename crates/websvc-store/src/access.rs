@@ -176,7 +176,7 @@ impl Access {
         }
         let now = self.elapsed_ms();
         self.refresh(now)?;
-        let hash = SecretHash::of(secret);
+        let hash = SecretHash::from_secret(secret);
         let static_kind = self.static_keys.read().find(&hash);
         if let Some(kind) = static_kind {
             return self.find_static(kind, may_read);

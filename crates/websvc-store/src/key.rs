@@ -177,7 +177,7 @@ fn insert(
     rights: &KeyRights,
 ) -> sql::Result<Option<NewKey>> {
     create_if_absent(transaction, team)?;
-    let hash = SecretHash::of(secret.expose());
+    let hash = SecretHash::from_secret(secret.expose());
     let id = hash.id();
     let inserted = transaction.execute(
         concat!(

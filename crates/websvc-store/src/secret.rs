@@ -51,7 +51,7 @@ impl fmt::Debug for ApiSecret {
 pub(crate) struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    pub(crate) fn of(secret: &str) -> Self {
+    pub(crate) fn from_secret(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn hash_is_sha_256_and_id_is_its_prefix() {
         // The test vector "abc" of FIPS 180-2.
-        let hash = SecretHash::of("abc");
+        let hash = SecretHash::from_secret("abc");
         assert!(hex(hash.as_bytes()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
         assert_eq!(hash.id(), "ba7816bf8f01");
         assert_eq!(format!("{:012x}", hash.tag()), hash.id());

@@ -68,7 +68,7 @@ impl StaticKeys {
 }
 
 fn check(secret: &str, min_bytes: usize, other: Option<&SecretHash>) -> Result<SecretHash, StoreError> {
-    let hash = SecretHash::of(secret);
+    let hash = SecretHash::from_secret(secret);
     let rule = if secret.is_empty() {
         "it is empty".to_owned()
     } else if secret.len() > MAX_SECRET_BYTES {

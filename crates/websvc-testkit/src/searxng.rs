@@ -66,7 +66,7 @@ impl FakeSearxng {
             let page = Page::html("<title>Too Many Requests</title>").status(429);
             return if retry_after.is_empty() { page } else { page.header("retry-after", retry_after) };
         }
-        let parameters = Parameters::of(&request.url);
+        let parameters = Parameters::from_url(&request.url);
         match parameters.get("format") {
             "json" if self.is_json_enabled => self.json(&parameters),
             "json" => Page::html("<title>403 Forbidden</title>").status(403),
@@ -110,7 +110,7 @@ impl FakeSearxng {
 struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
-    fn of(url: &str) -> Self {
+    fn from_url(url: &str) -> Self {
         let url = Url::parse(url).expect("requests have valid URLs");
         Self(url.query_pairs().into_owned().collect())
     }

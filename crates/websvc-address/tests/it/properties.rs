@@ -58,15 +58,15 @@ proptest! {
 
     #[test]
     fn of_accepts_every_text_without_panic(text in "\\PC*") {
-        let identity = PageIdentity::of(&text);
+        let identity = PageIdentity::from_address(&text);
         prop_assert!(identity.as_str().starts_with(identity.host()));
     }
 
     #[test]
     fn identity_of_an_identity_is_equal(address in address()) {
-        let identity = PageIdentity::of(&address);
+        let identity = PageIdentity::from_address(&address);
         if !identity.host().is_empty() {
-            let again = PageIdentity::of(&format!("https://{identity}"));
+            let again = PageIdentity::from_address(&format!("https://{identity}"));
             prop_assert_eq!(again, identity);
         }
     }
@@ -94,7 +94,7 @@ proptest! {
     fn different_pages_have_different_identities(
         one in plain_parts(), other in plain_parts(),
     ) {
-        prop_assert_eq!(one == other, PageIdentity::of(&address_of(&one)) == PageIdentity::of(&address_of(&other)));
+        prop_assert_eq!(one == other, PageIdentity::from_address(&address_of(&one)) == PageIdentity::from_address(&address_of(&other)));
     }
 }
 

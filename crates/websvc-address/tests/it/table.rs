@@ -36,7 +36,7 @@ fn common_spellings_of_an_address_have_the_same_identity() {
     ];
     for (expected, addresses) in table {
         for address in *addresses {
-            assert_eq!(PageIdentity::of(address).as_str(), *expected, "{address}");
+            assert_eq!(PageIdentity::from_address(address).as_str(), *expected, "{address}");
         }
     }
 }
@@ -61,7 +61,7 @@ fn addresses_of_possibly_different_pages_have_different_identities() {
         ("file:///a/x", "https://a/x"),
     ];
     for (one, other) in table {
-        assert_ne!(PageIdentity::of(one), PageIdentity::of(other), "{one} {other}");
+        assert_ne!(PageIdentity::from_address(one), PageIdentity::from_address(other), "{one} {other}");
     }
 }
 
@@ -70,7 +70,7 @@ fn host_has_no_www() {
     for (address, host) in
         [("https://www.a.test:8443/x", "a.test"), ("http://[::1]/x", "[::1]"), ("file:///x", ""), ("x", "")]
     {
-        assert_eq!(PageIdentity::of(address).host(), host, "{address}");
+        assert_eq!(PageIdentity::from_address(address).host(), host, "{address}");
     }
 }
 

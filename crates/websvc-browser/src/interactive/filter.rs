@@ -218,7 +218,7 @@ fn check_url(params: &Members<'_>) -> Result<(), String> {
         return Ok(());
     }
     let url: String = params.read("url").ok_or("url must be a string")?;
-    match DocumentUrl::of(&url) {
+    match DocumentUrl::from_url(&url) {
         DocumentUrl::Unknown | DocumentUrl::Web => Ok(()),
         DocumentUrl::Error | DocumentUrl::Server | DocumentUrl::Other => match url.trim().split_once(':') {
             Some((scheme, _)) => Err(format!("URLs with the scheme {} cannot be opened", shorten(scheme))),

@@ -41,7 +41,7 @@ pub(super) fn judge(
     if text("browserContextId") != context || !TYPES.contains(&kind) {
         return Visibility::Hidden;
     }
-    let is_visible = match (DocumentUrl::of(text("url")), kind) {
+    let is_visible = match (DocumentUrl::from_url(text("url")), kind) {
         (DocumentUrl::Web | DocumentUrl::Error, _) => true,
         (DocumentUrl::Server, "page") => return Visibility::Forbidden,
         // Such a page can open none of the server. A page of the browser itself can.

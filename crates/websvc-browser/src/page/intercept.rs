@@ -107,7 +107,7 @@ impl Interception {
         let request_id = &paused["requestId"];
         let url = paused["request"]["url"].as_str().unwrap_or_default();
         let resource_type = paused["resourceType"].as_str().unwrap_or_default();
-        if DocumentUrl::of(url) == DocumentUrl::Server {
+        if DocumentUrl::from_url(url) == DocumentUrl::Server {
             return fail_command(request_id);
         }
         let is_page = resource_type == "Document" && Url::parse(url).is_ok_and(|url| url == self.page);

@@ -226,7 +226,7 @@ impl PageState {
 
     /// Records the URL of a document that a tab of the session requests or shows.
     pub(super) fn record_tab_url(&mut self, url: &str) {
-        if DocumentUrl::of(url) == DocumentUrl::Server {
+        if DocumentUrl::from_url(url) == DocumentUrl::Server {
             self.has_forbidden_tab.store(true, Ordering::Release);
         }
     }
@@ -258,7 +258,7 @@ impl PageState {
 
 /// Returns the scheme of a URL that a page must not show.
 fn forbidden_scheme(url: &str) -> Option<String> {
-    match DocumentUrl::of(url) {
+    match DocumentUrl::from_url(url) {
         DocumentUrl::Unknown | DocumentUrl::Web | DocumentUrl::Error => None,
         DocumentUrl::Server | DocumentUrl::Other => Some(Url::parse(url).ok()?.scheme().to_owned()),
     }

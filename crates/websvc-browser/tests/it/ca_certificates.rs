@@ -23,7 +23,7 @@ async fn trusting(ca_file: impl FnOnce(&TestWeb) -> PathBuf) -> Option<Setup> {
     }
     let web = web().start().await;
     let config = BrowserConfig { ca_file: Some(ca_file(&web)), ..config };
-    Some(Setup::of(web, config))
+    Some(Setup::new(web, config))
 }
 
 fn is_untrusted(outcome: &Result<RenderedPage, BrowserError>) -> bool {

@@ -157,7 +157,7 @@ async fn strict_transport_security_applies_only_within_its_page() {
     let directory = tempfile::tempdir().unwrap();
     let trusting = format!("--ignore-certificate-errors-spki-list={}", key_digest(&web));
     let path = chromium_wrapper(&config, &directory, &trusting);
-    let setup = Setup::of(web, BrowserConfig { path: Some(path), ..config });
+    let setup = Setup::new(web, BrowserConfig { path: Some(path), ..config });
     assert!(!setup.render("https://a.test/").await.unverified);
     let steps = vec![Step::Script("location = 'http://a.test/plain'".to_owned())];
     let upgraded = setup.open(&RenderRequest { steps, ..request("https://a.test/") }).await.unwrap();

@@ -109,7 +109,7 @@ fn remote(address: &str) -> Remote {
 async fn setup(web: TestWebBuilder, remote: Remote) -> Setup {
     let web = web.start().await;
     let config = BrowserConfig { remote: Some(remote), ..BrowserConfig::default() };
-    Setup::of(web, config)
+    Setup::new(web, config)
 }
 
 fn web() -> TestWebBuilder {

@@ -44,7 +44,7 @@ pub(crate) async fn setup(builder: TestWebBuilder) -> Option<Setup> {
 }
 
 pub(crate) async fn setup_with(builder: TestWebBuilder, config: BrowserConfig) -> Option<Setup> {
-    Some(Setup::of(builder.start().await, config))
+    Some(Setup::new(builder.start().await, config))
 }
 
 /// Creates a program in `directory` that starts Chromium with an additional flag.
@@ -74,7 +74,7 @@ pub(crate) async fn setup_page(html: &str) -> Option<Setup> {
 }
 
 impl Setup {
-    pub(crate) fn of(web: TestWeb, config: BrowserConfig) -> Self {
+    pub(crate) fn new(web: TestWeb, config: BrowserConfig) -> Self {
         let client = web.client();
         Self::with_client(web, config, client)
     }

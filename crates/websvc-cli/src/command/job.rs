@@ -76,7 +76,7 @@ struct State {
 }
 
 impl State {
-    fn of(response: &JobStatusResponse) -> Self {
+    fn from_response(response: &JobStatusResponse) -> Self {
         let JobStatusResponse {
             success: _,
             status,

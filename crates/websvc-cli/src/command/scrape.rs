@@ -77,7 +77,7 @@ pub(in crate::command) fn error_status(metadata: &Metadata) -> Option<String> {
 
 /// Writes the files of the page and replaces them in the page by their paths.
 fn write_files(page: &mut Page, captures: &CaptureArgs, url: &Url) -> Result<()> {
-    let names = FileNames::of(Path::new("."), None, url.as_str());
+    let names = FileNames::new(Path::new("."), None, url.as_str());
     if let Some(screenshot) = &mut page.screenshot {
         *screenshot = names.write("", captures.screenshot_file(), screenshot)?;
     }

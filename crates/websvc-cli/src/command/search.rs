@@ -29,7 +29,7 @@ pub(crate) async fn search(context: CommandContext, arguments: Search) -> Result
 /// Writes the files of the results and replaces them in the results by their paths.
 fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
     for (index, result) in response.data.web.iter_mut().flatten().enumerate() {
-        let names = FileNames::of(directory, Some(index + 1), &result.url);
+        let names = FileNames::new(directory, Some(index + 1), &result.url);
         let PageContent { screenshot, actions, .. } = &mut result.content;
         if let Some(screenshot) = screenshot {
             *screenshot = names.write("", None, screenshot)?;

@@ -57,11 +57,11 @@ impl Origins {
 
     /// Returns the origin of a key as text for a message.
     pub(super) fn describe(&self, key: &str) -> String {
-        self.of(key).map_or_else(|| NO_ORIGIN.to_owned(), ToString::to_string)
+        self.find(key).map_or_else(|| NO_ORIGIN.to_owned(), ToString::to_string)
     }
 
     /// Returns the origin of a key, or of its section if the key was not given.
-    pub(super) fn of(&self, key: &str) -> Option<&Origin> {
+    pub(super) fn find(&self, key: &str) -> Option<&Origin> {
         let mut key = key;
         loop {
             if let Some((_, origin)) = self.0.iter().rev().find(|(given, _)| given == key) {
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn origin_of_a_key_is_its_line_or_variable_or_section() {
         let origins = origins();
-        let of = |key: &str| origins.of(key).map(ToString::to_string);
+        let of = |key: &str| origins.find(key).map(ToString::to_string);
         assert_eq!(of("server.listen").as_deref(), Some("a.toml:3"));
         assert_eq!(of("fetch.allow_networks").as_deref(), Some("a.toml:5"));
         assert_eq!(of("fetch.connect_to.a.test:80").as_deref(), Some("a.toml:8"));

@@ -130,7 +130,7 @@ fn toml_value(text: &str) -> Value {
 /// Returns the error for an unknown key. For a variable it names the variable that was probably meant.
 fn unknown_key(origins: &Origins, UnknownKey { key, nearest }: UnknownKey) -> ConfigError {
     // A section that a variable implies has no origin itself.
-    let origin = origins.of(&key).or_else(|| origins.below(&key));
+    let origin = origins.find(&key).or_else(|| origins.below(&key));
     let variable = match (nearest, origin) {
         (Some(nearest), Some(Origin::Variable(name))) => {
             Some(with_part(name, key.matches('.').count(), nearest))

@@ -47,7 +47,7 @@ enum NameExactness {
 
 impl Names {
     /// Returns the names of a page. If a part of the URL is missing in a name, such as the query, it has a hash.
-    pub(super) fn of(url_text: &str) -> Self {
+    pub(super) fn from_url(url_text: &str) -> Self {
         let hash = hash(url_text);
         let with_scheme =
             if url_text.contains("://") { url_text.to_owned() } else { format!("http://{url_text}") };
@@ -179,7 +179,7 @@ mod tests {
     /// A `*` in `expected` stands for the hash.
     #[track_caller]
     fn check(url_text: &str, expected: &str) {
-        let names = Names::of(url_text);
+        let names = Names::from_url(url_text);
         assert_eq!(names.plain, expected.replace('*', &hash(url_text)), "{url_text}");
         assert!(names.unique.len() <= NAME_MAX_BYTES && names.unique.contains(&hash(url_text)), "{names:?}");
     }
@@ -204,7 +204,7 @@ mod tests {
         check("https://example.org/a.action-1", "example.org/a.action-1-*");
         check("https://example.org/%FF", "example.org/-FF-*");
         check("https://example.org//", "example.org/_/index-*");
-        assert_ne!(Names::of("https://e.org/find?q=1"), Names::of("https://e.org/find?q=2"));
+        assert_ne!(Names::from_url("https://e.org/find?q=1"), Names::from_url("https://e.org/find?q=2"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) struct FileNames {
 
 impl FileNames {
     /// Names files after the host and path of a page, and the position of a search result before them.
-    pub(crate) fn of(directory: &Path, position: Option<usize>, url: &str) -> Self {
+    pub(crate) fn new(directory: &Path, position: Option<usize>, url: &str) -> Self {
         let url = Url::parse(url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or("page");
         let path = url.as_ref().map(Url::path).unwrap_or_default();
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn file_name_follows_position_host_and_path() {
         let check = |url: &str, position, expected: &str| {
-            assert_eq!(FileNames::of(Path::new("."), position, url).stem, expected, "{url}");
+            assert_eq!(FileNames::new(Path::new("."), position, url).stem, expected, "{url}");
         };
         check("https://example.org/", None, "example.org");
         check("https://example.org/docs/a%20b/?q=1", None, "example.org-docs-a-20b");
@@ -101,14 +101,14 @@ mod tests {
         check("https://[::1]/..", None, "1");
         check("no url", None, "page");
         assert_eq!(
-            FileNames::of(Path::new("."), None, &format!("https://a.test/{}", "x".repeat(999))).stem.len(),
+            FileNames::new(Path::new("."), None, &format!("https://a.test/{}", "x".repeat(999))).stem.len(),
             100
         );
     }
 
     #[test]
     fn file_that_a_server_stores_is_not_written() {
-        let names = FileNames::of(Path::new("/nowhere"), None, "https://a.test/");
+        let names = FileNames::new(Path::new("/nowhere"), None, "https://a.test/");
         let url = "https://websvc.test/artifacts/a.png?expires=1";
         assert_eq!(names.write("", None, url).unwrap(), url);
         assert!(names.write("", None, "data:image/png;base64,AAAA").is_err(), "the directory does not exist");

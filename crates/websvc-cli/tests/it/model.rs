@@ -59,11 +59,11 @@ impl ModelTest {
     }
 
     async fn with(responses: impl IntoIterator<Item = Page>, settings: &[(&str, &str)]) -> Self {
-        Self::of(FakeModel::scripted(responses), settings).await
+        Self::with_model(FakeModel::scripted(responses), settings).await
     }
 
     /// Starts a service with this model.
-    async fn of(model: FakeModel, settings: &[(&str, &str)]) -> Self {
+    async fn with_model(model: FakeModel, settings: &[(&str, &str)]) -> Self {
         let link = |path: &str| {
             Page::html(format!("<title>x</title><main><p>A page.</p><a href='{path}'>x</a></main>"))
         };

@@ -320,7 +320,7 @@ impl<'a> Crawl<'a> {
                 Item::Page(entry) => {
                     let url = strip_tracking_params(entry.url.clone());
                     self.add_page(url.clone(), 1, now);
-                    if let Some(hints) = PageHints::of(*entry) {
+                    if let Some(hints) = PageHints::from_entry(*entry) {
                         self.add_hints(url, hints);
                     }
                 }

@@ -31,7 +31,7 @@ impl CrawlScope {
     /// Creates the scope of a plan.
     #[must_use]
     pub fn new(plan: CrawlPlan) -> Self {
-        let start = Directory::of(plan.url());
+        let start = Directory::from_url(plan.url());
         Self { plan, start, redirect_target: OnceLock::new() }
     }
 
@@ -39,7 +39,7 @@ impl CrawlScope {
     /// or on a parent domain or a subdomain of the host. Returns whether the target is now the second directory of the
     /// scope. Other hosts are other sites.
     pub fn follow_start_redirect(&self, reached: &Url) -> bool {
-        let mut target = Directory::of(reached);
+        let mut target = Directory::from_url(reached);
         if target.path.is_empty() && target.host == self.start.host {
             // A redirect to the root, such as to a sign-in page, does not open the whole host.
             target.path.clone_from(&self.start.path);
@@ -124,7 +124,7 @@ fn is_subdomain(host: &str, other: &str) -> bool {
 
 impl Directory {
     /// Returns the directory of a URL: its path, or the parent path if the last segment looks like a document.
-    fn of(url: &Url) -> Self {
+    fn from_url(url: &Url) -> Self {
         let path = url.path();
         let (above, last) = path.rsplit_once('/').unwrap_or_default();
         let path = if is_document(last) { above } else { path };

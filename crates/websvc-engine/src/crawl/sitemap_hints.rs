@@ -18,7 +18,7 @@ pub(super) struct PageHints {
 
 impl PageHints {
     /// Creates the hints of an entry; `None` if the entry contains nothing but the URL.
-    pub(super) fn of(entry: websvc_sitemap::Entry) -> Option<Self> {
+    pub(super) fn from_entry(entry: websvc_sitemap::Entry) -> Option<Self> {
         let websvc_sitemap::Entry { url: _, title: _, description: _, date, image, images } = entry;
         let date = date.and_then(|text| date::read(&text));
         let images: Vec<IndexImage> = images.into_iter().map(index_image).collect();

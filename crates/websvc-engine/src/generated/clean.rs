@@ -46,7 +46,7 @@ pub(super) async fn clean(session: &mut ModelSession<'_>, markdown: String) -> S
     // The split works on a copy, so that the markdown is available if it fails.
     let copy = markdown.clone();
     let splitting = run_blocking(session.deadline, move || {
-        let passages = Passages::of(copy, SplitPolicy::InText);
+        let passages = Passages::from_markdown(copy, SplitPolicy::InText);
         let content = passages.numbered();
         (passages, content)
     });
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn unnamed_passages_remain_unchanged() {
-        let passages = Passages::of("# a\n\nb\nb\n\nc".to_owned(), SplitPolicy::InText);
+        let passages = Passages::from_markdown("# a\n\nb\nb\n\nc".to_owned(), SplitPolicy::InText);
         let check = |response: Value, expected: Option<(&str, bool)>| {
             let expected = expected.map(|(text, is_heading_kept)| (text.to_owned(), is_heading_kept));
             assert_eq!(without(&passages, &response), expected, "{response}");
@@ -228,7 +228,7 @@ mod tests {
     fn cleaning_never_takes_more_than_half_of_the_text() {
         let markdown =
             "# Tea\n\nShare [this](http://a.test/a-long-address-without-use)\n\nSencha is green.\n\nMenu";
-        let passages = Passages::of(markdown.to_owned(), SplitPolicy::InText);
+        let passages = Passages::from_markdown(markdown.to_owned(), SplitPolicy::InText);
         let clean = |response: CompletionContent| cleaned(&passages, markdown, response);
         let boilerplate = |numbers: &[u64]| CompletionContent::Json(json!({ "boilerplate": numbers }));
         let expected = Cleaned {

@@ -42,7 +42,7 @@ pub(super) struct ContentWords(Vec<String>);
 
 impl ContentWords {
     /// Reads the first [`QUERY_TERMS_MAX`] of them.
-    pub(super) fn of(request: &str) -> Self {
+    pub(super) fn from_request(request: &str) -> Self {
         let (mut content, mut all): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         // The text of a request is bounded, so that the callback need not break before the last word.
         let _ = each_word(request, |word| {
@@ -98,19 +98,20 @@ mod tests {
 
     #[test]
     fn small_words_do_not_count_unless_there_are_no_others() {
-        let check = |request: &str, expected: &str| assert_eq!(ContentWords::of(request).query(), expected);
+        let check =
+            |request: &str, expected: &str| assert_eq!(ContentWords::from_request(request).query(), expected);
         check("What does the annual pass cost?", "annual pass cost");
         check("Wann ist der Laden offen?", "laden offen");
         check("who is it", "who is it");
         check("tea, Tea and TEA", "tea");
         check("\u{7dd1}\u{8336}", "\u{7dd1} \u{8336}");
         let long: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
-        assert_eq!(ContentWords::of(&long.join(" ")).len(), QUERY_TERMS_MAX);
+        assert_eq!(ContentWords::from_request(&long.join(" ")).len(), QUERY_TERMS_MAX);
     }
 
     #[test]
     fn words_are_found_in_any_form() {
-        let words = ContentWords::of("What does a tin cost in 2024?");
+        let words = ContentWords::from_request("What does a tin cost in 2024?");
         assert_eq!(words.query(), "tin cost 2024");
         assert_eq!(words.count_in("A tin of sencha costs 12 euros."), 2);
         // Short words and numbers have no endings.

@@ -60,7 +60,7 @@ pub(super) async fn choose(session: &mut ModelSession<'_>, query: &str, markdown
     });
     let (query_copy, copy, deadline) = (query.to_owned(), markdown.to_owned(), session.deadline);
     let splitting = run_blocking(session.deadline, move || {
-        let passages = Passages::of(copy, SplitPolicy::Anywhere);
+        let passages = Passages::from_markdown(copy, SplitPolicy::Anywhere);
         let numbered =
             space.map(|(space, _)| Numbered::new(&query_copy, &passages, space, deadline)).transpose();
         numbered.map(|numbered| (Arc::new(passages), numbered))
@@ -190,7 +190,7 @@ fn objection(query: &str, passages: &Passages, chosen: &[usize]) -> Option<Strin
     {
         return Some(format!("named the first {MAX_PASSAGES} passages one after the other"));
     }
-    let words = ContentWords::of(query);
+    let words = ContentWords::from_request(query);
     let count = |index: usize| words.count_in(passages.text(index));
     let texts: Vec<usize> = (0..passages.len()).filter(|index| !is_heading(passages.text(*index))).collect();
     let counts: Vec<usize> = texts.iter().map(|index| count(*index)).collect();
@@ -228,7 +228,7 @@ fn with_best(
     if chosen.is_empty() {
         return Ok(Ok(chosen));
     }
-    let words = ContentWords::of(query);
+    let words = ContentWords::from_request(query);
     let count = |index: &usize| words.count_in(passages.text(*index));
     let named = chosen.iter().map(count).max().unwrap_or_default();
     let ranked = rank(query, passages, deadline)?.0;

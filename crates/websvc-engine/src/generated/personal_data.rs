@@ -124,8 +124,9 @@ pub(super) async fn redact(
     let late = |_| ScrapeError::Timeout;
     let copy = text_to_read(page).into_owned();
     let part_bytes = part_bytes(model);
-    let ranges =
-        run_blocking(session.deadline, move || Passages::of(copy, SplitPolicy::Anywhere).grouped(part_bytes));
+    let ranges = run_blocking(session.deadline, move || {
+        Passages::from_markdown(copy, SplitPolicy::Anywhere).grouped(part_bytes)
+    });
     let ranges = ranges.await.map_err(late)?;
     let data = find(session, model, options, page, &ranges).await;
     let (options, mut owned) = (options.clone(), std::mem::take(page));

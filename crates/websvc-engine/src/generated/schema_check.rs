@@ -55,7 +55,7 @@ pub fn schema_violation(schema: &Value, value: &Value) -> io::Result<Option<Stri
     let Some(parts) = schema.as_object().and_then(schema_parts) else {
         return Ok(Some("the schema is too large to be checked".to_owned()));
     };
-    let ValueSize { values, depth } = ValueSize::of(value);
+    let ValueSize { values, depth } = ValueSize::from_value(value);
     if values > MAX_VALUES {
         return Ok(Some(format!("it has more than {MAX_VALUES} values")));
     }
@@ -112,7 +112,7 @@ struct ValueSize {
 }
 
 impl ValueSize {
-    fn of(value: &Value) -> Self {
+    fn from_value(value: &Value) -> Self {
         let mut size = Self { values: 0, depth: 0 };
         let mut open = vec![(value, 1)];
         while let Some((value, depth)) = open.pop() {

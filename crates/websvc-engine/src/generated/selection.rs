@@ -44,7 +44,7 @@ pub(super) fn select_text(
     max_chars: usize,
     deadline: Instant,
 ) -> Result<SelectedText, ComputeError> {
-    let passages = Passages::of(markdown, SplitPolicy::Anywhere);
+    let passages = Passages::from_markdown(markdown, SplitPolicy::Anywhere);
     let markdown = passages.markdown();
     let units = units(&passages);
     let texts: Vec<&str> =
@@ -84,7 +84,7 @@ pub(super) fn select(
         return Ok((0..texts.len()).collect());
     }
     chosen.add_beginning(max_chars / BEGINNING_DIVISOR);
-    let query = ContentWords::of(request).query();
+    let query = ContentWords::from_request(request).query();
     let ranking = rerank(&query, texts, deadline)?;
     let matching = ranking.ranked.iter().filter(|ranked| ranked.score > 0.0);
     for (rank, ranked) in matching.enumerate() {
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn long_lines_are_split_at_spaces_and_lose_nothing() {
         let line = format!("{} needle {}", "hay ".repeat(20_000), "\u{e4}".repeat(10_000));
-        let passages = Passages::of(line.clone(), SplitPolicy::Anywhere);
+        let passages = Passages::from_markdown(line.clone(), SplitPolicy::Anywhere);
         let units = units(&passages);
         assert!(units.len() > 20 && units.iter().all(|range| range.len() <= MAX_UNIT_BYTES));
         let joined: String = units.iter().map(|range| &line[range.clone()]).collect();

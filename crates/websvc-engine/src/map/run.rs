@@ -65,7 +65,7 @@ impl<'a> MapRun<'a> {
             scraper,
             checker,
             deadline,
-            scope: Arc::new(MapScope::of(plan)),
+            scope: Arc::new(MapScope::from_plan(plan)),
             found: UrlCollector::new(max_found, plan.includes_url_variants()),
             robots: RobotsCache::default(),
             listings: SitemapQueue::default(),

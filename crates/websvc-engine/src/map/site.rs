@@ -22,7 +22,7 @@ pub(super) struct MapScope {
 }
 
 impl MapScope {
-    pub(super) fn of(plan: &MapPlan) -> Self {
+    pub(super) fn from_plan(plan: &MapPlan) -> Self {
         let mut scope = Self {
             hosts: vec![host(plan.url())],
             paths_below: Vec::new(),
@@ -138,7 +138,7 @@ mod tests {
     /// Returns those of the URLs that belong to the map, in their normal form.
     fn normalized(body: &Value, urls: &[&str]) -> Vec<String> {
         let plan = read_map(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-        let scope = MapScope::of(&plan);
+        let scope = MapScope::from_plan(&plan);
         urls.iter().filter_map(|url| scope.normalize(url.parse().unwrap())).map(String::from).collect()
     }
 

@@ -136,7 +136,7 @@ fn key(kind: SourceKind, hit: &Hit) -> String {
 
 /// Returns the identity of a page, which is the same for all spellings of its URL.
 pub(crate) fn canonical(url: &str) -> String {
-    PageIdentity::of(url).into()
+    PageIdentity::from_address(url).into()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ enum Verdict {
 use Verdict::{Fails, Holds, Unknown};
 
 impl Verdict {
-    fn of(holds: bool) -> Self {
+    fn from_bool(holds: bool) -> Self {
         if holds { Holds } else { Fails }
     }
 
@@ -38,7 +38,7 @@ impl Verdict {
 
 /// Returns whether the hit contradicts no condition of the request.
 pub(crate) fn matches(request: &SourceRequest<'_>, hit: &Hit) -> bool {
-    let Some(fields) = HitFields::of(request.kind, hit) else { return false };
+    let Some(fields) = HitFields::from_hit(request.kind, hit) else { return false };
     let is_in_time = request.tbs.and_then(|tbs| tbs.range).is_none_or(|range| {
         let (first, last) = range.seconds(request.now);
         hit.date.is_none_or(|date| {
@@ -69,7 +69,7 @@ struct HitFields<'a> {
 
 impl<'a> HitFields<'a> {
     /// Prepares a hit; `None` if its URL is not a web URL with a host.
-    fn of(kind: SourceKind, hit: &'a Hit) -> Option<Self> {
+    fn from_hit(kind: SourceKind, hit: &'a Hit) -> Option<Self> {
         let url = Url::parse(&hit.url).ok()?;
         let host = url.host_str()?.trim_end_matches('.').to_owned();
         let lower_url = hit.url.to_lowercase();
@@ -110,13 +110,13 @@ impl<'a> HitFields<'a> {
 
     fn operator(&self, operator: &Operator) -> Verdict {
         match operator {
-            Operator::Site(site) => Verdict::of(self.is_of_site(site)),
-            Operator::FileType(extension) => Verdict::of(self.has_type(extension)),
-            Operator::InUrl(term) => Verdict::of(self.in_url(term)),
-            Operator::AllInUrl(terms) => Verdict::of(terms.iter().all(|term| self.in_url(term))),
-            Operator::InTitle(term) => Verdict::of(contains_words(&self.title, term.text())),
+            Operator::Site(site) => Verdict::from_bool(self.is_of_site(site)),
+            Operator::FileType(extension) => Verdict::from_bool(self.has_type(extension)),
+            Operator::InUrl(term) => Verdict::from_bool(self.in_url(term)),
+            Operator::AllInUrl(terms) => Verdict::from_bool(terms.iter().all(|term| self.in_url(term))),
+            Operator::InTitle(term) => Verdict::from_bool(contains_words(&self.title, term.text())),
             Operator::AllInTitle(terms) => {
-                Verdict::of(terms.iter().all(|term| contains_words(&self.title, term.text())))
+                Verdict::from_bool(terms.iter().all(|term| contains_words(&self.title, term.text())))
             }
             Operator::Related(_) => Unknown,
             Operator::ImageSize(size) => {
@@ -153,7 +153,7 @@ impl<'a> HitFields<'a> {
             SourceKind::Images => {
                 let image = self.hit.image.as_ref();
                 let size = image.and_then(|image| image.width.zip(image.height));
-                Verdict::of(size.is_some_and(|(width, height)| fits(width, height)))
+                Verdict::from_bool(size.is_some_and(|(width, height)| fits(width, height)))
             }
         }
     }

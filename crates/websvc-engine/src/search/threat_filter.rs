@@ -22,7 +22,7 @@ pub(crate) struct UrlCheckers {
 
 impl UrlCheckers {
     /// Returns the checkers of a search; none if threat protection is off.
-    pub(crate) fn of(plan: &SearchPlan, classifier: &Classifier) -> Self {
+    pub(crate) fn from_plan(plan: &SearchPlan, classifier: &Classifier) -> Self {
         let results = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
         let pages = plan.scrape().and_then(ScrapePlan::protection).map(|rules| match &results {
             Some(results) => results.with_rules(rules),
@@ -141,7 +141,7 @@ mod tests {
         let body = json!({ "query": "q", "threatProtection": { "blacklist": ["bad.test"] } });
         let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
         let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
-        let checkers = UrlCheckers::of(&plan, &Classifier::none());
+        let checkers = UrlCheckers::from_plan(&plan, &Classifier::none());
         let mut found = SearchHits { verticals: vec![VerticalHits { kind, hits }], ..SearchHits::default() };
         let (deadline, mut warnings) = (Instant::now() + Duration::from_secs(60), Vec::new());
         checkers.filter_results(&mut found, &plan, deadline, &mut warnings).await.expect("there is time");

@@ -116,7 +116,7 @@ impl FormatsReport {
         Feature::ALL.into_iter().filter(has_result).collect()
     }
 
-    fn of(&self, feature: Feature, with_model: bool) -> impl Iterator<Item = &CaseResult> {
+    fn results_of(&self, feature: Feature, with_model: bool) -> impl Iterator<Item = &CaseResult> {
         self.results.iter().filter(move |result| result.feature == feature && result.with_model == with_model)
     }
 
@@ -134,7 +134,7 @@ impl FormatsReport {
             }
         }
         let count = |with_model: bool, name: &str| {
-            let checks = self.of(feature, with_model).flat_map(|result| &result.outcome.checks);
+            let checks = self.results_of(feature, with_model).flat_map(|result| &result.outcome.checks);
             let of_name: Vec<bool> =
                 checks.filter(|check| check.name == name).map(|check| check.is_right).collect();
             (of_name.len(), of_name.iter().filter(|is_right| **is_right).count())
@@ -154,10 +154,10 @@ impl FormatsReport {
 
     /// Returns the cells of a row about failures, warnings and work, which are those of the whole feature.
     fn work(&self, feature: Feature) -> String {
-        let with_model = self.of(feature, true).next().is_some();
+        let with_model = self.results_of(feature, true).next().is_some();
         let (mut failed, mut warned, mut requests, mut refused, mut tokens) = (0, 0, 0, 0, 0);
         let mut duration = Duration::ZERO;
-        for CaseResult { outcome, record, duration: own, .. } in self.of(feature, with_model) {
+        for CaseResult { outcome, record, duration: own, .. } in self.results_of(feature, with_model) {
             failed += u32::from(outcome.failure.is_some());
             warned += u32::from(outcome.warning.is_some());
             requests += record.requests;

@@ -146,7 +146,7 @@ fn iframe_end_tag() -> Tag {
 /// switches the state of the tokenizer.
 fn can_nest(name: &LocalName) -> bool {
     use html5ever::local_name;
-    !super::Tag::of(name).is_void()
+    !super::Tag::from_name(name).is_void()
         && !matches!(
             *name,
             local_name!("script")

@@ -124,7 +124,7 @@ impl TreeSink for Sink {
     ) -> NodeId {
         let mut dom = self.dom.borrow_mut();
         let range = dom.push_attributes(attributes, self.text_budget);
-        let tag = Tag::of(&name.local);
+        let tag = Tag::from_name(&name.local);
         let namespace = match name.ns {
             ns!(svg) => Namespace::Svg,
             ns!(mathml) => Namespace::MathMl,

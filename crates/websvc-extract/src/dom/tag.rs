@@ -10,7 +10,7 @@ macro_rules! tags {
 
         impl Tag {
             /// Returns the tag for an element's local name.
-            pub(crate) fn of(name: &LocalName) -> Tag {
+            pub(crate) fn from_name(name: &LocalName) -> Tag {
                 match *name {
                     $(local_name!($name) => Tag::$variant,)*
                     _ => Tag::Other,

@@ -61,7 +61,7 @@ pub(crate) struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    pub(crate) fn of(dom: &'a Dom) -> Rules<'a> {
+    pub(crate) fn from_dom(dom: &'a Dom) -> Rules<'a> {
         Rules { dom, controlled: controlled_ids(dom), sheet: Sheet::read(dom.styles()) }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Rules<'a> {
         if tag == Tag::Dialog && dom.attribute(id, "open").is_none() {
             return Visibility::Hidden;
         }
-        let attributes = HidingAttributes::of(dom, id, &self.controlled);
+        let attributes = HidingAttributes::from_element(dom, id, &self.controlled);
         // Authors put aria-hidden on whole pages behind dialogs. Only an empty element or an icon is safe to drop.
         if attributes.is_edit_link
             || (tag == Tag::Button && is_copy_button(dom, id))
@@ -148,7 +148,7 @@ struct HidingAttributes<'a> {
 }
 
 impl<'a> HidingAttributes<'a> {
-    fn of(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> HidingAttributes<'a> {
+    fn from_element(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> HidingAttributes<'a> {
         let mut attributes = HidingAttributes::default();
         for (name, value) in dom.named_attributes(id) {
             match *name {

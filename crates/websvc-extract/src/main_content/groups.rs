@@ -25,7 +25,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Groups the blocks of a page.
-    pub(super) fn of(tree: &BlockTree) -> Groups {
+    pub(super) fn from_tree(tree: &BlockTree) -> Groups {
         let mut sizes = Vec::new();
         let of_path = group(tree, &mut sizes, |block| tree.elements[block.owner].path);
         let of_signature = group(tree, &mut sizes, |block| {

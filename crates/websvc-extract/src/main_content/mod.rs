@@ -28,7 +28,7 @@ use url::Url;
 pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentView> {
     let dom = &document.dom;
     let tree = blocks::split(dom, view);
-    let groups = groups::Groups::of(&tree);
+    let groups = groups::Groups::from_tree(&tree);
     let vectors =
         features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
     let scores = model::scores(&vectors);
@@ -65,7 +65,7 @@ pub struct BlockReport {
 /// Describes all blocks of a page.
 pub(crate) fn describe(dom: &Dom, view: &ContentView, base: &Url) -> Vec<BlockReport> {
     let tree = blocks::split(dom, view);
-    let groups = groups::Groups::of(&tree);
+    let groups = groups::Groups::from_tree(&tree);
     let vectors = features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, base));
     let report = |((block, vector), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {
         let mut text = String::new();

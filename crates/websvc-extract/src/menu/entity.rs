@@ -183,7 +183,7 @@ fn lowest_price(offers: &[Entity<'_>]) -> Option<Price> {
 
 fn availability(offers: &[Entity<'_>]) -> Availability {
     let text = offers.iter().find_map(|offer| offer.label("availability"));
-    let status = text.and_then(StockStatus::of);
+    let status = text.and_then(StockStatus::from_text);
     Availability { in_stock: status != Some(StockStatus::OutOfStock), text: text.and_then(status_text) }
 }
 

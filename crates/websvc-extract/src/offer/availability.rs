@@ -67,7 +67,7 @@ pub(crate) enum StockStatus {
 
 impl StockStatus {
     /// Returns the status that a term or a short text names, `None` if it is unknown.
-    pub(crate) fn of(text: &str) -> Option<StockStatus> {
+    pub(crate) fn from_text(text: &str) -> Option<StockStatus> {
         let letters: String =
             status_text(text)?.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
         if OUT_OF_STOCK.iter().any(|word| letters.contains(word)) {
@@ -114,7 +114,7 @@ mod tests {
             ("Ships from Ohio", None),
             ("", None),
         ] {
-            assert_eq!(StockStatus::of(text), expected, "{text}");
+            assert_eq!(StockStatus::from_text(text), expected, "{text}");
         }
     }
 }

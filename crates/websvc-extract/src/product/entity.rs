@@ -135,7 +135,9 @@ fn variants(entity: Entity<'_>, page: &PageIdentity, budget: &mut DraftBudget) -
         if budget.is_spent() {
             break;
         }
-        let Some(mut draft) = offers::of(member, page, 1, budget).into_iter().next() else { continue };
+        let Some(mut draft) = offers::offer_variants(member, page, 1, budget).into_iter().next() else {
+            continue;
+        };
         draft.variant.title = member.text("name").and_then(name).or(draft.variant.title);
         add_varying_options(&mut draft.variant.values, entity, member);
         // A member that only has a URL is described on a page of its own.
@@ -144,7 +146,11 @@ fn variants(entity: Entity<'_>, page: &PageIdentity, budget: &mut DraftBudget) -
             members.push(draft);
         }
     }
-    if members.is_empty() { offers::of(entity, page, PRODUCT_VARIANTS_MAX, budget) } else { members }
+    if members.is_empty() {
+        offers::offer_variants(entity, page, PRODUCT_VARIANTS_MAX, budget)
+    } else {
+        members
+    }
 }
 
 /// Adds the properties that a group names in `variesBy`.

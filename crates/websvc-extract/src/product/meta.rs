@@ -30,7 +30,7 @@ pub(super) fn draft(data: &StructuredData, page: &PageIdentity) -> Option<Produc
     variant.set_price(Some(price?), original);
     variant.variant.price.as_ref()?;
     if let Some(text) = data.meta(&["product:availability", "og:availability", "og:product:availability"]) {
-        variant.status = StockStatus::of(text);
+        variant.status = StockStatus::from_text(text);
         variant.variant.availability.text = status_text(text);
     }
     let text = |names: &[&str]| data.meta(names).and_then(name);

@@ -18,7 +18,7 @@ const ORIGINAL_PRICES: [&str; 6] =
 const MAX_SPECIFICATIONS: usize = 20;
 
 /// Returns the variants of a product by its offers: at least one, and at most `max`.
-pub(super) fn of(
+pub(super) fn offer_variants(
     product: Entity<'_>,
     page: &PageIdentity,
     max: usize,
@@ -149,7 +149,7 @@ fn apply_terms(draft: &mut VariantDraft, offer: Entity<'_>) {
     let (price, original) = prices(offer);
     draft.set_price(price, original);
     if let Some(text) = offer.label("availability") {
-        draft.status = StockStatus::of(text);
+        draft.status = StockStatus::from_text(text);
         draft.variant.availability.text = status_text(text);
     }
 }

@@ -218,7 +218,7 @@ pub(crate) fn status(object: &Object) -> (Option<StockStatus>, Option<String>) {
     let text =
         STATUSES.iter().find_map(|field| object.get(*field)?.as_str()).map(|text| text.replace('_', " "));
     match text {
-        Some(text) => (StockStatus::of(&text), status_text(&text)),
+        Some(text) => (StockStatus::from_text(&text), status_text(&text)),
         None => (None, None),
     }
 }

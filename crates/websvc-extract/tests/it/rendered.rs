@@ -135,7 +135,7 @@ struct Structure {
 }
 
 impl Structure {
-    fn of(markdown: &str) -> Structure {
+    fn from_markdown(markdown: &str) -> Structure {
         let mut structure = Structure::default();
         let mut in_code = false;
         for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES) {
@@ -209,7 +209,7 @@ fn markdown_of_development_pages_has_their_tables_links_and_code() {
             let document = Document::parse(source).unwrap();
             let content = document.content(&ContentOptions::default());
             let markdown = content.markdown();
-            let structure = Structure::of(&markdown);
+            let structure = Structure::from_markdown(&markdown);
             let tables = table_row_widths(&markdown);
             let uneven = tables.iter().any(|rows| rows.iter().any(|width| *width != rows[0]));
             // The parser must find as many rows as were written, except for the delimiter row.

@@ -21,7 +21,7 @@ pub(super) struct TeamLimit {
 
 impl TeamLimit {
     /// Returns the limit for the team of a job, of which this replica has a share.
-    pub(super) fn of(jobs: &Jobs, context: &JobContext, shares: &HashMap<String, TeamShare>) -> Self {
+    pub(super) fn new(jobs: &Jobs, context: &JobContext, shares: &HashMap<String, TeamShare>) -> Self {
         let team = context.record.team.as_str();
         let share = shares.get(team).copied().unwrap_or_default();
         let max = context.team_concurrency(jobs.config(), share);

@@ -30,10 +30,10 @@ struct Site {
 
 impl Site {
     async fn start() -> Self {
-        Self::of(TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await)
+        Self::new(TestWeb::builder().page(URL, Page::html("<title>Tea</title><p>Tea</p>")).start().await)
     }
 
-    fn of(web: TestWeb) -> Self {
+    fn new(web: TestWeb) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         store.join_replicas(ReplicaRole::Worker).unwrap();
@@ -219,7 +219,7 @@ async fn page_that_ends_the_process_is_given_up_and_no_other() {
         web = web.page(url, page);
     }
     urls.insert(4, BAD.to_owned());
-    let site = Site::of(web.start().await);
+    let site = Site::new(web.start().await);
     let job = site.create_of("job", &urls).await;
     let mut kills = 0;
     while site.state(job) == JobState::Running {

@@ -51,7 +51,8 @@ async fn prompt_and_response_fit_into_the_configured_context() {
         (long("[Sencha](https://tea.example/shop/sencha?size=100)\n"), 2.1),
     ] {
         let setup =
-            Setup::of(&small_server(chars_per_token), |config| config.context_tokens = Some(4_096)).await;
+            Setup::with_model(&small_server(chars_per_token), |config| config.context_tokens = Some(4_096))
+                .await;
         let found = complete(&setup, &content).await.unwrap();
         assert!(found.is_content_truncated && !found.is_cut_by_server);
         assert_eq!(setup.web.count(CHAT), 1, "it fits at once");
@@ -66,7 +67,7 @@ async fn prompt_and_response_fit_into_the_configured_context() {
 
 #[tokio::test]
 async fn short_content_is_sent_as_a_whole() {
-    let setup = Setup::of(&small_server(3.8), |config| config.context_tokens = Some(4_096)).await;
+    let setup = Setup::with_model(&small_server(3.8), |config| config.context_tokens = Some(4_096)).await;
     let found = complete(&setup, &ENGLISH.repeat(20)).await.unwrap();
     assert!(!found.is_content_truncated);
     assert!(FakeModel::prompt_text(&setup.sent_bodies()[0]).contains(&ENGLISH.repeat(20)));
@@ -75,7 +76,7 @@ async fn short_content_is_sent_as_a_whole() {
 #[tokio::test]
 async fn refused_prompt_is_cut_in_proportion_and_the_context_is_remembered() {
     // A token for every 1.5 characters of English, more than estimated.
-    let setup = Setup::of(&small_server(1.5), |_| {}).await;
+    let setup = Setup::with_model(&small_server(1.5), |_| {}).await;
     assert_eq!(setup.model.max_input_chars(), 48_000);
     for requests in [2, 3] {
         let found = complete(&setup, &ENGLISH.repeat(400)).await.unwrap();

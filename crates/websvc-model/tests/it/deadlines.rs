@@ -12,7 +12,7 @@ use crate::fixture::{CHAT, Setup};
 async fn time_of_a_request_begins_with_its_permit() {
     // Ten answers one after the other take longer than the time of one request.
     let slow = FakeModel::with_responder(|_| FakeModel::text("ok").delay(Duration::from_millis(100)));
-    let setup = Setup::of(&slow, |config| {
+    let setup = Setup::with_model(&slow, |config| {
         config.concurrency = 1;
         config.timeout = Duration::from_millis(700);
     });
@@ -44,7 +44,7 @@ async fn server_that_loads_its_model_is_asked_until_it_has_loaded() {
     let started = Instant::now();
     assert!(setup.complete(ResponseFormat::Text).await.is_ok());
     assert!(started.elapsed() >= Duration::from_millis(3_400), "the pauses grow");
-    let setup = Setup::of(&FakeModel::with_responder(move |_| loading()), |_| {}).await;
+    let setup = Setup::with_model(&FakeModel::with_responder(move |_| loading()), |_| {}).await;
     let found = setup.complete_with(ResponseFormat::Text, "x", Duration::from_millis(900)).await;
     assert_eq!(found, Err(ModelError::Status { status: 503 }), "the cause, and not the end of the time");
     assert_eq!(setup.web.count(CHAT), 2);

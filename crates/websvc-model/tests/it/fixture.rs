@@ -24,11 +24,11 @@ impl Setup {
         pages: impl IntoIterator<Item = Page>,
         change: impl FnOnce(&mut OpenAiConfig),
     ) -> Self {
-        Self::of(&FakeModel::scripted(pages), change).await
+        Self::with_model(&FakeModel::scripted(pages), change).await
     }
 
     /// Creates a client of an endpoint.
-    pub(crate) async fn of(model: &FakeModel, change: impl FnOnce(&mut OpenAiConfig)) -> Self {
+    pub(crate) async fn with_model(model: &FakeModel, change: impl FnOnce(&mut OpenAiConfig)) -> Self {
         let web = model.serve(TestWeb::builder(), BASE).start().await;
         let mut config = OpenAiConfig::new(web.client(), BASE.parse().unwrap());
         config.api_key = Some("sk-very-secret".to_owned());

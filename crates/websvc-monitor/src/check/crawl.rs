@@ -23,7 +23,7 @@ impl CheckRun {
     ) -> Result<bool, Stop> {
         let CrawlTargetPlan { id: _, request, crawl } = target;
         let options = request.scrape_options.clone().unwrap_or_default();
-        let mode = ComparisonMode::of(&options);
+        let mode = ComparisonMode::from_options(&options);
         let start = || {
             let options = scraped_options(options);
             let request = CrawlRequest { scrape_options: Some(options.clone()), ..request.clone() };

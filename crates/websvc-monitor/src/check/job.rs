@@ -55,7 +55,7 @@ impl CheckRun {
         if !self.ensure_job(index, || (request, batch_urls(&target.pages), None)).await? {
             return Ok(false);
         }
-        let mode = ComparisonMode::of(&target.options);
+        let mode = ComparisonMode::from_options(&target.options);
         match self.advance_job(index, mode).await? {
             JobProgress::Open { has_new } => Ok(has_new),
             JobProgress::Ended(job) => {

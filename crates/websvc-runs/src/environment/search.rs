@@ -40,7 +40,7 @@ impl RunEnvironment {
         let Checked { plan, warnings: _ } =
             check_search(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
-        let price = Price::of(engine.max_search_credits(&plan));
+        let price = Price::from_credits(engine.max_search_credits(&plan));
         let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
         let files = FilePublisher::inline();
         match engine.search(&plan, &self.setup.team, &files, Instant::now()).await {
@@ -75,7 +75,7 @@ impl RunEnvironment {
         let Checked { plan, warnings: _ } =
             check_map(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
-        let price = Price::of(engine.max_map_credits(&plan));
+        let price = Price::from_credits(engine.max_map_credits(&plan));
         let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
         let MapOutcome { result, bill } = engine.map(&plan, &self.setup.team, Instant::now()).await;
         reservation.settle(&bill);

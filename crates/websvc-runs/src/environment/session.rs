@@ -108,7 +108,8 @@ impl RunEnvironment {
 
     /// Reserves the price of a session. Returns its time to live, which is the minimum if the team has few credits left.
     async fn reserve_session(&self) -> Result<(Duration, Reservation<'_>), Stop> {
-        let price = |ttl| Price::of(self.tools.engine.session_bill(ttl, SessionUse::Prompt).total());
+        let price =
+            |ttl| Price::from_credits(self.tools.engine.session_bill(ttl, SessionUse::Prompt).total());
         let ttl = self.session_ttl();
         match self.budget.reserve(price(ttl)).await {
             Err(Stop::TeamCredits { .. }) if ttl > MIN_TTL => {

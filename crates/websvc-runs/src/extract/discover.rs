@@ -66,7 +66,8 @@ impl Extraction<'_> {
             Ok(plan) => plan,
             Err(rejection) => return failed(rejection.to_string()),
         };
-        let reservation = match self.budget.reserve(Price::of(engine.max_map_credits(&plan))).await {
+        let reservation = match self.budget.reserve(Price::from_credits(engine.max_map_credits(&plan))).await
+        {
             Ok(reservation) => reservation,
             Err(stop) => {
                 discovered.stop = Some(stop);
@@ -99,13 +100,14 @@ impl Extraction<'_> {
             Some(Err(rejection)) => return failed(rejection.to_string()),
             None => return failed("there is no prompt".to_owned()),
         };
-        let reservation = match self.budget.reserve(Price::of(engine.max_search_credits(&plan))).await {
-            Ok(reservation) => reservation,
-            Err(stop) => {
-                discovered.stop = Some(stop);
-                return;
-            }
-        };
+        let reservation =
+            match self.budget.reserve(Price::from_credits(engine.max_search_credits(&plan))).await {
+                Ok(reservation) => reservation,
+                Err(stop) => {
+                    discovered.stop = Some(stop);
+                    return;
+                }
+            };
         let files = FilePublisher::inline();
         let searching = engine.search(&plan, self.team, &files, Instant::now());
         let Ok(outcome) = tokio::time::timeout_at(self.deadline.into(), searching).await else {

@@ -125,7 +125,7 @@ impl Extraction<'_> {
         let Some(_permit) = self.runs.inner.tools.read_permit().await else {
             return Err(PageFailure::Failed("the service is stopping".to_owned()));
         };
-        let reserved = self.budget.reserve(Price::of(page_credits(engine, self.plan))).await;
+        let reserved = self.budget.reserve(Price::from_credits(page_credits(engine, self.plan))).await;
         let reservation = reserved.map_err(PageFailure::Stopped)?;
         let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
         let files = FilePublisher::inline();

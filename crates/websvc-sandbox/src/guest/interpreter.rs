@@ -67,7 +67,7 @@ pub(super) struct Interpreter {
 
 impl Interpreter {
     /// Returns a program that has started, with pipes for its outputs.
-    pub(super) fn of(child: Child) -> Self {
+    pub(super) fn from_child(child: Child) -> Self {
         Self { child }
     }
 

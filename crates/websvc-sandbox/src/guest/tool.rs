@@ -46,7 +46,7 @@ pub(super) async fn run(settings: &ToolSettings) -> io::Result<()> {
     command.args(arguments).env_clear().env("PATH", PATH).env("HOME", HOME).env("LANG", "C.UTF-8");
     command.env("TMPDIR", TEMPORARY_FILES).current_dir(if output.is_dir() { TOOL_OUTPUT } else { HOME });
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let finish = Interpreter::of(command.spawn()?).finish(&outputs).await?;
+    let finish = Interpreter::from_child(command.spawn()?).finish(&outputs).await?;
     outputs.finish(&finish).await
 }
 

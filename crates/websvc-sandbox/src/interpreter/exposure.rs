@@ -35,7 +35,7 @@ pub(crate) struct Exposure {
 
 impl Exposure {
     /// Finds the directories of an interpreter. Python, which the operator trusts, runs outside of the sandbox for that.
-    pub(super) async fn of(
+    pub(super) async fn find(
         config: &InterpreterConfig,
         sandbox: &SandboxConfig,
     ) -> Result<Self, InterpreterError> {

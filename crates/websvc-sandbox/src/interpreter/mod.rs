@@ -116,7 +116,7 @@ impl Interpreter {
             let has_package = |path: &Path| path.join("package.json").is_file();
             check_path(library, "the folder of the npm package playwright-core", has_package)?;
         }
-        let exposure = Exposure::of(&config, &sandbox).await?;
+        let exposure = Exposure::find(&config, &sandbox).await?;
         let mut interpreter = Self { config, sandbox, exposure, version: String::new() };
         let outcome = interpreter.check().await;
         if outcome.exit_code != 0 {

@@ -17,7 +17,7 @@ pub(crate) struct CountryProfile {
 
 impl CountryProfile {
     /// Returns the profile of a country; `None` for the two uninhabited ones.
-    pub(crate) fn of(country: &str) -> Option<&'static Self> {
+    pub(crate) fn from_country(country: &str) -> Option<&'static Self> {
         let position = PROFILES.binary_search_by(|profile| profile.country.cmp(country));
         position.ok().map(|position| &PROFILES[position])
     }
@@ -303,7 +303,8 @@ mod tests {
 
     #[test]
     fn every_inhabited_country_has_a_profile() {
-        let missing: Vec<_> = CODES.iter().filter(|code| CountryProfile::of(code).is_none()).collect();
+        let missing: Vec<_> =
+            CODES.iter().filter(|code| CountryProfile::from_country(code).is_none()).collect();
         assert_eq!(missing, [&"BV", &"HM"]);
         assert_eq!(PROFILES.len() + missing.len(), CODES.len());
         assert!(PROFILES.is_sorted_by_key(|profile| profile.country));
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn profile_has_coordinates_of_the_capital() {
-        let berlin = CountryProfile::of("DE").unwrap();
+        let berlin = CountryProfile::from_country("DE").unwrap();
         assert_eq!((berlin.timezone, berlin.locale().as_str()), ("Europe/Berlin", "de-DE"));
         assert!((berlin.latitude - 52.5).abs() < 0.5 && (berlin.longitude - 13.4).abs() < 0.5);
         for profile in PROFILES {

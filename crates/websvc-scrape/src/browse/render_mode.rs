@@ -16,7 +16,7 @@ pub(crate) enum RenderMode {
 }
 
 impl RenderMode {
-    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+    pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         if wants_screenshot(plan)
             || wants_branding(plan)
             || !plan.actions().is_empty()
@@ -73,6 +73,6 @@ mod tests {
 
     fn render_mode(options: &Value) -> RenderMode {
         let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
-        RenderMode::of(&read.unwrap().plan)
+        RenderMode::from_plan(&read.unwrap().plan)
     }
 }

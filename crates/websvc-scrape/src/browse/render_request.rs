@@ -82,7 +82,7 @@ fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
 
 /// Returns the locale of a browser in this location. The languages are the requested ones, else those of the country.
 fn locale(location: &LocationPlan) -> Locale {
-    let country = CountryProfile::of(location.country());
+    let country = CountryProfile::from_country(location.country());
     let languages = match location.languages() {
         [] => country.and_then(CountryProfile::languages).into_iter().flatten().collect(),
         requested => requested.to_vec(),

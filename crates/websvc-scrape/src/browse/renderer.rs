@@ -83,7 +83,7 @@ impl PageRenderer {
 
     /// Returns the render mode of a plan; [`RenderMode::IfShell`] if there is no browser.
     pub(crate) fn render_mode(&self, plan: &ScrapePlan) -> RenderMode {
-        let mode = RenderMode::of(plan);
+        let mode = RenderMode::from_plan(plan);
         if mode == RenderMode::IfShell || self.browser().is_some() { mode } else { RenderMode::IfShell }
     }
 
@@ -161,7 +161,7 @@ impl PageRenderer {
         if let Some(profile) = profile {
             request::add_cookies(&mut request, &profile.cookies_for(url));
         }
-        let fetching = context.fetcher.page(request, ProxyRoute::of(plan), deadline);
+        let fetching = context.fetcher.page(request, ProxyRoute::from_plan(plan), deadline);
         let mut served = context.stages.run(Stage::Fetch, fetching).await?;
         if artifacts.is_none() && wants_screenshot(plan) {
             served.warnings.push("no screenshot: the URL is a file, not a page".to_owned());
@@ -184,7 +184,7 @@ impl PageRenderer {
         context: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
-        let route = ProxyRoute::of(plan);
+        let route = ProxyRoute::from_plan(plan);
         let ProxyTiers { first, fallback } = context.fetcher.tiers(route);
         let rendered = self.render_via_proxy(url, plan, session, context, first, deadline).await;
         let was_rejected = match &rendered {

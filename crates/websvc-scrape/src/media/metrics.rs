@@ -41,7 +41,7 @@ impl Outcome {
         }
     }
 
-    fn of(result: &Result<MediaFile, MediaError>) -> Self {
+    fn from_result(result: &Result<MediaFile, MediaError>) -> Self {
         match result {
             Ok(_) => Self::Done,
             Err(MediaError::Unsupported) => Self::Unsupported,
@@ -70,7 +70,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn record(&self, kind: MediaKind, result: &Result<MediaFile, MediaError>) {
-        self.downloads[kind as usize][Outcome::of(result) as usize].fetch_add(1, Relaxed);
+        self.downloads[kind as usize][Outcome::from_result(result) as usize].fetch_add(1, Relaxed);
         if let Ok(file) = result {
             self.bytes.fetch_add(file.bytes.len() as u64, Relaxed);
         }

@@ -23,7 +23,7 @@ pub(crate) struct RateLimitStatus {
 
 impl RateLimitStatus {
     /// Returns the state of a bucket with this limit.
-    pub(super) fn of(bucket: TokenBucket, limit: u32, now: Instant) -> Self {
+    pub(super) fn from_bucket(bucket: TokenBucket, limit: u32, now: Instant) -> Self {
         let size = bucket_size(limit);
         let remaining = bucket.available(size, now);
         let reset = if limit == 0 { MINUTE } else { bucket.until_full(size, now) };
@@ -64,7 +64,7 @@ mod tests {
 
     /// Takes a request at `now` if there is one, and returns the status before.
     fn request(bucket: &mut TokenBucket, limit: u32, now: Instant) -> RateLimitStatus {
-        let status = RateLimitStatus::of(*bucket, limit, now);
+        let status = RateLimitStatus::from_bucket(*bucket, limit, now);
         if status.remaining > 0 {
             bucket.take(bucket_size(limit), now);
         }
@@ -119,7 +119,7 @@ mod tests {
         for _request in 0..10 {
             request(&mut bucket, 10, now);
         }
-        let status = |limit, now| RateLimitStatus::of(bucket, limit, now);
+        let status = |limit, now| RateLimitStatus::from_bucket(bucket, limit, now);
         assert_eq!(status(10, now).remaining, 0);
         assert_eq!(status(1_000, now).remaining, 0);
         assert_eq!(status(1_000, now + Duration::from_secs(6)).remaining, 100);

@@ -49,7 +49,7 @@ pub(super) struct SharedLimits {
 
 impl SharedLimits {
     /// Returns the shared limits; `None` if no other process uses the database.
-    pub(super) fn of(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
+    pub(super) fn new(store: &Store, jobs: &Jobs, state: &Arc<Mutex<AdmissionState>>) -> Option<Self> {
         store.is_shared().then(|| Self {
             store: store.clone(),
             tokens: TokenRefill { state: Arc::clone(state), taking: Arc::default() },

@@ -131,7 +131,7 @@ struct Account {
 impl Account {
     /// Returns the rate limit and how much of it is left.
     fn rate(&self, limit: u32, now: Instant) -> RateLimitStatus {
-        let rate = RateLimitStatus::of(self.bucket, limit, now);
+        let rate = RateLimitStatus::from_bucket(self.bucket, limit, now);
         match self.taken(now) {
             0 => rate,
             taken => {
@@ -360,7 +360,7 @@ impl AdmissionState {
         let mut reason = None;
         for (account, quota) in accounts.into_iter().flatten() {
             if let Some(limit) = quota.requests_per_minute {
-                let full = || RateLimitStatus::of(TokenBucket::default(), limit, now);
+                let full = || RateLimitStatus::from_bucket(TokenBucket::default(), limit, now);
                 let rate = account.map_or_else(full, |account| account.rate(limit, now));
                 tightest = Some(tightest.map_or(rate, |tightest| tightest.tighter(rate)));
             }

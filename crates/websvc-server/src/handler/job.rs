@@ -155,7 +155,7 @@ async fn status(
     let Range { skip, limit } = parse_range(request.uri().query())?;
     let max_documents = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
     let page = context.state.jobs.documents(record.number, skip, max_documents, JOB_PAGE_BYTES).await?;
-    let (documents, formats) = (page.documents, ReadableFormats::of(context.caller.as_ref()));
+    let (documents, formats) = (page.documents, ReadableFormats::from_caller(context.caller.as_ref()));
     // The documents may be megabytes of JSON.
     let parse = move || -> serde_json::Result<Vec<JobDocument>> {
         documents.iter().map(|document| formats.document(document)).collect()

@@ -295,7 +295,7 @@ async fn respond(
     context.trail.set_target(|| format!("monitor {}", record.id));
     let data = wire(record)?;
     // The feed shows the changes to everyone who has its URL.
-    let feed_url = match ReadableFormats::of(context.caller.as_ref()).has_changes() {
+    let feed_url = match ReadableFormats::from_caller(context.caller.as_ref()).has_changes() {
         true => Some(feed::url(context, base_url, record).await?),
         false => None,
     };

@@ -58,7 +58,7 @@ pub(crate) async fn scrape_result(
         .map_err(|_| ApiError::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
     let found = context.state.scrape_results.find(id, context.team_name()).await?;
     let stored = found.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "Job not found."))?;
-    let formats = ReadableFormats::of(context.caller.as_ref());
+    let formats = ReadableFormats::from_caller(context.caller.as_ref());
     let json = match formats.is_all() {
         true => stored,
         // The response may be megabytes of JSON.

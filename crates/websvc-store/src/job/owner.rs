@@ -49,7 +49,7 @@ impl TeamShare {
     /// Returns the part of this replica in a limit. The parts of all are the limit together, but each is at least 1, so
     /// that no job stands still.
     #[must_use]
-    pub fn of(self, limit: u32) -> u32 {
+    pub fn part_of(self, limit: u32) -> u32 {
         let replicas = self.replicas.max(1);
         (limit / replicas + u32::from(self.rank < limit % replicas)).max(1)
     }
@@ -251,9 +251,9 @@ mod tests {
 
     #[test]
     fn limit_of_a_team_is_divided_without_a_rest() {
-        let parts = |limit| [0, 1, 2].map(|rank| TeamShare { replicas: 3, rank }.of(limit));
+        let parts = |limit| [0, 1, 2].map(|rank| TeamShare { replicas: 3, rank }.part_of(limit));
         assert_eq!((parts(8), parts(9), parts(3)), ([3, 3, 2], [3, 3, 3], [1, 1, 1]));
-        assert_eq!((parts(1), TeamShare::default().of(7)), ([1, 1, 1], 7));
+        assert_eq!((parts(1), TeamShare::default().part_of(7)), ([1, 1, 1], 7));
     }
 
     #[test]

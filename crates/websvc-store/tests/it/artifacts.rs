@@ -57,7 +57,7 @@ fn artifact_is_readable_after_publish_until_it_expires() {
     assert_eq!(take_expired(&store, 6000, 0), ["a"]);
     store.remove_artifact("a").unwrap();
     assert_eq!(take_expired(&store, 6000, 0), Vec::<String>::new());
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM artifacts"), 0);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM artifacts"), 0);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn replica_with_a_wrong_wall_clock_fails_and_deletes_nothing_of_the_others() {
 #[test]
 fn clock_of_a_server_agrees_with_its_statements() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = crate::engine::Rows::of(dir.path());
+    let rows = crate::engine::Rows::open(dir.path());
     let server_ms = || rows.number("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)");
     let (before, now, after) = (server_ms(), store.now_ms(), server_ms());
     assert!((before - 1_000..=after + 1_000).contains(&now), "{before} {now} {after}");

@@ -20,7 +20,7 @@ fn batch_of_completions_has_the_outcomes_of_single_ones() {
         "CREATE TRIGGER rejected BEFORE INSERT ON job_documents WHEN NEW.bytes = 3 \
          BEGIN SELECT RAISE(ABORT, 'rejected'); END"
     };
-    Rows::of(dir.path()).execute(trigger);
+    Rows::open(dir.path()).execute(trigger);
     let texts = ["1", "22", "333", "4444"];
     let completion = |(lease, text): (&JobLease, &str)| {
         let charge = Some((hold_credits(&store, &team, 2), usage(2)));

@@ -56,7 +56,7 @@ pub(crate) fn remaining(store: &Store, team: &str) -> u64 {
 /// Checks that every grant adds up, and that the daily sums equal the spent credits.
 #[track_caller]
 pub(crate) fn audit(dir: &Path) {
-    let rows = Rows::of(dir);
+    let rows = Rows::open(dir);
     let wrong = rows.number(
         "SELECT count(*) FROM grants WHERE granted <> balance + voided + spent + \
          (SELECT coalesce(sum(rest), 0) FROM leases WHERE grant_id = grants.id) \
@@ -207,7 +207,7 @@ fn lease_is_returned_when_the_store_closes() {
     assert_eq!(all.settle(usage(100)), 100);
     drop(other);
     audit(dir.path());
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM spenders"), 0);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM spenders"), 0);
     assert_eq!(std::fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0);
 }
 
@@ -236,7 +236,7 @@ fn deleted_team_loses_its_budget_and_usage() {
     let team = give(&store, "tea", Some(100));
     assert_eq!(hold_credits(&store, &team, 10).settle(usage(10)), 10);
     store.flush_credits().unwrap();
-    Rows::of(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'");
+    Rows::open(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'");
     assert_eq!(store.budget("tea").unwrap(), None);
     assert!(store.usage_by_day(UsageFilter::default()).unwrap().is_empty());
     assert!(store.recent_requests(None, None, 10).unwrap().is_empty());
@@ -269,7 +269,7 @@ fn usage_is_reported_by_day_month_key_and_request() {
     let by_key = store.usage_by_month_and_key("tea").unwrap();
     let credits: Vec<_> = by_key.iter().map(|month| (month.key.as_deref(), month.credits)).collect();
     assert_eq!(credits, [(None, 0), (Some(key.id.as_str()), 7)]);
-    Rows::of(dir.path()).execute("UPDATE usage_daily SET day = 20455 WHERE key <> ''");
+    Rows::open(dir.path()).execute("UPDATE usage_daily SET day = 20455 WHERE key <> ''");
     let months = store.usage_by_month("tea").unwrap();
     let first = (months[0].start.as_str(), months[0].end.as_deref(), months[0].credits);
     assert_eq!(first, ("2026-01-01T00:00:00Z", Some("2026-02-01T00:00:00Z"), 7));
@@ -304,7 +304,7 @@ fn usage_without_retention_is_charged_but_not_stored() {
     hold_credits(&store, &team, 10).settle(Usage { request: "r".to_owned(), ..secret(UsageRetention::Zero) });
     assert_eq!(remaining(&store, "tea"), 80);
     assert!(store.recent_requests(None, None, 10).unwrap().is_empty());
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     let row = |retention: &str| {
         let sql = "SELECT team, key, request, query, credits FROM usage_log";
         rows.query(&format!("{sql} WHERE retention = '{retention}'")).remove(0)

@@ -32,7 +32,7 @@ fn session_is_valid_in_every_process_and_ends_for_all_of_them() {
 fn database_reveals_neither_cookie_nor_content() {
     let Some((dir, store)) = on_server() else { return };
     start(&store, COOKIE, 1_000);
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     let row = rows.text(
         "SELECT encode(id, 'hex') || encode(id, 'escape') || encode(content, 'escape') FROM dashboard_sessions",
     );
@@ -46,7 +46,7 @@ fn database_reveals_neither_cookie_nor_content() {
 #[test]
 fn changed_row_counts_as_no_session() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     let other_cookie = COOKIE.replace('0', "f");
     start(&store, COOKIE, 1_000);
     start(&store, &other_cookie, 1_000);
@@ -67,7 +67,7 @@ fn changed_row_counts_as_no_session() {
 #[test]
 fn expired_sessions_are_deleted_and_the_oldest_ends_first() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     for number in 1..=5 {
         start(&store, &format!("{COOKIE}{number}"), number * 1_000);
     }

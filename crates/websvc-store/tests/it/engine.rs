@@ -102,7 +102,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    pub(crate) fn of(dir: &Path) -> Self {
+    pub(crate) fn open(dir: &Path) -> Self {
         let Some(url) = server_url() else {
             return Self::File(rusqlite::Connection::open(dir.join(Store::FILE_NAME)).unwrap());
         };

@@ -52,7 +52,7 @@ fn rated_request_is_found_by_its_team_and_only_if_it_may_be_stored() {
     for (team, result) in [("coffee", "the-result"), ("tea", "private"), ("tea", "other")] {
         assert_eq!(store.rated_request(team, result).unwrap(), None, "{team} {result}");
     }
-    let stored = Rows::of(dir.path()).query("SELECT result FROM usage_log");
+    let stored = Rows::open(dir.path()).query("SELECT result FROM usage_log");
     assert!(!format!("{stored:?}").contains("the-result"), "only a digest is stored");
 }
 
@@ -89,7 +89,7 @@ fn feedback_is_limited_by_number_and_age_and_deleted_with_its_team() {
     put("x", "coffee");
     ["a", "b", "c"].into_iter().for_each(|id| put(id, "tea"));
     assert_eq!(ids(&store, None), ["c", "b", "x"], "the limit is that of each team");
-    Rows::of(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'");
+    Rows::open(dir.path()).execute("DELETE FROM teams WHERE name = 'tea'");
     assert_eq!(ids(&store, None), ["x"]);
     store.limit_usage(UsageLimits { feedback_days: 1, ..UsageLimits::default() });
     // The trim of old rows runs in the background, after usage was written.
@@ -175,7 +175,7 @@ fn activity_list_skips_no_request_whose_time_is_earlier_than_that_of_the_request
     let whole = page(&store, &all_entries(), ActivityCursor::default(), 10);
     assert_eq!(names(&whole), ["request-4", "request-3", "request-2", "request-1", "job"]);
     // Another process writes its usage a second later, with the times of its responses.
-    Rows::of(dir.path()).execute("UPDATE usage_log SET at = 10000 - id");
+    Rows::open(dir.path()).execute("UPDATE usage_log SET at = 10000 - id");
     let (mut found, mut cursor) = (Vec::new(), Some(ActivityCursor::default()));
     while let Some(from) = cursor {
         let next = page(&store, &all_entries(), from, 2);

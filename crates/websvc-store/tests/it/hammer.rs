@@ -319,7 +319,7 @@ impl World {
             let remaining = self.store.budget(name).unwrap().map(|budget| budget.remaining);
             assert_eq!(remaining, model.remaining, "{name}");
         }
-        let wrong = Rows::of(self.dir.path()).number(
+        let wrong = Rows::open(self.dir.path()).number(
             "SELECT count(*) FROM grants WHERE granted <> balance + voided + spent + \
              (SELECT coalesce(sum(rest), 0) FROM leases WHERE grant_id = grants.id)",
         );

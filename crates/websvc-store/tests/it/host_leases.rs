@@ -59,7 +59,7 @@ fn replicas_share_a_job_but_no_host() {
     }
     // Replicas that help with it go on until it ends, however few URLs are left.
     assert_eq!(helped(&other), [number]);
-    let share = |store: &Store| store.claim_jobs(None).unwrap().team_shares["tea"].of(5);
+    let share = |store: &Store| store.claim_jobs(None).unwrap().team_shares["tea"].part_of(5);
     eventually(|| (store.workers() == 2 && other.workers() == 2).then_some(()));
     assert_eq!((share(&store), share(&other)), (3, 2), "they divide the limit of the team");
 }

@@ -187,7 +187,7 @@ fn selected_pages_are_removed() {
 fn damaged_page_is_dropped_and_does_not_block_the_others() {
     let (dir, store) = fresh();
     put(&store, &["a", "b"].map(|id| page(id, 1)), 10);
-    Rows::of(dir.path()).execute("UPDATE index_outbox SET bytes = bytes + 1 WHERE document = 'a'");
+    Rows::open(dir.path()).execute("UPDATE index_outbox SET bytes = bytes + 1 WHERE document = 'a'");
     let taken = claim(&store, ALL, 20);
     assert_eq!(
         (names(&taken), &*taken.damaged),

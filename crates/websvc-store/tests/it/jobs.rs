@@ -226,7 +226,7 @@ fn job_limits_are_enforced() {
 fn documents_of_all_jobs_share_a_storage_limit() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
-        let number = |sql| Rows::of(dir.path()).number(sql);
+        let number = |sql| Rows::open(dir.path()).number(sql);
         let counted = number("SELECT sum(bytes) FROM job_storage");
         assert_eq!(counted, number("SELECT coalesce(sum(length(document)), 0) FROM job_documents"));
         counted
@@ -294,7 +294,7 @@ fn overdue_jobs_fail_and_expired_jobs_are_deleted() {
     assert_eq!((record.state, record.expires_at_ms), (JobState::Failed, 2 * DAY_MS));
     assert_eq!(store.job("tea", JobKind::Batch, "j", 2 * DAY_MS).unwrap(), None, "even before the sweep");
     while store.sweep_jobs(&limits, 2 * DAY_MS).unwrap() {}
-    let rows = |table: &str| Rows::of(dir.path()).number(&format!("SELECT count(*) FROM {table}"));
+    let rows = |table: &str| Rows::open(dir.path()).number(&format!("SELECT count(*) FROM {table}"));
     assert_eq!((rows("jobs"), rows("job_urls"), rows("job_documents")), (0, 0, 0));
 }
 

@@ -50,7 +50,7 @@ fn whole_hash_is_compared_not_only_the_id() {
     } else {
         "UPDATE keys SET hash = CAST(substr(hash, 1, 31) || iif(substr(hash, 32) = x'00', x'01', x'00') AS BLOB)"
     };
-    Rows::of(dir.path()).execute(changed);
+    Rows::open(dir.path()).execute(changed);
     assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
 }
 
@@ -199,7 +199,7 @@ fn last_use_is_written_by_a_later_flush() {
 fn key_use_does_not_invalidate_the_cache_of_other_processes() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();
-    let version = || Rows::of(dir.path()).number("SELECT version FROM access_version");
+    let version = || Rows::open(dir.path()).number("SELECT version FROM access_version");
     let before = version();
     store.authenticate(key.secret.expose()).unwrap().unwrap();
     store.flush_key_uses().unwrap();

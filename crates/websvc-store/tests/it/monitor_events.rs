@@ -150,7 +150,7 @@ fn dead_letter_names_its_check_and_keeps_it_stored() {
     assert_eq!(store.retry_dead_letters(&DeadLetterFilter::default(), 6).unwrap(), 1);
     assert_eq!(deliver(&store, 6).len(), 1);
     sweep(&store, &limits, 4 * DAY_MS);
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM webhooks"), 0);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM webhooks"), 0);
     assert_eq!(store.check_by_number(check.number).unwrap(), None);
 }
 
@@ -158,7 +158,7 @@ fn dead_letter_names_its_check_and_keeps_it_stored() {
 fn webhook_of_a_check_is_deleted_after_its_last_event() {
     let (dir, store) = fresh();
     let check = start_with(&store, &BOTH);
-    let rows = || Rows::of(dir.path()).number("SELECT count(*) FROM webhooks");
+    let rows = || Rows::open(dir.path()).number("SELECT count(*) FROM webhooks");
     sweep(&store, &MonitorLimits::default(), 3);
     assert_eq!(rows(), 1, "the check has not ended");
     finish(&store, &check, CheckStatus::Completed, 4);

@@ -191,12 +191,12 @@ fn sweep_deletes_expired_checks_and_the_oldest_beyond_the_storage() {
     sweep(&store, &limits, 100);
     assert_eq!(left(), ["open", "c", "b"]);
     store.verify().unwrap();
-    let stored = Rows::of(dir.path()).number("SELECT sum(check_bytes) FROM monitor_storage");
+    let stored = Rows::open(dir.path()).number("SELECT sum(check_bytes) FROM monitor_storage");
     sweep(&store, &MonitorLimits { max_check_bytes: stored - 1, ..limits }, 100);
     assert_eq!(left(), ["open", "c"]);
     sweep(&store, &MonitorLimits { max_check_bytes: 0, ..limits }, 100);
     assert_eq!(left(), ["open"], "an unfinished check stays");
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM monitor_pages"), 0);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM monitor_pages"), 0);
     finish(&store, &open, CheckStatus::Completed, 101);
     store.verify().unwrap();
 }

@@ -235,7 +235,7 @@ fn hammer_starts_each_due_check_exactly_once() {
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!((started, store.due_monitors(100, 100).unwrap().len()), (20, 0));
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM monitor_checks"), 20);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM monitor_checks"), 20);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn deleted_monitor_is_hidden_at_once_and_swept_in_parts() {
     assert_eq!(store.finish_check(check.number, &finished(CheckStatus::Completed), 99, 8).unwrap(), None);
     assert_eq!(store.monitor_metrics(99).unwrap(), MonitorMetrics::default());
     sweep(&store, &MonitorLimits::default(), 8);
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     for table in ["monitors", "monitor_checks", "monitor_pages", "monitor_baselines"] {
         assert_eq!(rows.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
@@ -379,7 +379,7 @@ fn new_team_with_an_old_name_has_no_old_monitors() {
         (vec![], None)
     );
     sweep(&store, &MonitorLimits::default(), 8);
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     assert_eq!(rows.number("SELECT count(*) FROM monitors"), 1);
     assert_eq!(rows.number("SELECT count(*) FROM monitor_checks"), 0);
 }

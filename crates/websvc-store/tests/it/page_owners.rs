@@ -109,7 +109,7 @@ fn pages_of_a_deleted_team_are_deleted_and_its_owner_number_is_not_reused() {
     let orphan = "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
          body_length, body_encoding, body, owner) SELECT url, '9' || variant, host, final_url, status, headers, \
          fetched_at, truncated, size, body_length, body_encoding, body, 9 FROM pages WHERE owner = 0";
-    Rows::of(dir.path()).execute(orphan);
+    Rows::open(dir.path()).execute(orphan);
     assert_eq!(store.purge_ownerless().unwrap(), 1);
     assert_eq!(store.purge_ownerless().unwrap(), 0);
     assert_eq!(store.cache_size().unwrap().pages, 1, "the shared copy");

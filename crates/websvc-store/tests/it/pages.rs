@@ -18,7 +18,7 @@ fn put(store: &Store, page: &CachedPage, limits: &CacheLimits) -> PutOutcome {
 
 /// Returns the size of the cache, counted from its rows.
 fn counted(dir: &Path) -> CacheSize {
-    let rows = Rows::of(dir);
+    let rows = Rows::open(dir);
     CacheSize {
         pages: rows.number("SELECT count(*) FROM pages"),
         bytes: rows.number("SELECT coalesce(sum(size), 0) FROM pages"),
@@ -111,7 +111,7 @@ fn oldest_pages_are_evicted_first() {
     assert_eq!(store.cache_size().unwrap().bytes, 10 * one);
     let newest = page("http://a.test/xx", 99, noise(99, 1000));
     assert_eq!(put(&store, &newest, &limits), PutOutcome::Stored { evicted: 1 });
-    let oldest = Rows::of(dir.path())
+    let oldest = Rows::open(dir.path())
         .text("SELECT min(url) FROM pages WHERE fetched_at = (SELECT min(fetched_at) FROM pages)");
     assert!(store.page(&newest.key).unwrap().is_some());
     assert!(oldest > urls[9], "{oldest} remains although ten newer pages fill the cache");
@@ -245,7 +245,7 @@ fn damaged_entry_is_an_error_that_names_the_page() {
         "UPDATE pages SET headers = '{'",
     ] {
         put(&store, &stored, &ROOMY);
-        Rows::of(dir.path()).execute(damage);
+        Rows::open(dir.path()).execute(damage);
         let error = store.page(&stored.key).unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{damage}: {error}");
         assert!(error.to_string().contains("http://a.test/"), "{error}");

@@ -140,7 +140,7 @@ fn new_store_can_be_opened_concurrently() {
 #[test]
 fn writer_waits_for_a_transaction_of_another_process() {
     let (dir, store) = fresh();
-    let other = Rows::of(dir.path());
+    let other = Rows::open(dir.path());
     let begin = if is_server() {
         "BEGIN; SELECT pg_advisory_xact_lock(2003139681, hashtext(current_schema()))"
     } else {
@@ -183,7 +183,7 @@ fn check_after_crash(dir: &Path, team: &str, last: u64) {
     store.verify().unwrap();
     let mut numbers: Vec<u64> = Vec::new();
     let mut bytes = 0;
-    for row in Rows::of(dir).query("SELECT fetched_at, size FROM pages ORDER BY fetched_at") {
+    for row in Rows::open(dir).query("SELECT fetched_at, size FROM pages ORDER BY fetched_at") {
         let number = |column: usize| -> u64 { row[column].as_ref().unwrap().parse().unwrap() };
         numbers.push(number(0));
         bytes += number(1);

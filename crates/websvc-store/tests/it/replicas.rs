@@ -213,7 +213,7 @@ fn leaving_replica_hands_its_jobs_over_and_records_nothing_more() {
     let later = create(&store, &job("later", &["c"]));
     assert_eq!((owned(&store), owned(&other)), (vec![], vec![later]));
     eventually(|| (other.workers() == 1).then_some(()));
-    let replicas = || Rows::of(dir.path()).number("SELECT count(*) FROM replicas");
+    let replicas = || Rows::open(dir.path()).number("SELECT count(*) FROM replicas");
     assert_eq!(replicas(), 2, "it has requests in flight and browser sessions");
     drop(store);
     assert_eq!(replicas(), 1);
@@ -377,7 +377,7 @@ fn killed_workers_lose_no_page_and_charge_none_twice() {
     let jobs: Vec<i64> = (0..JOBS).map(|n| create(&store, &job(&format!("j{n}"), &keys))).collect();
     let mut workers: Vec<Worker> = (0..3).map(|seed| Worker::start(elsewhere(&dir), seed)).collect();
     let mut reports = Vec::new();
-    let documents = || Rows::of(dir.path()).number("SELECT count(*) FROM job_documents");
+    let documents = || Rows::open(dir.path()).number("SELECT count(*) FROM job_documents");
     let all = (URLS * JOBS) as u64;
     // One is killed and never comes back, the others are killed and start again with their data directories.
     for (round, share) in [(0_u64, 1), (1, 2), (2, 3)] {
@@ -401,7 +401,7 @@ fn killed_workers_lose_no_page_and_charge_none_twice() {
         *counts.entry(report.rsplit_once(' ').unwrap().0).or_default() += 1;
     }
     assert!(counts.values().all(|count| *count == 1), "a page was recorded twice");
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     assert_eq!(documents(), all);
     let credits = rows.number("SELECT sum(credits) FROM jobs");
     let spent = rows.number("SELECT sum(spent) FROM grants");

@@ -315,7 +315,7 @@ fn sweep_deletes_expired_runs_and_the_oldest_beyond_the_limit() {
         store.finish_run(run.number, finished(RunStatus::Succeeded), &LIMITS, now_ms).unwrap();
     }
     let sweep = |limits: &RunLimits, now_ms: u64| while store.sweep_runs(limits, now_ms).unwrap() {};
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     sweep(&LIMITS, 10_100);
     assert_eq!(rows.number("SELECT count(*) FROM agent_runs"), 2);
     assert_eq!(rows.number("SELECT count(*) FROM agent_events"), 4, "with their events");
@@ -333,5 +333,5 @@ fn deleted_team_leaves_no_runs() {
     assert_eq!(store.run("tea", RunKind::Agent, "a", 200).unwrap(), None);
     assert_eq!(add(&store, &run, vec![event("one")]), AddRunEventsOutcome::NotRunning);
     while store.sweep_runs(&LIMITS, 300).unwrap() {}
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM agent_runs"), 0);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM agent_runs"), 0);
 }

@@ -60,7 +60,7 @@ fn repeated_write_does_not_change_a_result() {
 #[test]
 fn database_reveals_neither_id_nor_body() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     store.put_scrape_results(&[result("the-id", "tea", 1_000)]).unwrap();
     let row = rows.text("SELECT encode(id, 'escape') || encode(body, 'escape') FROM scrape_results");
     assert!(!row.contains("the-id") && !row.contains("result"), "{row}");
@@ -90,7 +90,7 @@ fn eviction_deletes_expired_results_and_then_the_oldest_ones() {
 #[test]
 fn concurrent_evictions_delete_no_more_than_one_would() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     let stores: Vec<_> = (0..4).map(|_| open(dir.path())).collect();
     let limits = ScrapeResultLimits { max_results: 5, ..UNLIMITED };
     for _ in 0..20 {
@@ -120,7 +120,7 @@ fn deletion_of_a_team_deletes_its_results() {
 #[test]
 fn results_and_sessions_do_not_wait_for_other_writes() {
     let Some((dir, store)) = on_server() else { return };
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     // The locks of the state and of the page cache, as another process has them during a long transaction.
     for lock in [2_003_139_681_u32, 2_003_139_682] {
         rows.execute(&format!("SELECT pg_advisory_lock({lock}, hashtext(current_schema()))"));

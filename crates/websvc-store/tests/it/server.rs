@@ -39,7 +39,7 @@ pub(crate) fn eventually<T>(mut step: impl FnMut() -> Option<T>) -> T {
 fn end_sessions(dir: &TempDir) {
     let sql = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity, current_schema() AS schema \
                WHERE application_name = schema";
-    Rows::of(dir.path()).query(sql);
+    Rows::open(dir.path()).query(sql);
 }
 
 /// Opens the store of `dir` with sessions that [`end_sessions`] finds.
@@ -114,7 +114,7 @@ fn leases_of_other_machines_are_not_ended() {
     assert_eq!(hold.settle(usage(10)), 10);
     store.flush_credits().unwrap();
     assert_eq!(remaining(&other, "tea"), 90, "the lease was not ended");
-    assert_eq!(Rows::of(dir.path()).number("SELECT count(*) FROM leases"), 1);
+    assert_eq!(Rows::open(dir.path()).number("SELECT count(*) FROM leases"), 1);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn server_without_tls_is_rejected_if_tls_is_required() {
 fn newer_schema_of_a_server_is_rejected_and_not_changed() {
     let Some((dir, store)) = on_server() else { return };
     drop(store);
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     rows.execute("UPDATE schema_version SET version = 99");
     let url = url_of(dir.path()).unwrap();
     let error = Store::connect(&url, client(&url), dir.path()).unwrap_err();
@@ -263,7 +263,7 @@ fn borrowing_during_a_flush_is_no_deadlock() {
     let Some((dir, store)) = on_server() else { return };
     let team = give(&store, "tea", Some(100_000));
     let _ = hold_credits(&store, &team, 1).settle(usage(1));
-    let (flush, watch) = (Rows::of(dir.path()), Rows::of(dir.path()));
+    let (flush, watch) = (Rows::open(dir.path()), Rows::open(dir.path()));
     flush.execute("BEGIN; UPDATE spenders SET batch = batch");
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO spenders%' \

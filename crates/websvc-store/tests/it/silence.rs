@@ -66,7 +66,7 @@ fn process_that_is_suspended_in_a_transaction_delays_the_others_only_briefly() {
     drop(first);
     let (forwarder, suspended) = open_forwarded(&dir);
     let (_elsewhere, other) = open_elsewhere(&dir);
-    let (rows, is_stopped) = (Rows::of(dir.path()), AtomicBool::new(false));
+    let (rows, is_stopped) = (Rows::open(dir.path()), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
             while !is_stopped.load(Ordering::Relaxed) {

@@ -51,7 +51,7 @@ fn replicas_lease_what_the_others_leave() {
     // A lower limit applies with the next change of each replica.
     assert_eq!(lease(&store, "team:red", 3, 9).slots, 2);
     assert_eq!(lease_red(&store, 0), (0, 1));
-    let rows = Rows::of(dir.path());
+    let rows = Rows::open(dir.path());
     assert_eq!(rows.number("SELECT count(*) FROM slot_leases"), 2);
     other.return_slots().unwrap();
     assert_eq!(rows.number("SELECT count(*) FROM slot_leases"), 0);

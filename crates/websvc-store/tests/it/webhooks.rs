@@ -309,7 +309,7 @@ fn pending_events_of_a_cancelled_job_are_dropped_but_not_its_dead_letters() {
 }
 
 fn rows(dir: &Path, table: &str) -> u64 {
-    Rows::of(dir).number(&format!("SELECT count(*) FROM {table}"))
+    Rows::open(dir).number(&format!("SELECT count(*) FROM {table}"))
 }
 
 #[test]

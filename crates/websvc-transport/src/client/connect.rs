@@ -61,7 +61,7 @@ pub(super) enum ConnectRoute {
 
 impl Endpoint {
     /// Returns the endpoint of a URL. Refuses schemes other than http and https.
-    pub(super) fn of(url: &Url, tls: TlsPolicy, proxy: Option<&Proxy>) -> Result<Self, FetchError> {
+    pub(super) fn new(url: &Url, tls: TlsPolicy, proxy: Option<&Proxy>) -> Result<Self, FetchError> {
         let security = match url.scheme() {
             "http" => Security::Plain,
             "https" => Security::Tls(tls),

@@ -43,7 +43,7 @@ pub(super) async fn exchange(
     hop: &Hop,
     limits: &Limits,
 ) -> Result<PendingResponse, FetchError> {
-    let endpoint = Endpoint::of(&hop.url, limits.tls, limits.proxy.as_ref())?;
+    let endpoint = Endpoint::new(&hop.url, limits.tls, limits.proxy.as_ref())?;
     limits.set_phase(FetchPhase::Resolve);
     let permit = shared.pool.acquire_host_permit(&endpoint).await;
     let mut stale = 0;

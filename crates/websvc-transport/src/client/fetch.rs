@@ -36,7 +36,7 @@ const PHASES: [FetchPhase; 4] =
     [FetchPhase::Resolve, FetchPhase::Connect, FetchPhase::Response, FetchPhase::Body];
 
 impl Limits {
-    pub(super) fn of(request: &FetchRequest) -> Self {
+    pub(super) fn from_request(request: &FetchRequest) -> Self {
         Self {
             connect_timeout: request.connect_timeout.min(request.timeout),
             max_body_bytes: request.max_body_bytes,
@@ -68,7 +68,7 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
     if request.method == Method::CONNECT {
         return Err(FetchError::Forbidden);
     }
-    let limits = Limits::of(&request);
+    let limits = Limits::from_request(&request);
     let (started, after, body_mode) = (Instant::now(), request.timeout, request.body_mode);
     let timed_out = |_elapsed| limits.timed_out(after);
     let response =

@@ -76,7 +76,7 @@ impl Client {
 
     async fn relay_response(&self, request: RelayRequest) -> Result<Response<Body>, FetchError> {
         let RelayRequest { method, url, headers, body, permit, silence_timeout, .. } = request;
-        let limits = Limits::of(&FetchRequest {
+        let limits = Limits::from_request(&FetchRequest {
             timeout: request.timeout,
             connect_timeout: request.connect_timeout,
             ..FetchRequest::get(url.clone())

@@ -107,7 +107,7 @@ impl Client {
         let deadline = Instant::now() + limit;
         let timed_out = |phase| move |_| FetchError::Timeout { phase, after: limit };
         let connector = &self.0.connector;
-        let endpoint = Endpoint::of(&request.url, TlsPolicy::Verify, None)?;
+        let endpoint = Endpoint::new(&request.url, TlsPolicy::Verify, None)?;
         let resolved = timeout_at(deadline, connector.addresses(&endpoint)).await;
         let addresses = resolved.map_err(timed_out(FetchPhase::Resolve))??;
         let connect_error = |source| failed_to_connect(endpoint.host.to_string(), source, connect_timeout);

@@ -93,7 +93,7 @@ pub(super) fn dispatch(
         let step = Step::finished(config.reply(StatusCode::BAD_REQUEST));
         return ResponseFuture::new(in_flight, step, None, may_upgrade);
     }
-    let unread = UnreadBody::of(&parts, &incoming);
+    let unread = UnreadBody::from_parts(&parts, &incoming);
     let (body, returned) = ServerBody::new(incoming, shared.peer);
     let unread = returned.map(|returned| (returned, unread));
     let request = Request::from_parts(parts, body);
@@ -241,7 +241,7 @@ struct UnreadBody {
 }
 
 impl UnreadBody {
-    fn of(parts: &Parts, incoming: &Incoming) -> Self {
+    fn from_parts(parts: &Parts, incoming: &Incoming) -> Self {
         Self {
             is_http1: parts.version < Version::HTTP_2,
             awaits_continue: parts.headers.contains_key(EXPECT),

@@ -35,7 +35,7 @@ struct State {
 struct FileStamp([Option<(SystemTime, u64)>; 2]);
 
 impl FileStamp {
-    fn of(files: &TlsFiles) -> Self {
+    fn from_files(files: &TlsFiles) -> Self {
         let stamp = |path: &Path| {
             let metadata = std::fs::metadata(path).ok()?;
             Some((metadata.modified().ok()?, metadata.len()))
@@ -47,7 +47,7 @@ impl FileStamp {
 impl ReloadingAcceptor {
     /// Reads the files.
     pub(crate) fn load(files: TlsFiles) -> Result<Self, ServerError> {
-        let seen = FileStamp::of(&files);
+        let seen = FileStamp::from_files(&files);
         let acceptor = read(&files)?;
         let state = Mutex::new(State { acceptor, seen, checked_at: Instant::now() });
         Ok(Self { files, state })
@@ -72,7 +72,7 @@ impl ReloadingAcceptor {
     }
 
     fn check(&self) -> TlsAcceptor {
-        let stamp = FileStamp::of(&self.files);
+        let stamp = FileStamp::from_files(&self.files);
         if self.state.lock().seen == stamp {
             return self.state.lock().acceptor.clone();
         }

@@ -50,7 +50,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Returns the form of the value of a keyword.
-    pub(super) fn of(key: &str, value: &Value) -> Self {
+    pub(super) fn from_key(key: &str, value: &Value) -> Self {
         match key {
             "$ref" | "$dynamicRef" | "$recursiveRef" => Form::Reference,
             "$id" | "$schema" => Form::Identity,

@@ -71,7 +71,7 @@ impl Walk<'_, '_> {
             return;
         }
         for (key, value) in schema {
-            self.keyword(&path.key(key), Form::of(key, value), value, depth);
+            self.keyword(&path.key(key), Form::from_key(key, value), value, depth);
         }
     }
 
@@ -226,7 +226,7 @@ impl Walk<'_, '_> {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    let form = match Form::of(key, value) {
+                    let form = match Form::from_key(key, value) {
                         form @ (Form::Reference | Form::Identity) if value.is_string() => form,
                         _ => Form::Unknown,
                     };

@@ -53,7 +53,7 @@ impl SizeLimit {
 pub(super) fn parts_of(root: &Map<String, Value>) -> Result<u64, SizeLimit> {
     let parts = collect(root)?;
     let closure = RefClosure::new(&parts);
-    let levels = Levels { parts: &parts, closure: &closure, cache: vec![None; parts.len()] }.of(0);
+    let levels = Levels { parts: &parts, closure: &closure, cache: vec![None; parts.len()] }.levels(0);
     if levels > SCHEMA_FOLLOWED_LEVELS_MAX {
         return Err(SizeLimit::Levels);
     }
@@ -109,7 +109,7 @@ struct Levels<'p> {
 }
 
 impl Levels<'_> {
-    fn of(&mut self, part: usize) -> u64 {
+    fn levels(&mut self, part: usize) -> u64 {
         if let Some(levels) = self.cache[part] {
             return levels;
         }
@@ -119,7 +119,7 @@ impl Levels<'_> {
             cycle_levels += self.parts[*member].levels;
             for reference in &self.parts[*member].references {
                 if !self.closure.share_cycle(part, reference.to) {
-                    levels_below = levels_below.max(self.of(reference.to));
+                    levels_below = levels_below.max(self.levels(reference.to));
                 }
             }
         }

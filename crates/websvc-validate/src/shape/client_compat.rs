@@ -118,7 +118,7 @@ pub(super) fn counts_as_absent(shape: &Shape, value: &BodyValue<'_>) -> bool {
 
 impl ClientCompat {
     /// Returns what is tolerated in the object with this schema name.
-    pub(super) fn of(definition: &str) -> Self {
+    pub(super) fn from_definition(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
             "ScrapeOptions" | "ParseOptions" | "ParseUploadRequest" => SCRAPE,

@@ -56,7 +56,7 @@ impl<'a> Compiler<'a> {
         if let Some((name, target)) = self.target(keywords) {
             let named = |shape| match shape {
                 Shape::Object(object) => {
-                    Shape::Object(Object { client_compat: ClientCompat::of(name), ..object })
+                    Shape::Object(Object { client_compat: ClientCompat::from_definition(name), ..object })
                 }
                 other => other,
             };
@@ -116,7 +116,7 @@ impl<'a> Compiler<'a> {
         let object = self.object(schema);
         let definition = schema.as_object().and_then(|keywords| self.target(keywords));
         match definition {
-            Some((name, _)) => Object { client_compat: ClientCompat::of(name), ..object },
+            Some((name, _)) => Object { client_compat: ClientCompat::from_definition(name), ..object },
             None => object,
         }
     }
@@ -154,7 +154,7 @@ impl<'a> Compiler<'a> {
         let closes = |keyword| keywords.get(keyword) == Some(&Value::Bool(false));
         parts.closed |= closes("additionalProperties") || closes("unevaluatedProperties");
         if let Some(title) = keywords.get("title").and_then(Value::as_str) {
-            parts.client_compat = ClientCompat::of(title);
+            parts.client_compat = ClientCompat::from_definition(title);
         }
     }
 

@@ -34,7 +34,7 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn of(file: &'a Path) -> Result<Self> {
+    fn from_file(file: &'a Path) -> Result<Self> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         Ok(match name.as_str() {
             "-" => Self::Stdout,
@@ -59,7 +59,7 @@ struct Report {
 /// It reads one snapshot of the index without a lock, so another process may write at the same time.
 pub(super) async fn export(context: CommandContext, arguments: Export) -> Result<()> {
     let Export { file, site, json } = arguments;
-    let is_stdout = Target::of(&file)? == Target::Stdout;
+    let is_stdout = Target::from_file(&file)? == Target::Stdout;
     let site = site.as_deref().map(host).transpose()?;
     let server = app::index_server(&context.config).map(str::to_owned);
     let stopped = Arc::new(AtomicBool::new(false));
@@ -110,7 +110,7 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
         progress.set_total(index.document_count());
     }
     let mut documents = 0;
-    let bytes = write(Target::of(file)?, |out| {
+    let bytes = write(Target::from_file(file)?, |out| {
         index.each_document(site, |document| -> Result<()> {
             if stop.load(Ordering::Relaxed) {
                 bail!("the export was interrupted");
@@ -195,7 +195,7 @@ mod tests {
         for name in ["pages.jsonl", "pages.jsonl.zst"] {
             let path = directory.path().join(name);
             std::fs::write(&path, "before").unwrap();
-            let failed = write(Target::of(&path).unwrap(), |out| {
+            let failed = write(Target::from_file(&path).unwrap(), |out| {
                 out.write_all(&[b'x'; 1 << 20])?;
                 bail!("the disk is full")
             });
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn file_name_selects_the_format() {
-        let target = |name: &'static str| Target::of(Path::new(name));
+        let target = |name: &'static str| Target::from_file(Path::new(name));
         assert_eq!(target("-").unwrap(), Target::Stdout);
         assert_eq!(target("a/b.JSONL.zst").unwrap(), Target::Zstd(Path::new("a/b.JSONL.zst")));
         assert_eq!(target("b.jsonl").unwrap(), Target::Plain(Path::new("b.jsonl")));

@@ -36,7 +36,7 @@ enum FileKind {
 }
 
 impl FileKind {
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, compression) = match name.rsplit_once('.')? {
             (inner, "gz") => (inner.to_owned(), Compression::Gzip),
@@ -67,7 +67,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
             path.display()
         );
     }
-    if !metadata.is_dir() && FileKind::of(path).is_none() {
+    if !metadata.is_dir() && FileKind::from_path(path).is_none() {
         bail!(
             "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
              or office file",
@@ -87,7 +87,7 @@ pub(super) fn read(path: &Path, base_url: Option<&Url>, visit: &mut DocumentVisi
     let open = |compression| {
         CompressedReader::buffered(path, compression).with_context(|| format!("cannot read {name}"))
     };
-    let outcome = match FileKind::of(path) {
+    let outcome = match FileKind::from_path(path) {
         Some(FileKind::JsonLines(compression)) => json_lines::read(&name, open(compression)?, visit),
         Some(FileKind::Archive(compression)) => archive::read(&name, open(compression)?, visit),
         Some(FileKind::Page) | None => {

@@ -121,7 +121,7 @@ impl LocalJob {
         };
         // The record was read first: if the job had ended by then, these are its last documents.
         self.has_ended = record.state != JobState::Running && page.next.is_none();
-        Ok(Some(Part { state: State::of(&job_status(&record, Vec::new(), None)), documents }))
+        Ok(Some(Part { state: State::from_response(&job_status(&record, Vec::new(), None)), documents }))
     }
 
     pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {

@@ -56,7 +56,7 @@ impl RemoteJob {
     pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
         let Some(documents) = self.watch.next_documents().await? else { return Ok(None) };
         let state = self.watch.state().context("the server sent no status of the job")?;
-        Ok(Some(Part { state: State::of(state), documents }))
+        Ok(Some(Part { state: State::from_response(state), documents }))
     }
 
     pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {

@@ -54,7 +54,7 @@ fn all_formats() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn formats_of_small_pages_fit_into_a_short_context() {
-    let test = ModelTest::of(small_server(3.7), &[("WEBSVC__LLM__CONTEXT_TOKENS", "4096")]).await;
+    let test = ModelTest::with_model(small_server(3.7), &[("WEBSVC__LLM__CONTEXT_TOKENS", "4096")]).await;
     let mut options = all_formats();
     options["onlyCleanContent"] = json!(true);
     options["redactPII"] = json!({ "mode": "accurate" });
@@ -69,7 +69,7 @@ async fn formats_of_small_pages_fit_into_a_short_context() {
 async fn long_page_is_cut_to_a_short_context() {
     // The context is configured, but the text has more tokens than estimated; or neither is known.
     for settings in [&[("WEBSVC__LLM__CONTEXT_TOKENS", "4096")][..], &[]] {
-        let test = ModelTest::of(small_server(2.0), settings).await;
+        let test = ModelTest::with_model(small_server(2.0), settings).await;
         let body = test.scrape_url("http://long.test/", all_formats()).await;
         let data = &body["data"];
         assert_eq!((&data["summary"], &data["answer"]), (&json!("Tea."), &json!("Tea.")), "{body}");

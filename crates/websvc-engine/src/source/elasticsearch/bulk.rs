@@ -47,7 +47,7 @@ pub(crate) fn to_outbox_page(
     owner: Option<PageOwner>,
 ) -> Result<OutboxPage, String> {
     let url = document.url.clone();
-    let record = Record::of(document).ok_or("its URL has no host")?;
+    let record = Record::from_document(document).ok_or("its URL has no host")?;
     let record = serde_json::to_string(&record).map_err(|error| error.to_string())?;
     if record.len() > MAX_DOCUMENT_BYTES {
         return Err(format!("it is too large: {} bytes, maximum {MAX_DOCUMENT_BYTES}", record.len()));

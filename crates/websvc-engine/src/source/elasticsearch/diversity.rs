@@ -87,5 +87,5 @@ pub(super) fn diversify(request: &SourceRequest<'_>, hits: Vec<ScoredHit>) -> Di
 
 /// Returns the host of a page, without `www.`.
 fn host_of(hit: &Hit) -> String {
-    PageIdentity::of(&hit.url).host().to_owned()
+    PageIdentity::from_address(&hit.url).host().to_owned()
 }

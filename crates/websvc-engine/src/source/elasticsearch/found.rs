@@ -29,7 +29,7 @@ pub(super) struct FoundHits {
 
 impl FoundHits {
     /// Creates an empty list for a request.
-    pub(super) fn of(request: &SourceRequest<'_>) -> Self {
+    pub(super) fn from_request(request: &SourceRequest<'_>) -> Self {
         let are_images = request.kind == SourceKind::Images;
         let collapses_texts = !are_images && diversity::has_words(request.query);
         Self { are_images, collapses_texts, ..Self::default() }
@@ -96,7 +96,7 @@ fn has_shorter_query(url: &str, other: &str) -> bool {
     let split = |url: &str| {
         let url = url.split('#').next().unwrap_or_default();
         let (page, query) = url.split_once('?').unwrap_or((url, ""));
-        (String::from(PageIdentity::of(page)), query.len())
+        (String::from(PageIdentity::from_address(page)), query.len())
     };
     let ((page, query), (other_page, other_query)) = (split(url), split(other));
     page == other_page && query < other_query

@@ -92,11 +92,11 @@ pub(super) struct ImageRecord {
 
 impl Record {
     /// Converts a page to a record; `None` if its URL has no host.
-    pub(super) fn of(document: Document) -> Option<Self> {
+    pub(super) fn from_document(document: Document) -> Option<Self> {
         let DocumentTerms { sites, url_words, extensions, mut labels, date, linked_hosts, links, language } =
-            DocumentTerms::of(&document)?;
+            DocumentTerms::from_document(&document)?;
         let images: Vec<ImageRecord> =
-            searchable_images(&document).into_iter().cloned().map(ImageRecord::of).collect();
+            searchable_images(&document).into_iter().cloned().map(ImageRecord::from_image).collect();
         let image_words = images.iter().map(|image| image.text(&document.title)).collect();
         let Document {
             url,
@@ -123,7 +123,7 @@ impl Record {
         let to_text =
             |time: Timestamp| Timestamp::from_second(time.as_second()).ok().map(|at| at.to_string());
         Some(Self {
-            sketch: Sketch::of(&body).map(|sketch| sketch.to_string()).unwrap_or_default(),
+            sketch: Sketch::from_text(&body).map(|sketch| sketch.to_string()).unwrap_or_default(),
             url,
             title,
             headings,
@@ -138,7 +138,10 @@ impl Record {
             published: published.or(modified).and_then(to_text),
             news_image: news.and_then(|news| news.image_url),
             image_words,
-            image_url_words: images.iter().map(|image| ImageUrlTerms::of(&image.url).url_words).collect(),
+            image_url_words: images
+                .iter()
+                .map(|image| ImageUrlTerms::from_url(&image.url).url_words)
+                .collect(),
             image_sizes: images.iter().filter_map(ImageRecord::size).collect(),
             image_types: images.iter().filter_map(ImageRecord::extension).collect(),
             images: images.iter().filter_map(|image| serde_json::to_string(image).ok()).collect(),
@@ -149,14 +152,14 @@ impl Record {
 }
 
 impl ImageRecord {
-    fn of(image: Image) -> Self {
+    fn from_image(image: Image) -> Self {
         let Image { url, alt, caption, context, width, height } = image;
         Self { url, alt, caption, context, width, height }
     }
 
     /// Returns the searchable text. The title of the page and the name of the file describe the image, too.
     pub(super) fn text(&self, page_title: &str) -> String {
-        let name = ImageUrlTerms::of(&self.url).name_words;
+        let name = ImageUrlTerms::from_url(&self.url).name_words;
         [&self.alt, &self.caption, &self.context, page_title, &name].join("\n")
     }
 
@@ -376,7 +379,7 @@ mod tests {
     fn missing_description_is_the_beginning_of_the_text() {
         let document =
             Document { url: "http://a.test/".to_owned(), body: "x".repeat(400), ..Document::default() };
-        let record = Record::of(document).unwrap();
+        let record = Record::from_document(document).unwrap();
         assert_eq!(record.description, "x".repeat(300));
         assert_eq!(record.sites, ["a.test", "test"]);
     }

@@ -85,7 +85,7 @@ impl Elasticsearch {
             excluded_hosts: &[],
             stems: self.server.stems.as_ref(),
         };
-        let mut found = FoundHits::of(request);
+        let mut found = FoundHits::from_request(request);
         let size = (request.limit + SPARE).min(MAX_SIZE);
         for index in 0..MAX_PAGES {
             let Some(body) = query::body(&context, index * size, size) else { break };

@@ -119,7 +119,7 @@ fn matching_images(
     let query_words: Vec<String> = query.words().map(folded_words).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
     for image in images {
-        let fields = ImageFields::of(&image, page_title);
+        let fields = ImageFields::new(&image, page_title);
         let count = query_words.iter().filter(|word| contains(&fields.words, word)).count();
         let has_words = count > 0 || query_words.is_empty();
         let matches = query.root().is_none_or(|root| fields.top_level_verdict(root) != Some(false));
@@ -152,12 +152,12 @@ fn judge_text(words: &str, text: &str) -> Option<bool> {
 }
 
 impl ImageFields<'_> {
-    fn of<'a>(image: &'a ImageRecord, page_title: &str) -> ImageFields<'a> {
+    fn new<'a>(image: &'a ImageRecord, page_title: &str) -> ImageFields<'a> {
         let spaced = |text: &str| format!(" {} ", folded_words(text));
         ImageFields {
             words: spaced(&image.text(page_title)),
             title: spaced(image.title(page_title)),
-            url_words: format!(" {} ", ImageUrlTerms::of(&image.url).url_words),
+            url_words: format!(" {} ", ImageUrlTerms::from_url(&image.url).url_words),
             image,
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Sketch {
 
 impl Sketch {
     /// Returns the sketch of a text; `None` if it is too short to have copies.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn from_text(text: &str) -> Option<Self> {
         let folded = folded_words(&text[..text.floor_char_boundary(MAX_BYTES)]);
         let words: Vec<&str> = folded.split_whitespace().collect();
         let count = u32::try_from(words.len()).ok().filter(|count| *count >= MIN_COPY_WORDS)?;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn sketch(words: usize, replaced: &[usize]) -> Sketch {
-        Sketch::of(&text(words, replaced)).unwrap()
+        Sketch::from_text(&text(words, replaced)).unwrap()
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn sketch_of_a_text_never_changes() {
-        assert_eq!(Sketch::of(&text(15, &[])), None, "it is too short");
+        assert_eq!(Sketch::from_text(&text(15, &[])), None, "it is too short");
         let hash = hash(&["one", "two", "three", "four"]);
         assert_eq!(hash, EXPECTED_HASH);
     }

@@ -94,12 +94,12 @@ impl Stems {
 
     /// Returns the fields of each subfield.
     pub(super) fn fields(&self) -> impl Iterator<Item = StemFields> + use<'_> {
-        self.codes().chain([OTHER]).map(StemFields::of)
+        self.codes().chain([OTHER]).map(StemFields::from_name)
     }
 
     /// Returns the fields for pages without stems. Words of scripts without spaces have none.
     pub(super) fn unstemmed_fields() -> StemFields {
-        StemFields::of(OTHER)
+        StemFields::from_name(OTHER)
     }
 
     /// Returns the mapping of the subfields.
@@ -137,7 +137,7 @@ impl Stems {
 }
 
 impl StemFields {
-    fn of(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         Self { title: format!("{STEMS}.{name}.title"), text: format!("{STEMS}.{name}.text") }
     }
 }

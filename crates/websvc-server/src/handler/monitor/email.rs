@@ -93,7 +93,7 @@ async fn follow(
     request: Request<ServerBody>,
     action: LinkAction,
 ) -> Result<HttpResponse, ApiError> {
-    if let Some(form) = FormKind::of(request.headers()) {
+    if let Some(form) = FormKind::from_headers(request.headers()) {
         return follow_by_form(context, request, form, action).await;
     }
     let body = crate::handler::read_body(request)?;
@@ -128,7 +128,7 @@ enum FormKind {
 }
 
 impl FormKind {
-    fn of(headers: &HeaderMap) -> Option<Self> {
+    fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let declared = headers.get(CONTENT_TYPE)?.to_str().ok()?;
         let essence = declared.split(';').next().unwrap_or_default().trim();
         if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -251,13 +251,13 @@ mod tests {
     fn form_is_recognized_by_its_media_type() {
         let check = |media_type: &'static str, expected| {
             let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]);
-            assert_eq!(FormKind::of(&headers), expected, "{media_type}");
+            assert_eq!(FormKind::from_headers(&headers), expected, "{media_type}");
         };
         check("application/x-www-form-urlencoded", Some(FormKind::UrlEncoded));
         check("Application/X-WWW-Form-URLencoded; charset=utf-8", Some(FormKind::UrlEncoded));
         check("multipart/form-data; boundary=x", Some(FormKind::Multipart));
         check("application/json", None);
-        assert_eq!(FormKind::of(&HeaderMap::new()), None);
+        assert_eq!(FormKind::from_headers(&HeaderMap::new()), None);
     }
 
     #[test]

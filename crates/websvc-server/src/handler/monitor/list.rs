@@ -84,7 +84,7 @@ pub(super) async fn check(
         format!("{base_url}/v2/monitor/{}/checks/{}?skip={skip}&limit={limit}{status}", record.id, check.id)
     });
     // The pages may be megabytes of JSON.
-    let formats = ReadableFormats::of(context.caller.as_ref());
+    let formats = ReadableFormats::from_caller(context.caller.as_ref());
     let read = move |page| formats.check_page(websvc_monitor::check_page(page));
     let pages = run_blocking(move || found.pages.into_iter().map(read).collect()).await?;
     let deliveries = monitors.deliveries(vec![check.number]).await?.pop().unwrap_or_default();

@@ -67,7 +67,7 @@ pub(crate) async fn admit(
     let JobsConfig { max_sockets_per_team, .. } = *context.state.jobs.config();
     let permit = context.state.websockets.acquire(context.team_name(), max_sockets_per_team)?;
     let base_url = context.state.base_url(request);
-    let formats = ReadableFormats::of(context.caller.as_ref());
+    let formats = ReadableFormats::from_caller(context.caller.as_ref());
     Ok(WatchedJob { record, _permit: permit, base_url, formats })
 }
 

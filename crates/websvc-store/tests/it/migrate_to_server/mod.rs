@@ -82,7 +82,7 @@ impl Test {
     }
 
     fn rows(&self) -> Rows {
-        Rows::of(self.target.path())
+        Rows::open(self.target.path())
     }
 
     fn connect(&self) -> Result<Store, StoreError> {
@@ -314,7 +314,7 @@ fn both_engines_have_the_same_tables_and_columns() {
     let columns = |rows: Vec<Vec<Option<String>>>| -> BTreeSet<String> {
         rows.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(".")).collect()
     };
-    let on_server = Rows::of(server_dir.path()).query(
+    let on_server = Rows::open(server_dir.path()).query(
         "SELECT table_name, column_name FROM information_schema.columns \
          WHERE table_schema = current_schema() AND is_generated = 'NEVER' AND table_name NOT IN \
          ('schema_version', 'rate_buckets', 'scrape_results', 'dashboard_sessions', 'slot_leases', \
