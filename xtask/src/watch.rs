@@ -55,7 +55,8 @@ fn kill(program: u32, timeout: Duration) -> u64 {
     let path = fs::read_link(format!("/proc/{program}/exe")).unwrap_or_default();
     println!("FAILED: {} printed nothing for {} s; killing it", path.display(), timeout.as_secs());
     let number = program.to_string();
-    let numbers = children.split_whitespace().chain([number.as_str()]);
+    // The program first: a shell would continue when its child has been killed.
+    let numbers = [number.as_str()].into_iter().chain(children.split_whitespace());
     u64::from(Command::new("kill").arg("-KILL").args(numbers).status().is_ok_and(|status| status.success()))
 }
 

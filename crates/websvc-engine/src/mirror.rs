@@ -318,8 +318,9 @@ impl Mirror {
         let due_ms = if interruption.is_some() { 0 } else { now_ms + POSTPONED_MS };
         let kept: Vec<String> = unsent.into_iter().map(|page| page.id).collect();
         self.with_store(move |store, _source| store.settle_outbox_claim(&claim, &kept, due_ms)).await?;
-        self.remove(report.written + report.refused);
+        let removed = report.written + report.refused;
         self.record(report);
+        self.remove(removed);
         if let Some(error) = interruption {
             return Ok(Progress::Failed(self.fail(&error).0));
         }
