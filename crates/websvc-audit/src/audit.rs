@@ -4,7 +4,7 @@ use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
@@ -20,6 +20,9 @@ use websvc_transport::spawn_blocking;
 
 /// The interval at which the spool is synced to disk while events are recorded.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The interval at which [`Audit::record_and_wait`] looks for the event.
+const RECEIPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The backoff of a failed sink.
 const BACKOFF: BackoffSchedule =
@@ -93,6 +96,15 @@ pub struct SinkMetrics {
     pub failure: Option<String>,
 }
 
+/// The delivery of one event to a sink.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The name of the sink: `file`, `syslog` or `webhook`.
+    pub sink: &'static str,
+    /// The reason why the sink has not received the event.
+    pub failure: Option<String>,
+}
+
 impl Audit {
     /// Opens the spool in a directory of its own, which no other process may use at the same time.
     ///
@@ -124,18 +136,52 @@ impl Audit {
     /// waiting for the disk, so it may be called on an async thread. An event that cannot be written is counted and
     /// logged.
     pub fn record(&self, event: &Event) {
+        self.append(event);
+    }
+
+    /// Records an event, and waits until all sinks have received it, at most for `patience`.
+    pub async fn record_and_wait(&self, event: &Event, patience: Duration) -> Vec<Receipt> {
+        let number = self.append(event);
+        let deadline = Instant::now() + patience;
+        loop {
+            let receipts: Vec<Receipt> =
+                (0..self.0.states.len()).map(|sink| self.receipt(sink, number, patience)).collect();
+            let is_complete = number.is_none() || receipts.iter().all(|receipt| receipt.failure.is_none());
+            if is_complete || Instant::now() >= deadline {
+                return receipts;
+            }
+            sleep(RECEIPT_INTERVAL).await;
+        }
+    }
+
+    fn receipt(&self, sink: usize, number: Option<u64>, patience: Duration) -> Receipt {
+        let state = &self.0.states[sink];
+        let failure = match number {
+            None => Some("the event could not be written to the disk".to_owned()),
+            Some(number) if self.0.spool.has_received(sink, number) => None,
+            Some(_) => Some(state.failure().unwrap_or_else(|| {
+                format!("the event was not received within {} seconds", patience.as_secs())
+            })),
+        };
+        Receipt { sink: state.name, failure }
+    }
+
+    /// Returns the number of the event; `None` if it could not be written.
+    fn append(&self, event: &Event) -> Option<u64> {
         let shared = &*self.0;
         shared.recorded.fetch_add(1, Ordering::Relaxed);
         match shared.spool.append(&event.to_line()) {
-            Ok(()) => {
+            Ok(number) => {
                 shared.is_failing.store(false, Ordering::Relaxed);
                 shared.added.send_modify(|added| *added += 1);
+                Some(number)
             }
             Err(error) => {
                 shared.unwritten.fetch_add(1, Ordering::Relaxed);
                 if !shared.is_failing.swap(true, Ordering::Relaxed) {
                     tracing::error!(%error, "audit events cannot be written and are lost");
                 }
+                None
             }
         }
     }

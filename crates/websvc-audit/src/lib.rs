@@ -19,7 +19,7 @@ mod event;
 mod sink;
 mod spool;
 
-pub use audit::{Audit, AuditConfig, AuditMetrics, SinkMetrics};
+pub use audit::{Audit, AuditConfig, AuditMetrics, Receipt, SinkMetrics};
 pub use error::{AuditError, SinkError};
 pub use event::{Event, RetentionMode};
 pub use sink::{Sink, SyslogAddress, WebhookSecret};

@@ -18,7 +18,6 @@ const PREFIXES: &[(&str, &str)] = &[
     ("/v2/llmstxt", "llms.txt generation in version 2"),
     ("/v2/x402", "paid requests without a key"),
     ("/v1/x402", "paid requests without a key"),
-    ("/v2/team/siem/test", "tests of SIEM receivers"),
     ("/v2/team/threat-protection/zscaler", "Zscaler"),
 ];
 

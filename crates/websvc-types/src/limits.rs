@@ -372,6 +372,9 @@ pub const MEDIA_LIFETIME_S: u64 = 3_600;
 /// 9).
 pub const MEDIA_MESSAGE_MAX_CHARS: usize = 500;
 
+/// Maximum length of the message of a test event for a SIEM, in Unicode scalar values (not specified).
+pub const SIEM_TEST_MESSAGE_MAX_CHARS: u32 = 256;
+
 /// Maximum number of variants of a product (not specified).
 pub const PRODUCT_VARIANTS_MAX: usize = 250;
 /// Maximum number of images of a variant of a product (not specified).

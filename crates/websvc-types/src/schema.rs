@@ -48,7 +48,9 @@ use crate::monitor::{
     MonitorResponse, RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
 };
 use crate::rerank::{RerankRequest, RerankResponse};
-use crate::team::{SiemRequest, SiemResponse, TeamThreatRequest, TeamThreatResponse};
+use crate::team::{
+    SiemRequest, SiemResponse, SiemTestRequest, SiemTestResponse, TeamThreatRequest, TeamThreatResponse,
+};
 use crate::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsageResponse, QueueStatus, TokenHistory, TokenUsage,
 };
@@ -187,6 +189,8 @@ fn team_roots() -> Vec<(&'static str, Schema)> {
         ("team-threat-response", response::<TeamThreatResponse>()),
         ("siem-request", request::<SiemRequest>()),
         ("siem-response", response::<SiemResponse>()),
+        ("siem-test-request", request::<SiemTestRequest>()),
+        ("siem-test-response", response::<SiemTestResponse>()),
     ]
 }
 

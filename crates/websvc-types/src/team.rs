@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
+use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, SIEM_TEST_MESSAGE_MAX_CHARS, THREAT_LIST_MAX};
 use crate::{ThreatFailurePolicy, ThreatMode};
 
 /// Request of `PUT /v2/team/threat-protection`: replaces the threat protection of the team. Absent fields get their
@@ -103,4 +103,45 @@ pub struct SiemSettings {
     pub enabled: bool,
     /// Kinds of the receivers: `file`, `syslog` and `webhook`.
     pub receivers: Vec<String>,
+}
+
+/// Request of `POST /v2/team/siem/test`: sends a test event to the receivers of audit events.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SiemTestRequest {
+    /// The `target` of the event, by which it can be found. Default: the name of the team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SIEM_TEST_MESSAGE_MAX_CHARS))]
+    pub message: Option<String>,
+}
+
+/// Response of `POST /v2/team/siem/test`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiemTestResponse {
+    /// Always true.
+    pub success: bool,
+    /// The delivery of the test event.
+    pub data: SiemTest,
+}
+
+/// The delivery of a test event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiemTest {
+    /// ID of the event.
+    pub event_id: String,
+    /// The receivers. A receiver that is not available gets the event later.
+    pub receivers: Vec<SiemTestReceiver>,
+}
+
+/// The delivery of a test event to one receiver.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SiemTestReceiver {
+    /// Kind of the receiver: `file`, `syslog` or `webhook`.
+    pub name: String,
+    /// True if it has received the event.
+    pub received: bool,
+    /// The reason why it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }

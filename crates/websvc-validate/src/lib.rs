@@ -33,7 +33,7 @@
 //! | batch | [`read_batch`] | - | [`BatchPlan`] |
 //! | monitor | [`read_create_monitor`], [`read_update_monitor`] | [`check_create_monitor`], [`check_update_monitor`] | [`MonitorDefinition`], then [`MonitorPlan`] |
 //! | threat protection of a team | [`read_team_threat`] | - | policies and values |
-//! | audit events of a team | [`read_siem`] | - | on or off |
+//! | audit events of a team | [`read_siem`], [`read_siem_test`] | - | on or off; the request |
 //! | documents for the index | [`read_index_upload`] | - | the request itself |
 //!
 //! All of them return a [`Checked`] plan with warnings, or a [`Rejection`]. The [`Policy`] has the permissions of the
@@ -117,7 +117,8 @@ pub use read::{
     read_crawl_request, read_create_browser, read_create_monitor, read_execute, read_extract, read_feedback,
     read_index_upload, read_interact, read_llms_txt, read_map, read_map_v1, read_monitor_email, read_object,
     read_parse_options, read_parse_upload, read_rerank, read_run_monitor, read_scrape, read_scrape_options,
-    read_search, read_search_feedback, read_siem, read_team_threat, read_update_monitor, read_upload_url,
+    read_search, read_search_feedback, read_siem, read_siem_test, read_team_threat, read_update_monitor,
+    read_upload_url,
 };
 pub use retention::RetentionMode;
 pub use scrape::check_scrape_options;

@@ -24,7 +24,7 @@ use websvc_types::monitor::{
     CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
 };
 use websvc_types::rerank::RerankRequest;
-use websvc_types::team::{SiemRequest, TeamThreatRequest};
+use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
 use websvc_types::{
     ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, UploadUrlRequest,
     Violation, ViolationCode, schema,
@@ -51,7 +51,7 @@ use crate::value_count::{check_value_count, check_values};
 use crate::{bounds, crawl_params, feedback, interact, map, scrape, search, upload};
 
 pub use file::{read_parse_options, read_parse_upload, read_upload_url};
-pub use team::{read_siem, read_team_threat};
+pub use team::{read_siem, read_siem_test, read_team_threat};
 
 /// Declares the shapes of request types, compiled at the first request of each type.
 macro_rules! request_shapes {
@@ -97,6 +97,7 @@ request_shapes! {
     EXTRACT: ExtractRequest;
     TEAM_THREAT: TeamThreatRequest;
     SIEM: SiemRequest;
+    SIEM_TEST: SiemTestRequest;
 }
 
 /// Reads and checks the body of a map.

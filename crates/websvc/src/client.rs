@@ -8,6 +8,7 @@ use websvc_types::index::{
     CrawlProgressRequest, CrawlProgressResponse, IndexStats, IndexUploadRequest, IndexUploadResponse,
 };
 use websvc_types::limits::{SCRAPE_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_DEFAULT_MS};
+use websvc_types::team::{SiemTestRequest, SiemTestResponse};
 use websvc_types::{
     MapRequest, MapResponse, ScrapeOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
@@ -244,6 +245,25 @@ impl Client {
     /// ```
     pub async fn index_stats(&self) -> Result<IndexStats, ClientError> {
         self.transport.call(&ApiCall::get("v2/index/stats", self.timeout())).await
+    }
+
+    /// Sends a test event to the receivers of audit events: `POST /v2/team/siem/test`. Needs an admin key.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// for receiver in client.test_siem(&websvc::types::team::SiemTestRequest::default()).await?.data.receivers {
+    ///     println!("{}: {}", receiver.name, receiver.error.as_deref().unwrap_or("received"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn test_siem(&self, request: &SiemTestRequest) -> Result<SiemTestResponse, ClientError> {
+        self.transport.call(&ApiCall::post("v2/team/siem/test", request, self.timeout())?).await
     }
 
     /// Checks that the service runs: `GET /health`. No key is needed.

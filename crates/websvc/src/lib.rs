@@ -39,6 +39,7 @@
 //! | start agent runs, follow and cancel them, read their data and traces | [`Client::start_agent`], [`Client::wait_for_agent`], [`Client::agent_trace`], [`Client::cancel_agent`] |
 //! | start, use and end browser sessions, run code in the page of a scrape | [`Client::start_browser`], [`Client::execute_code`], [`Client::end_browser`], [`Client::interact`] |
 //! | add documents to the index | [`Client::add_documents`] |
+//! | test the receivers of audit events | [`Client::test_siem`] |
 //! | check the state of a service | [`Client::health`], [`Client::readiness`] |
 //! | handle a failure | [`ClientError`], [`ApiError`] |
 //! | control repeated requests | [`RetryPolicy`] |

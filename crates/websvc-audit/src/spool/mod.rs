@@ -125,7 +125,7 @@ impl Spool {
     ///
     /// # Errors
     /// Errors of the file. Then the event is not in the spool.
-    pub(crate) fn append(&self, event: &[u8]) -> io::Result<()> {
+    pub(crate) fn append(&self, event: &[u8]) -> io::Result<u64> {
         let line = record::encode(event);
         let length = line.len() as u64;
         let mut state = self.state.lock();
@@ -152,7 +152,12 @@ impl Spool {
             last.end += 1;
             last.bytes += length;
         }
-        Ok(())
+        Ok(last.end)
+    }
+
+    /// Returns whether a sink has received the event of this number.
+    pub(crate) fn has_received(&self, sink: usize, number: u64) -> bool {
+        self.state.lock().cursors[sink].next > number
     }
 
     /// Returns the next events for a sink; an empty batch if it has received all of them.

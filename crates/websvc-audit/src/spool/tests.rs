@@ -13,7 +13,9 @@ fn open(dir: &TempDir, max_bytes: u64, sinks: &[&'static str]) -> Spool {
 }
 
 fn fill(spool: &Spool, numbers: std::ops::Range<u32>) {
-    numbers.for_each(|number| spool.append(number.to_string().as_bytes()).unwrap());
+    numbers.for_each(|number| {
+        spool.append(number.to_string().as_bytes()).unwrap();
+    });
 }
 
 /// Reads and commits all events that a sink has not received yet.

@@ -281,7 +281,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
                 .collect()
         }
         put if put.starts_with("put ") => file_and_team_attacks(put, internal),
-        "post /v2/parse/upload-url" => file_and_team_attacks(operation, internal),
+        "post /v2/parse/upload-url" | "post /v2/team/siem/test" => file_and_team_attacks(operation, internal),
         "post /v1/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": internal}}}}),

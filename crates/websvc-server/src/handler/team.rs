@@ -1,13 +1,19 @@
 //! `/v2/team/threat-protection` and `/v2/team/siem`: the settings of the caller's team, for its admin keys.
 
+use std::time::Duration;
+
 use http::{Request, StatusCode};
+use websvc_audit::{Event, Receipt};
 use websvc_stage::Stage;
 use websvc_store::{self as store, Store, StoreError, Team, TeamChange};
 use websvc_transport::ServerBody;
 use websvc_types::limits::RISK_SCORE_DEFAULT;
-use websvc_types::team::{SiemResponse, SiemSettings, TeamThreatProtection, TeamThreatResponse};
+use websvc_types::team::{
+    SiemResponse, SiemSettings, SiemTest, SiemTestReceiver, SiemTestRequest, SiemTestResponse,
+    TeamThreatProtection, TeamThreatResponse,
+};
 use websvc_types::{ErrorCode, ThreatMode, ThreatProtection};
-use websvc_validate::{Checked, ThreatOverride, ThreatPolicy, read_siem, read_team_threat};
+use websvc_validate::{Checked, ThreatOverride, ThreatPolicy, read_siem, read_siem_test, read_team_threat};
 
 use super::body;
 use crate::authorize::authorize_admin;
@@ -46,10 +52,21 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint::put(SIEM, OperationGroup::Team, handler!(|context, request| set_siem(&context, request).await))
         .name("set-siem")
         .body(RequestBody::SHORT),
+    Endpoint::post(
+        SIEM_TEST,
+        OperationGroup::Team,
+        handler!(|context, request| test_siem(&context, request).await),
+    )
+    .name("test-siem")
+    .body(RequestBody::SHORT),
 ];
 
 const THREAT_PROTECTION: &str = "/v2/team/threat-protection";
 const SIEM: &str = "/v2/team/siem";
+const SIEM_TEST: &str = "/v2/team/siem/test";
+
+/// The time for which the response of a test waits for the receivers.
+const SIEM_TEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Checks that a caller may read and change the settings of its team.
 ///
@@ -152,6 +169,31 @@ async fn siem(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let receivers: Vec<String> = sinks.iter().map(|sink| sink.name.to_owned()).collect();
     let data = SiemSettings { configured: !receivers.is_empty(), enabled: team.audit, receivers };
     Ok(json(StatusCode::OK, &SiemResponse { success: true, data }))
+}
+
+/// Sends an event to the receivers by the way of all events, even if those of the team are off.
+async fn test_siem(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    check_admin(context)?;
+    let Checked { plan: SiemTestRequest { message }, warnings: _ } = read_siem_test(&body::read(request)?)?;
+    let audit = context.state.audit.as_ref().ok_or_else(|| {
+        let text = "audit events have no receiver: the operator configures them (audit.file, audit.syslog, audit.webhook)";
+        ApiError::new(ErrorCode::BadRequest, text)
+    })?;
+    let team = context.team_name().to_owned();
+    let target = message.or_else(|| Some(format!("team {team}")));
+    let event = Event { team: Some(team), target, ..Event::new("siem-test") };
+    let receipts = audit.record_and_wait(&event, SIEM_TEST_PATIENCE).await;
+    let receiver = |Receipt { sink, failure }| SiemTestReceiver {
+        name: sink.to_owned(),
+        received: failure.is_none(),
+        error: failure,
+    };
+    let receivers = receipts.into_iter().map(receiver).collect();
+    let data = SiemTest { event_id: event.id.to_string(), receivers };
+    Ok(json(StatusCode::OK, &SiemTestResponse { success: true, data }))
 }
 
 async fn on_store<T: Send + 'static>(

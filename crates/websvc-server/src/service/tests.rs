@@ -100,7 +100,7 @@ impl TestServer {
 }
 
 fn is_team_setting(endpoint: &Endpoint) -> bool {
-    ["/v2/team/siem", "/v2/team/threat-protection"].contains(&endpoint.path)
+    ["/v2/team/siem", "/v2/team/siem/test", "/v2/team/threat-protection"].contains(&endpoint.path)
 }
 
 fn with_access(access: AccessLevel) -> impl Iterator<Item = &'static Endpoint> {

@@ -111,7 +111,7 @@ async fn settings_need_an_admin_key_and_are_those_of_its_team() {
     }
     assert_eq!(data(&get(&server, THREAT, &admin).await)["mode"], json!("off"));
     assert_eq!(data(&get(&server, THREAT, &other).await)["mode"], json!("normal"));
-    let unknown = get(&server, "/v2/team/siem/test", &admin).await;
+    let unknown = get(&server, "/v2/team/threat-protection/zscaler", &admin).await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     server.shut_down().await;
 }

@@ -1,9 +1,11 @@
 //! Bodies of requests about the settings of a team.
 
-use websvc_types::team::{SiemRequest, TeamThreatRequest};
+use websvc_types::limits::SIEM_TEST_MESSAGE_MAX_CHARS;
+use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
 use websvc_types::{ThreatProtection, ViolationCode};
 
-use super::{SIEM, TEAM_THREAT, read};
+use super::{SIEM, SIEM_TEST, TEAM_THREAT, read};
+use crate::bounds;
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
@@ -40,4 +42,17 @@ pub fn read_siem(body: &[u8]) -> Result<Checked<bool>, Rejection> {
         });
     }
     report.finish(enabled)
+}
+
+/// Reads and checks the body of a request for a test event.
+///
+/// # Errors
+/// [`Rejection`] has the syntax error, or lists every rule that the request breaks.
+pub fn read_siem_test(body: &[u8]) -> Result<Checked<SiemTestRequest>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<SiemTestRequest>(&mut report, body, &SIEM_TEST)?;
+    if let Some(message) = &request.message {
+        bounds::chars(&mut report, &Path::Root.key("message"), message, 0, SIEM_TEST_MESSAGE_MAX_CHARS);
+    }
+    report.finish(request)
 }

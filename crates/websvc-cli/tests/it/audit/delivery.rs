@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use websvc::types::team::{SiemTest, SiemTestReceiver, SiemTestRequest};
 use websvc_testkit::{FakeSyslog, Page, ReceivedRequest, TestWeb, until};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
@@ -231,4 +232,34 @@ async fn doctor_checks_every_audit_sink() {
         let findings = examine(&with_hook(&world, &hook).with(key, value));
         assert!(findings[0].1.as_str().unwrap().starts_with(expected), "{key}: {findings:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn test_event_says_which_sinks_have_received_it() {
+    let world = tea_world().await;
+    let (hook, is_up) = hook().await;
+    let audit = with_hook(&world, &hook).with_file();
+    audit.site.succeed(&["teams", "set", "default", "--audit", "off"]);
+    let key = audit.site.succeed(&["keys", "create", "--admin", "--team", "default"]).trim().to_owned();
+    let service = audit.serve();
+    let client = websvc::Client::new(service.address.parse().unwrap(), key).unwrap();
+    let test = async |message: &str| {
+        let request = SiemTestRequest { message: Some(message.to_owned()) };
+        client.test_siem(&request).await.unwrap().data
+    };
+    let SiemTest { event_id, receivers } = test("setup").await;
+    let received = |name: &str| SiemTestReceiver { name: name.to_owned(), received: true, error: None };
+    assert_eq!(receivers, [received("file"), received("webhook")]);
+    let event = &audit.events()[0];
+    assert_eq!(
+        (&event["id"], &event["operation"], &event["target"], &event["team"]),
+        (&json!(event_id), &json!("siem-test"), &json!("setup"), &json!("default"))
+    );
+    is_up.store(false, Ordering::SeqCst);
+    let SiemTest { event_id: _, receivers } = test("outage").await;
+    assert_eq!(receivers[0], received("file"));
+    assert_eq!((receivers[1].received, receivers[1].error.is_some()), (false, true), "{receivers:?}");
+    let too_long = SiemTestRequest { message: Some("m".repeat(257)) };
+    let error = client.test_siem(&too_long).await.unwrap_err().to_string();
+    assert!(error.contains("message must have at most 256 characters, not 257"), "{error}");
 }

@@ -77,6 +77,7 @@ pub(super) fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Valu
         "put /v2/team/threat-protection" => {
             vec![json!({"mode": "normal", "url": internal, "blacklist": [internal]})]
         }
+        "post /v2/team/siem/test" => vec![json!({"message": internal})],
         _ => vec![json!({"enabled": true, "destination": internal, "webhook": internal})],
     }
 }
