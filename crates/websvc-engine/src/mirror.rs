@@ -104,6 +104,8 @@ pub struct Mirror {
 struct Outbox {
     size: OutboxSize,
     measured_at: Option<Instant>,
+    /// The pages and bytes that this process has added since its start.
+    added: (u64, u64),
     /// The number of failed attempts since pages were written.
     failures: u32,
     failure: Option<String>,
@@ -258,6 +260,7 @@ impl Mirror {
         let (now_ms, pages) = (now_ms(), Arc::clone(pages));
         self.with_store(move |store, source| store.put_in_outbox(source, &pages, durability, now_ms)).await?;
         let mut outbox = self.outbox.lock();
+        outbox.added = (outbox.added.0 + count as u64, outbox.added.1 + bytes as u64);
         outbox.size.pages += count as u64;
         outbox.size.bytes += bytes as u64;
         outbox.size.oldest_ms.get_or_insert(now_ms);
@@ -359,15 +362,19 @@ impl Mirror {
 
     /// Reads the size of the outbox, if it is not known since `max_age`.
     async fn measure(&self, max_age: Duration) -> Result<OutboxSize, OutboxError> {
-        let known = {
+        let (known, added) = {
             let outbox = self.outbox.lock();
-            outbox.measured_at.filter(|at| at.elapsed() < max_age).map(|_recent| outbox.size)
+            let is_recent = outbox.measured_at.is_some_and(|at| at.elapsed() < max_age);
+            (is_recent.then_some(outbox.size), outbox.added)
         };
         if let Some(size) = known {
             return Ok(size);
         }
-        let size = self.with_store(Store::outbox_size).await?;
+        let mut size = self.with_store(Store::outbox_size).await?;
         let mut outbox = self.outbox.lock();
+        // The size may have been read before these pages were added. If it was not, it is too large until the next time.
+        size.pages += outbox.added.0 - added.0;
+        size.bytes += outbox.added.1 - added.1;
         (outbox.size, outbox.measured_at) = (size, Some(Instant::now()));
         Ok(size)
     }
