@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use websvc_notify::webhook::{Backoff, BackoffSchedule};
+use websvc_transport::spawn_blocking;
 
 use crate::error::{AuditError, SinkError};
 use crate::event::Event;
 use crate::sink::Sink;
 use crate::spool::Spool;
-use websvc_transport::spawn_blocking;
 
 /// The interval at which the spool is synced to disk while events are recorded.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);

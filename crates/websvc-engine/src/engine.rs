@@ -257,9 +257,11 @@ impl Engine {
     ) -> BoxFuture<'a, PageOutcome> {
         Box::pin(async move {
             let mut bill = Bill::default();
-            let mut indexing_failure = None;
-            let page =
-                self.scrape_page(url, plan, team, files, deadline, (&mut bill, &mut indexing_failure)).await;
+            let (page, indexing_failure) =
+                match self.scrape_page(url, plan, team, files, deadline, &mut bill).await {
+                    Ok((page, failure)) => (Ok(page), failure),
+                    Err(error) => (Err(error), None),
+                };
             PageOutcome { page, bill, indexing_failure }
         })
     }
@@ -271,8 +273,8 @@ impl Engine {
         team: &str,
         files: &FilePublisher,
         deadline: Instant,
-        (bill, indexing_failure): (&mut Bill, &mut Option<IndexingFailure>),
-    ) -> Result<Page, EngineError> {
+        bill: &mut Bill,
+    ) -> Result<(Page, Option<IndexingFailure>), EngineError> {
         let FeatureCheck { mut warnings } =
             check_page_features(plan, self.scraper(), self.config.completion_model(), &self.config.media)?;
         let checkers = UrlCheckers::of_page(plan, &self.config.threat);
@@ -319,8 +321,7 @@ impl Engine {
         let failure_warning = "the page could not be added to the index";
         let indexing = self.config.index_pages(&scraper, scope, copies, failure_warning).await;
         page.warnings.extend(indexing.warnings);
-        *indexing_failure = indexing.failure;
-        Ok(page)
+        Ok((page, indexing.failure))
     }
 
     /// Parses an uploaded file and calculates the credits. Nothing of the file is stored.

@@ -11,6 +11,7 @@ use websvc_index::{Index, IndexError};
 use websvc_scrape::{ScrapeError, Scraper};
 use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
+use websvc_transport::spawn_blocking;
 
 use crate::engine::{Engine, EngineConfig, IndexMode};
 use crate::error::EngineError;
@@ -18,7 +19,6 @@ use crate::ingest::{IndexCopy, IndexingFailure, IndexingOutcome, IngestError, in
 use crate::mirror::{self, Mirror, OutboxError};
 use crate::source::{IndexServerError, IndexSource, SearchSource, TEAM_SOURCE};
 use crate::team_indexes::TeamIndexes;
-use websvc_transport::spawn_blocking;
 
 /// The interval of looking for pages of deleted teams. It costs one read of a directory and one query of the database.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);

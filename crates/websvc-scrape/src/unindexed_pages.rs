@@ -6,7 +6,7 @@
 //! time. An index on a server keeps the newest version of a page, so that this does not replace a newer page there.
 //! Pages that could not be added to the index are indexed in the same way, and all others that were fetched between them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use parking_lot::Mutex;
@@ -33,8 +33,10 @@ pub(crate) struct UnindexedPages {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Pages that this process has indexed.
-    known: HashSet<(PageKey, u64)>,
+    /// Pages that this process has indexed, by the time of their fetch.
+    known: HashMap<u64, HashSet<PageKey>>,
+    /// The number of these pages.
+    known_pages: usize,
     /// The first and the last fetch of the pages that could not be indexed.
     failed_ms: Option<RangeInclusive<u64>>,
 }
@@ -73,24 +75,29 @@ impl UnindexedPages {
     /// Returns true if the page that was fetched at this time could not be indexed, and was not since then.
     pub(crate) fn is_missing(&self, key: &PageKey, fetched_at_ms: u64) -> bool {
         let state = self.state.lock();
-        state.is_failed(fetched_at_ms) && !state.known.contains(&(key.clone(), fetched_at_ms))
+        let is_known = || state.known.get(&fetched_at_ms).is_some_and(|keys| keys.contains(key));
+        state.is_failed(fetched_at_ms) && !is_known()
     }
 
     /// Records that a page which was fetched at this time could not be indexed.
     pub(crate) fn mark(&self, fetched_at_ms: u64) {
         let mut state = self.state.lock();
-        state.known.retain(|(_key, known_ms)| *known_ms != fetched_at_ms);
+        let unknown = state.known.remove(&fetched_at_ms).unwrap_or_default();
+        state.known_pages -= unknown.len();
         let range = state.failed_ms.get_or_insert(fetched_at_ms..=fetched_at_ms);
         *range = fetched_at_ms.min(*range.start())..=fetched_at_ms.max(*range.end());
     }
 
     /// Records that a page is indexed by this process. Returns true if that was not known.
     pub(crate) fn note(&self, copy: &StoredCopy) -> bool {
-        let known = &mut self.state.lock().known;
-        if known.len() >= MAX_KNOWN {
-            known.clear();
+        let mut state = self.state.lock();
+        if state.known_pages >= MAX_KNOWN {
+            state.known.clear();
+            state.known_pages = 0;
         }
-        known.insert((copy.key.clone(), copy.fetched_at_ms))
+        let is_new = state.known.entry(copy.fetched_at_ms).or_default().insert(copy.key.clone());
+        state.known_pages += usize::from(is_new);
+        is_new
     }
 }
 

@@ -374,6 +374,8 @@ pub const MEDIA_MESSAGE_MAX_CHARS: usize = 500;
 
 /// Maximum length of the message of a test event for a SIEM, in Unicode scalar values (not specified).
 pub const SIEM_TEST_MESSAGE_MAX_CHARS: u32 = 256;
+/// Time for which the response to a test event waits for the receivers, in seconds (not specified).
+pub const SIEM_TEST_WAIT_S: u64 = 5;
 
 /// Maximum number of variants of a product (not specified).
 pub const PRODUCT_VARIANTS_MAX: usize = 250;

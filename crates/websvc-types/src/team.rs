@@ -109,7 +109,7 @@ pub struct SiemSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SiemTestRequest {
-    /// The `target` of the event, by which it can be found. Default: the name of the team.
+    /// The `target` of the event, by which it can be found. Default: `team`, followed by the name of the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SIEM_TEST_MESSAGE_MAX_CHARS))]
     pub message: Option<String>,

@@ -7,7 +7,7 @@ use websvc_audit::{Event, Receipt};
 use websvc_stage::Stage;
 use websvc_store::{self as store, Store, StoreError, Team, TeamChange};
 use websvc_transport::ServerBody;
-use websvc_types::limits::RISK_SCORE_DEFAULT;
+use websvc_types::limits::{RISK_SCORE_DEFAULT, SIEM_TEST_WAIT_S};
 use websvc_types::team::{
     SiemResponse, SiemSettings, SiemTest, SiemTestReceiver, SiemTestRequest, SiemTestResponse,
     TeamThreatProtection, TeamThreatResponse,
@@ -64,9 +64,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
 const THREAT_PROTECTION: &str = "/v2/team/threat-protection";
 const SIEM: &str = "/v2/team/siem";
 const SIEM_TEST: &str = "/v2/team/siem/test";
-
-/// The time for which the response of a test waits for the receivers.
-const SIEM_TEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Checks that a caller may read and change the settings of its team.
 ///
@@ -171,7 +168,7 @@ async fn siem(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &SiemResponse { success: true, data }))
 }
 
-/// Sends an event to the receivers by the way of all events, even if those of the team are off.
+/// Sends a test event to the receivers through the spool, as other events, even if those of the team are off.
 async fn test_siem(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
@@ -185,7 +182,7 @@ async fn test_siem(
     let team = context.team_name().to_owned();
     let target = message.or_else(|| Some(format!("team {team}")));
     let event = Event { team: Some(team), target, ..Event::new("siem-test") };
-    let receipts = audit.record_and_wait(&event, SIEM_TEST_PATIENCE).await;
+    let receipts = audit.record_and_wait(&event, Duration::from_secs(SIEM_TEST_WAIT_S)).await;
     let receiver = |Receipt { sink, failure }| SiemTestReceiver {
         name: sink.to_owned(),
         received: failure.is_none(),
