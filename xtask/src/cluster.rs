@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
+use crate::pgbouncer::{self, PgBouncer};
 use crate::postgres::{self, PostgresServer, Standby};
 use crate::test::PROOF_VARIABLE;
 use crate::{Result, bench, cargo, faketime, root};
@@ -26,7 +27,7 @@ pub(crate) fn run() -> Result {
     run_bench()
 }
 
-/// Runs the tests of the store and of replicas.
+/// Runs the tests of the store, those of replicas, and those of the store through a pooler.
 pub(crate) fn run_tests() -> Result {
     let server = PostgresServer::start()?;
     for (package, variable, filter) in [
@@ -37,6 +38,10 @@ pub(crate) fn run_tests() -> Result {
         let mut tests = tests_of(package, filter);
         run_command(tests.env(variable, server.url()))?;
     }
+    let pooler = PgBouncer::start(&server)?;
+    let mut tests = tests_of("websvc-store", "");
+    tests.env(postgres::STORE_VARIABLE, server.url()).env(pgbouncer::VARIABLE, pooler.address());
+    run_command(&mut tests)?;
     Ok(())
 }
 

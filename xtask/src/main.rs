@@ -21,6 +21,7 @@ mod layers;
 mod media;
 mod npm;
 mod openapi;
+mod pgbouncer;
 mod playwright;
 mod postgres;
 mod python;

@@ -73,17 +73,31 @@ impl PostgresServer {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// Returns its directory, which its user may write.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     fn data(&self) -> PathBuf {
         self.dir.join("data")
     }
 
     /// Returns a command of the user that runs the server.
     fn command(&self, program: &str, arguments: &[&str]) -> Result<Command> {
+        self.command_of(&self.programs.join(program), arguments)
+    }
+
+    /// Returns a command of the user that runs the server. The program is that of a path.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> Result<Command> {
         let mut command = command_without_descriptors();
         if is_root()? {
             command.args(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]);
         }
-        command.arg(self.programs.join(program));
+        command.arg(program);
         command.args(arguments).current_dir(&self.dir);
         Ok(command)
     }
@@ -181,7 +195,7 @@ fn create_dir(name: &str) -> Result<PathBuf> {
     Ok(dir)
 }
 
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 

@@ -15,7 +15,7 @@ use super::server_url::DatabaseUrl;
 use super::timeline::{History, OldPrimary, Timeline, newest_of};
 use crate::clock::{Clock, boot_ms};
 use crate::sql;
-use crate::sql::postgres::{StatementClass, is_unreachable};
+use crate::sql::postgres::{SessionScope, StatementClass, is_unreachable};
 
 /// How long the other hosts are awaited after the first primary has responded.
 const ELECTION_TIME: Duration = Duration::from_secs(1);
@@ -70,6 +70,10 @@ impl Hosts {
     /// Returns the clock, which each new session with the primary sets.
     pub(super) fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    pub(super) fn scope(&self) -> SessionScope {
+        self.url.scope()
     }
 
     pub(super) fn count(&self) -> usize {
@@ -192,13 +196,17 @@ impl Hosts {
             self.url.config.connect_raw(stream, tls).await.map_err(to_connect_error)?;
         // It ends with the client. Its failures are those of the statements.
         drop(tokio::spawn(connection));
-        let settings = format!("{}; {KEEPALIVES}", class.session_settings());
+        let settings = match self.scope() {
+            SessionScope::Connection => format!("{}; {KEEPALIVES}; ", class.session_settings()),
+            // Another client of the pooler would get them. Each transaction sets those that it needs.
+            SessionScope::Transaction => String::new(),
+        };
         let sent_ms = boot_ms();
-        let begun = match client.simple_query(&format!("{settings}; {ROLE_AND_TIMELINE}")).await {
+        let begun = match client.simple_query(&format!("{settings}{ROLE_AND_TIMELINE}")).await {
             // The settings were rolled back with the query.
             Err(error) if error.code().is_some() && !is_unreachable(&error) => {
                 self.report_missing_timeline(&error);
-                client.simple_query(&format!("{settings}; {ROLE}")).await?
+                client.simple_query(&format!("{settings}{ROLE}")).await?
             }
             begun => begun?,
         };

@@ -150,7 +150,7 @@ impl DatabaseServer {
         let opened = self.state.wait(class, opening, deadline)?;
         let (client, generation) = opened.map_err(|error| sql::Error::Unreachable(error.into()))??;
         let epoch = SessionEpoch { generation, history: Arc::clone(self.hosts.history()) };
-        Ok(Session::new(client, epoch, Arc::clone(&self.state)))
+        Ok(Session::new(client, self.hosts.scope(), epoch, Arc::clone(&self.state)))
     }
 }
 

@@ -6,6 +6,8 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host as ServerHost, SslMode};
 use url::Host;
 
+use crate::sql::postgres::SessionScope;
+
 /// The port of PostgreSQL.
 const DEFAULT_PORT: u16 = 5432;
 
@@ -14,10 +16,11 @@ const DEFAULT_PORT: u16 = 5432;
 /// It may name several hosts, separated by commas, of which one is the primary. The parameters are those of libpq that
 /// tokio-postgres knows, such as `options` and `application_name`. `sslmode` is `disable`, or `require`, `verify-ca` or
 /// `verify-full`; the last three all verify the certificate and its host. Without it, connections to other machines are
-/// encrypted.
+/// encrypted. `pgbouncer=true` says that a pooler gives each transaction another session of the server.
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) config: Config,
+    scope: SessionScope,
     hosts: Vec<(Host, u16)>,
     location: PathBuf,
 }
@@ -46,6 +49,9 @@ pub enum InvalidDatabaseUrl {
     /// The TLS mode is unknown, or may fall back to a connection without TLS.
     #[error("the sslmode \"{0}\" is not supported: use require, verify-ca, verify-full or disable")]
     SslMode(String),
+    /// The parameter `pgbouncer` is neither true nor false.
+    #[error("the parameter pgbouncer={0} is not valid: use pgbouncer=true or pgbouncer=false")]
+    PgBouncer(String),
 }
 
 impl DatabaseUrl {
@@ -57,7 +63,7 @@ impl DatabaseUrl {
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(InvalidDatabaseUrl::Scheme);
         }
-        let (url, ssl_mode) = without_ssl_mode(url)?;
+        let (url, OwnParameters { ssl_mode, scope }) = OwnParameters::take_from(url)?;
         let syntax = |error: tokio_postgres::Error| InvalidDatabaseUrl::Syntax(reason(&error));
         let mut config: Config = url.parse().map_err(syntax)?;
         let hosts = hosts(&config)?;
@@ -74,7 +80,12 @@ impl DatabaseUrl {
         }
         let names: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         let location = PathBuf::from(format!("postgres://{}/{database}", names.join(",")));
-        Ok(Self { config, hosts, location })
+        Ok(Self { config, scope, hosts, location })
+    }
+
+    /// Returns the time for which the server keeps a session for this client.
+    pub(crate) fn scope(&self) -> SessionScope {
+        self.scope
     }
 
     /// Returns the hosts and ports of the servers.
@@ -96,21 +107,33 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Returns the URL without its parameter `sslmode`, some of whose values tokio-postgres does not know, and that
-/// parameter.
-fn without_ssl_mode(url: &str) -> Result<(String, Option<SslMode>), InvalidDatabaseUrl> {
-    let Some((base, query)) = url.split_once('?') else { return Ok((url.to_owned(), None)) };
-    let mut mode = None;
-    let mut others = Vec::new();
-    for parameter in query.split('&') {
-        match parameter.strip_prefix("sslmode=") {
-            None => others.push(parameter),
-            Some("disable") => mode = Some(SslMode::Disable),
-            Some("require" | "verify-ca" | "verify-full") => mode = Some(SslMode::Require),
-            Some(other) => return Err(InvalidDatabaseUrl::SslMode(other.to_owned())),
+/// The parameters that tokio-postgres does not know, or does not know all values of.
+struct OwnParameters {
+    ssl_mode: Option<SslMode>,
+    scope: SessionScope,
+}
+
+impl OwnParameters {
+    /// Returns the URL without these parameters, and the parameters.
+    fn take_from(url: &str) -> Result<(String, Self), InvalidDatabaseUrl> {
+        let mut own = Self { ssl_mode: None, scope: SessionScope::Connection };
+        let Some((base, query)) = url.split_once('?') else { return Ok((url.to_owned(), own)) };
+        let mut others = Vec::new();
+        for parameter in query.split('&') {
+            match parameter.split_once('=') {
+                Some(("sslmode", "disable")) => own.ssl_mode = Some(SslMode::Disable),
+                Some(("sslmode", "require" | "verify-ca" | "verify-full")) => {
+                    own.ssl_mode = Some(SslMode::Require);
+                }
+                Some(("sslmode", other)) => return Err(InvalidDatabaseUrl::SslMode(other.to_owned())),
+                Some(("pgbouncer", "true")) => own.scope = SessionScope::Transaction,
+                Some(("pgbouncer", "false")) => own.scope = SessionScope::Connection,
+                Some(("pgbouncer", other)) => return Err(InvalidDatabaseUrl::PgBouncer(other.to_owned())),
+                _ => others.push(parameter),
+            }
         }
+        Ok((format!("{base}?{}", others.join("&")), own))
     }
-    Ok((format!("{base}?{}", others.join("&")), mode))
 }
 
 fn hosts(config: &Config) -> Result<Vec<(Host, u16)>, InvalidDatabaseUrl> {
@@ -185,6 +208,7 @@ mod tests {
             ("postgres://me@db.test", "the URL names no database"),
             ("postgres://db.test/w", "the URL names no user"),
             ("postgres://me@db.test/w?sslmode=prefer", "the sslmode \"prefer\" is not supported"),
+            ("postgres://me@db.test/w?pgbouncer=1", "the parameter pgbouncer=1 is not valid"),
             ("postgres://me@db.test/w?color=red", "the URL is not valid"),
             ("postgres://me@%2Frun%2Fpostgresql/w", "Unix sockets are not supported"),
         ] {

@@ -28,6 +28,16 @@ pub enum MigrateError {
         /// Number of processes.
         processes: u64,
     },
+    /// The URL of the server is that of a pooler, which gives each transaction another session. The lock of a migration
+    /// belongs to a session.
+    #[error(
+        "the URL {url} has pgbouncer=true: give --to the URL of the PostgreSQL server itself, because a migration \
+         holds a lock of its session"
+    )]
+    Pooler {
+        /// URL of the pooler, without credentials.
+        url: String,
+    },
     /// A text of a primary key contains NUL, which PostgreSQL cannot store.
     #[error(
         "a primary key in the table {table} contains a NUL character, which PostgreSQL cannot store: delete \

@@ -21,7 +21,7 @@ use std::path::Path;
 use websvc_transport::Client;
 
 use crate::database::{Database, DatabaseUrl, Durability};
-use crate::sql::postgres::StatementClass;
+use crate::sql::postgres::{SessionScope, StatementClass};
 use source::Source;
 use table::{COPIED, Table};
 
@@ -105,6 +105,9 @@ pub fn migrate(
     migration: &Migration<'_>,
     mut progress: impl FnMut(MigrationProgress),
 ) -> Result<MigrationReport, MigrateError> {
+    if migration.to.scope() == SessionScope::Transaction {
+        return Err(MigrateError::Pooler { url: migration.to.location().display().to_string() });
+    }
     let store = source::open(migration.from)?;
     let identity = source::identity(&store, migration.from)?;
     let _class = StatementClass::Migration.enter();

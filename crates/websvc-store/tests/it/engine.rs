@@ -1,6 +1,7 @@
 //! The engine under test: SQLite, or the PostgreSQL server that the environment variable `WEBSVC_TEST_POSTGRES` names.
 //!
 //! Tests open stores by directory. On a server each directory has a schema of its own, whose name is in a file in it.
+//! If `WEBSVC_TEST_PGBOUNCER` names the address of a PgBouncer in front of that server, stores connect through it.
 
 use std::fs;
 use std::path::Path;
@@ -13,6 +14,7 @@ use websvc_store::{DatabaseUrl, StaticKeys, Store};
 use websvc_transport::{AddressGuard, ClientConfig};
 
 const VARIABLE: &str = "WEBSVC_TEST_POSTGRES";
+const POOLER_VARIABLE: &str = "WEBSVC_TEST_PGBOUNCER";
 const SCHEMA_FILE: &str = "test-schema";
 
 /// Returns whether the tests run on a server.
@@ -35,7 +37,22 @@ pub(crate) fn open(dir: impl AsRef<Path>) -> Store {
 pub(crate) fn url_of(dir: &Path) -> Option<DatabaseUrl> {
     let url = server_url()?;
     let schema = schema_of(dir, &url);
+    let Some(address) = pooler() else { return direct_url_of(dir) };
+    // The pooler does not forward options, so the schema is that of the user.
+    let url = format!("postgres://{schema}@{address}/postgres?pgbouncer=true");
+    Some(DatabaseUrl::parse(&url).unwrap())
+}
+
+/// Returns the URL of a directory's database without a pooler, if the tests run on a server.
+pub(crate) fn direct_url_of(dir: &Path) -> Option<DatabaseUrl> {
+    let url = server_url()?;
+    let schema = schema_of(dir, &url);
     Some(DatabaseUrl::parse(&format!("{url}?options=-csearch_path%3D{schema}")).unwrap())
+}
+
+/// Returns the address of the pooler, if stores connect through one.
+fn pooler() -> Option<String> {
+    std::env::var(POOLER_VARIABLE).ok().filter(|address| !address.is_empty())
 }
 
 /// Returns an ordinary key from the configuration.
@@ -83,7 +100,13 @@ fn schema_of(dir: &Path, url: &str) -> String {
     fs::remove_file(&draft).unwrap();
     let schema = fs::read_to_string(&file).unwrap();
     if is_first {
-        Session::connect(url).rows(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
+        let session = Session::connect(url);
+        if pooler().is_some() {
+            session.rows(&format!(
+                "CREATE ROLE {schema} SUPERUSER LOGIN; ALTER ROLE {schema} SET search_path TO {schema}"
+            ));
+        }
+        session.rows(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
     }
     // The first one may not have created it yet.
     while Session::connect(url)

@@ -4,6 +4,10 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+const STATEMENTS: (&str, &str) = ("statement_timeout", "20s");
+const LOCKS: (&str, &str) = ("lock_timeout", "5s");
+const SUSPENDED: &str = "idle_in_transaction_session_timeout";
+
 /// The class of the statements of a thread. All but migrations end at once when the watch finds the server silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StatementClass {
@@ -57,22 +61,24 @@ impl StatementClass {
         matches!(self, Self::Watch | Self::Migration)
     }
 
-    /// Returns the settings of a session in SQL. They end statements whose client has given up, and the sessions of a
-    /// process that is suspended in a transaction, so that the others do not wait long for its locks.
-    pub(crate) const fn session_settings(self) -> &'static str {
+    /// Returns statements that set the limits of a session, joined by semicolons.
+    pub(crate) fn session_settings(self) -> String {
+        self.settings().map(|(name, value)| format!("SET {name} = '{value}'")).join("; ")
+    }
+
+    /// Returns statements that set the limits of a transaction, joined by semicolons.
+    pub(super) fn transaction_settings(self) -> String {
+        self.settings().map(|(name, value)| format!("SET LOCAL {name} = '{value}'")).join("; ")
+    }
+
+    /// Returns the settings that end statements whose client has given up, and the sessions of a process that is suspended
+    /// in a transaction, so that the others do not wait long for its locks.
+    const fn settings(self) -> [(&'static str, &'static str); 3] {
         match self {
             // A beat may be lost.
-            Self::Watch => {
-                "SET statement_timeout = '20s'; SET lock_timeout = '1s'; SET synchronous_commit TO off"
-            }
-            Self::Request | Self::Background => {
-                "SET statement_timeout = '20s'; SET lock_timeout = '5s'; \
-                 SET idle_in_transaction_session_timeout = '2s'"
-            }
-            Self::Migration => {
-                "SET statement_timeout = 0; SET lock_timeout = '5s'; \
-                 SET idle_in_transaction_session_timeout = '60s'"
-            }
+            Self::Watch => [STATEMENTS, ("lock_timeout", "1s"), ("synchronous_commit", "off")],
+            Self::Request | Self::Background => [STATEMENTS, LOCKS, (SUSPENDED, "2s")],
+            Self::Migration => [("statement_timeout", "0"), LOCKS, (SUSPENDED, "60s")],
         }
     }
 }

@@ -13,22 +13,23 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Statement};
 
 use super::{Error, Params, Result, Row, ValueRef};
 use crate::database::History;
 use crate::server_watch::ServerState;
 pub(crate) use class::StatementClass;
 use pipeline::{StoredStatement, Unsent, all, both, query};
-use statement::with_dollar_placeholders;
+use statement::{SessionStatement, with_dollar_placeholders};
 pub(crate) use value::without_nul;
 use value::{Column, Parameter};
 pub(crate) use wait::{GivenUp, wait};
 
 /// Time since the last response after which a session is checked before a transaction begins.
 const MAX_UNCHECKED: Duration = Duration::from_millis(10);
+/// The beginning of each statement that begins a transaction.
+const BEGIN: &str = "BEGIN";
 /// Maximum of prepared statements of a session, more than this crate has.
 const MAX_STATEMENTS: usize = 512;
 
@@ -36,7 +37,8 @@ const MAX_STATEMENTS: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
-    statements: RefCell<HashMap<String, Statement>>,
+    scope: SessionScope,
+    statements: RefCell<HashMap<String, SessionStatement>>,
     in_transaction: Cell<bool>,
     unsent: RefCell<Unsent>,
     /// Time of the last response.
@@ -45,6 +47,15 @@ pub(crate) struct Session {
     is_broken: Cell<bool>,
     epoch: SessionEpoch,
     server: Arc<ServerState>,
+}
+
+/// The time for which the server keeps a session for a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionScope {
+    /// Until the connection ends.
+    Connection,
+    /// Until a transaction ends: a pooler such as PgBouncer gives the next one another session of the server.
+    Transaction,
 }
 
 /// The time in which the server of a session is the primary.
@@ -61,9 +72,15 @@ impl SessionEpoch {
 }
 
 impl Session {
-    pub(crate) fn new(client: Client, epoch: SessionEpoch, server: Arc<ServerState>) -> Self {
+    pub(crate) fn new(
+        client: Client,
+        scope: SessionScope,
+        epoch: SessionEpoch,
+        server: Arc<ServerState>,
+    ) -> Self {
         Self {
             client,
+            scope,
             epoch,
             server,
             statements: RefCell::default(),
@@ -86,7 +103,7 @@ impl Session {
 
     pub(super) fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64> {
         let (statement, values) = (self.prepare(sql)?, bind(params)?);
-        self.send(self.client.execute(&statement, &references(&values)))
+        self.send(statement.execute(&self.client, &values))
     }
 
     /// Calls `read` with the first row of a query for each of the parameters; `None` if it has none.
@@ -127,7 +144,7 @@ impl Session {
         next: &mut dyn FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let (statement, values) = (self.prepare(sql)?, bind(params)?);
-        for row in self.send(self.client.query(&statement, &references(&values)))? {
+        for row in self.send(statement.query(&self.client, &values))? {
             if next(&Row::Postgres(&row))?.is_break() {
                 break;
             }
@@ -142,7 +159,7 @@ impl Session {
             return self.begin_at_once(sql);
         }
         self.in_transaction.set(true);
-        self.unsent.borrow_mut().begin = Some(sql.to_owned());
+        self.unsent.borrow_mut().begin = Some(self.with_settings(sql));
         Ok(())
     }
 
@@ -150,7 +167,7 @@ impl Session {
     pub(crate) fn begin_at_once(&self, sql: &str) -> Result<()> {
         // Before the response: after a failure the server may have begun it.
         self.in_transaction.set(true);
-        let begun = self.batch(sql);
+        let begun = self.batch(&self.with_settings(sql));
         if begun.is_err() {
             self.roll_back();
         }
@@ -185,16 +202,33 @@ impl Session {
     pub(crate) fn roll_back(&self) {
         let unsent = std::mem::take(&mut *self.unsent.borrow_mut());
         let is_open = self.in_transaction.replace(false) && unsent.begin.is_none();
-        if is_open && self.is_usable() && self.batch("ROLLBACK").is_err() {
+        if is_open && self.is_usable() && self.response(self.client.batch_execute("ROLLBACK")).is_err() {
             self.is_broken.set(true);
         }
     }
 
-    fn prepare(&self, sql: &str) -> Result<Statement> {
+    /// Returns a statement that begins a transaction, with the settings that the session does not keep.
+    fn with_settings(&self, begin: &str) -> String {
+        match self.scope {
+            SessionScope::Connection => begin.to_owned(),
+            SessionScope::Transaction => {
+                let locks = begin.strip_prefix(BEGIN).unwrap_or(begin);
+                format!("{BEGIN}; {}{locks}", StatementClass::current().transaction_settings())
+            }
+        }
+    }
+
+    fn prepare(&self, sql: &str) -> Result<SessionStatement> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.response(self.client.prepare(&with_dollar_placeholders(sql)))?;
+        let text = with_dollar_placeholders(sql);
+        let statement = match self.scope {
+            SessionScope::Connection => {
+                SessionStatement::Prepared(self.response(self.client.prepare(&text))?)
+            }
+            SessionScope::Transaction => SessionStatement::Unnamed(text.into()),
+        };
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= MAX_STATEMENTS {
             statements.clear();
@@ -208,7 +242,12 @@ impl Session {
         &self,
         last: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let unsent = self.unsent.borrow_mut().take();
+        let mut unsent = self.unsent.borrow_mut().take();
+        if self.scope == SessionScope::Transaction && !self.in_transaction.get() {
+            // A read. Its settings need a transaction.
+            unsent.begin = Some(self.with_settings(BEGIN));
+            unsent.commits = true;
+        }
         if unsent.is_empty() {
             return self.response(last);
         }
@@ -275,10 +314,6 @@ pub(crate) fn is_unreachable(error: &tokio_postgres::Error) -> bool {
 
 fn bind<'a>(params: Params<'a>) -> Result<Vec<Parameter<'a>>> {
     params.iter().map(|value| value.to_sql().map(Parameter)).collect()
-}
-
-fn references<'a>(values: &'a [Parameter<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
 pub(super) fn value(row: &tokio_postgres::Row, column: usize) -> Result<ValueRef<'_>> {

@@ -5,10 +5,11 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::{Client, Error, Row};
 
+use super::statement::SessionStatement;
 use super::value::Parameter;
-use super::{Params, Result, ValueRef, references};
+use super::{Params, Result, ValueRef};
 
 /// The response of a statement.
 pub(super) type Response<'a, T> = Pin<Box<dyn Future<Output = std::result::Result<T, Error>> + 'a>>;
@@ -55,12 +56,12 @@ impl Unsent {
 /// A statement with its parameters.
 #[derive(Debug)]
 pub(super) struct StoredStatement {
-    statement: Statement,
+    statement: SessionStatement,
     values: Vec<StoredValue>,
 }
 
 impl StoredStatement {
-    pub(super) fn new(statement: Statement, params: Params<'_>) -> Result<Self> {
+    pub(super) fn new(statement: SessionStatement, params: Params<'_>) -> Result<Self> {
         let values =
             params.iter().map(|value| value.to_sql().map(StoredValue::from)).collect::<Result<_>>()?;
         Ok(Self { statement, values })
@@ -70,7 +71,7 @@ impl StoredStatement {
         Box::pin(async move {
             let values: Vec<Parameter<'_>> =
                 self.values.iter().map(|value| Parameter(value.as_ref())).collect();
-            client.execute(&self.statement, &references(&values)).await.map(drop)
+            self.statement.execute(client, &values).await.map(drop)
         })
     }
 }
@@ -112,10 +113,10 @@ impl StoredValue {
 /// Executes a query.
 pub(super) fn query<'a>(
     client: &'a Client,
-    statement: &'a Statement,
+    statement: &'a SessionStatement,
     values: &'a [Parameter<'a>],
 ) -> Response<'a, Vec<Row>> {
-    Box::pin(async move { client.query(statement, &references(values)).await })
+    Box::pin(statement.query(client, values))
 }
 
 /// Awaits the responses of statements, all of which are sent at once: a client sends a request when its future is polled

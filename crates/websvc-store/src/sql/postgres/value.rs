@@ -1,10 +1,10 @@
-//! Values of parameters and columns in the binary format of PostgreSQL.
+//! Values of parameters and columns in the formats of PostgreSQL.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
 
 use bytes::{BufMut, BytesMut};
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::sql::ValueRef;
 
@@ -16,6 +16,9 @@ pub(super) struct Parameter<'a>(pub(super) ValueRef<'a>);
 
 impl ToSql for Parameter<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
+        if is_unspecified(kind) {
+            return Ok(write_text(self.0, out));
+        }
         match self.0 {
             ValueRef::Null => return Ok(IsNull::Yes),
             ValueRef::Integer(number) => write_integer(number, kind, out)?,
@@ -31,7 +34,31 @@ impl ToSql for Parameter<'_> {
         true
     }
 
+    fn encode_format(&self, kind: &Type) -> Format {
+        if is_unspecified(kind) { Format::Text } else { Format::Binary }
+    }
+
     to_sql_checked!();
+}
+
+/// Returns whether the server decides the type after the value is sent.
+fn is_unspecified(kind: &Type) -> bool {
+    kind.oid() == 0
+}
+
+/// Writes a value as text, which the server reads as a value of any type that it may decide on.
+fn write_text(value: ValueRef<'_>, out: &mut BytesMut) -> IsNull {
+    match value {
+        ValueRef::Null => return IsNull::Yes,
+        ValueRef::Integer(number) => out.put_slice(number.to_string().as_bytes()),
+        ValueRef::Real(number) => out.put_slice(number.to_string().as_bytes()),
+        ValueRef::Text(text) => out.put_slice(without_nul(text).as_bytes()),
+        ValueRef::Blob(bytes) => {
+            out.put_slice(b"\\x");
+            out.put_slice(crate::secret::hex(bytes).as_bytes());
+        }
+    }
+    IsNull::No
 }
 
 fn write_integer(number: i64, kind: &Type, out: &mut BytesMut) -> Result<(), Failure> {
@@ -141,6 +168,27 @@ mod tests {
         let mut out = BytesMut::new();
         Parameter(ValueRef::Text("a\0b")).to_sql(&Type::TEXT, &mut out).unwrap();
         assert_eq!(out, "a\u{fffd}b".as_bytes());
+    }
+
+    #[test]
+    fn parameters_without_a_type_are_texts() {
+        use tokio_postgres::types::Kind;
+
+        let unspecified = Type::new(String::new(), 0, Kind::Pseudo, String::new());
+        for (value, expected) in [
+            (ValueRef::Integer(-7), "-7"),
+            (ValueRef::Real(0.1), "0.1"),
+            (ValueRef::Real(1e300), &1e300.to_string()),
+            (ValueRef::Text("a\0b"), "a\u{fffd}b"),
+            (ValueRef::Blob(&[0, 255, b'a']), "\\x00ff61"),
+        ] {
+            let mut out = BytesMut::new();
+            let parameter = Parameter(value);
+            parameter.to_sql(&unspecified, &mut out).unwrap();
+            assert_eq!(out, expected.as_bytes());
+            assert!(matches!(parameter.encode_format(&unspecified), Format::Text));
+            assert!(matches!(parameter.encode_format(&Type::INT8), Format::Binary));
+        }
     }
 
     #[test]

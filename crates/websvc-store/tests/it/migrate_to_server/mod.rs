@@ -14,7 +14,7 @@ use websvc_store::{
     Store, StoreError, migrate,
 };
 
-use crate::engine::{Rows, client, is_server, open, url_of};
+use crate::engine::{Rows, client, direct_url_of, is_server, open};
 use crate::sqlite;
 use filled::{fill, state_of};
 
@@ -41,7 +41,7 @@ impl Test {
 
     fn with_source(source: TempDir) -> Self {
         let target = tempfile::tempdir().unwrap();
-        let url = url_of(target.path()).unwrap();
+        let url = direct_url_of(target.path()).unwrap();
         Self { source, target, url }
     }
 

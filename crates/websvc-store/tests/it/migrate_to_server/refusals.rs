@@ -30,6 +30,21 @@ fn directory_without_a_database_is_rejected_and_not_changed() {
 }
 
 #[test]
+fn pooler_is_rejected_as_a_target() {
+    let (dir, store) = fresh_file();
+    drop(store);
+    let url = DatabaseUrl::parse(&format!("{NOWHERE}?pgbouncer=true")).unwrap();
+    let migration =
+        Migration { from: dir.path(), to: &url, client: client(&url), mode: MigrationMode::Resume };
+    let error = migrate(&migration, |_| panic!("nothing can be copied")).unwrap_err();
+    assert!(matches!(error, MigrateError::Pooler { .. }), "{error}");
+    assert!(
+        error.to_string().contains("the URL postgres://127.0.0.1:1/websvc has pgbouncer=true"),
+        "{error}"
+    );
+}
+
+#[test]
 fn newer_file_is_rejected() {
     let (dir, store) = fresh_file();
     drop(store);
