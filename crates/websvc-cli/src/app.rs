@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use http::HeaderValue;
 use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::{Engine, EngineConfig, MediaTools, TeamIndexes};
@@ -154,14 +155,18 @@ pub(crate) fn check_values(config: &Config) -> Result<()> {
 
 /// Returns the client that fetches pages.
 pub(crate) fn client(config: &Config) -> Result<Client> {
-    client_with(config, guard(config)?)
+    client_with(config, guard(config)?, user_agent(config)?)
 }
 
-fn client_with(config: &Config, guard: AddressGuard) -> Result<Client> {
+fn client_with(config: &Config, guard: AddressGuard, user_agent: HeaderValue) -> Result<Client> {
     let mut client = ClientConfig::new(guard);
     client.ca_file.clone_from(&config.fetch.ca_file);
-    client.user_agent = Some(config.fetch.user_agent.parse().context("fetch.user_agent")?);
+    client.user_agent = Some(user_agent);
     Ok(Client::new(client)?)
+}
+
+fn user_agent(config: &Config) -> Result<HeaderValue> {
+    config.fetch.user_agent.parse().context("fetch.user_agent")
 }
 
 fn guard(config: &Config) -> Result<AddressGuard> {

@@ -64,6 +64,9 @@ pub(crate) enum Command {
     Batch(Batch),
     /// Convert local files to Markdown and other formats; works while the server runs
     Parse(Parse),
+    /// List, show and test the sources of search results, with the ready-made ones
+    #[command(subcommand)]
+    Sources(SourcesCommand),
     /// Fill and inspect the embedded index
     #[command(subcommand)]
     Index(IndexCommand),
@@ -147,6 +150,16 @@ pub(crate) struct Serve {
     /// Allow `[auth] required = false` on an address other than loopback
     #[arg(long)]
     pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) presets: PresetArgs,
+}
+
+/// Presets in addition to the configured sources.
+#[derive(Debug, Default, Args)]
+pub(crate) struct PresetArgs {
+    /// Search these ready-made sources too: open for the public APIs that need no key, or names of `websvc sources list`
+    #[arg(long = "sources", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -194,11 +207,38 @@ pub(crate) struct Search {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) presets: PresetArgs,
+    #[command(flatten)]
     pub(crate) remote: Remote,
     #[command(flatten)]
     pub(crate) render: RenderArgs,
     #[command(flatten)]
     pub(crate) captures: ResultCaptureArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SourcesCommand {
+    /// List the configured sources and the presets
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the definition of a preset, as a section of a configuration file
+    Show {
+        /// Name of the preset
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Search for a common word with these presets, or with all remote sources of the configuration
+    Test {
+        /// Names of presets, or open
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Print the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

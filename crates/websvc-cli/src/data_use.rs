@@ -38,6 +38,7 @@ impl DataUse {
             _ if server_of(command).is_some_and(|remote| remote.server.is_some()) => Self::Unused,
             Command::Demo(_)
             | Command::Doctor(_)
+            | Command::Sources(_)
             | Command::ParseDocument(_)
             | Command::RunInterpreter { .. } => Self::Unused,
             // It names its data directory itself.
@@ -46,7 +47,9 @@ impl DataUse {
                 Self::Create
             }
             // A search of other sources needs no index.
-            Command::Search(_) if !config.search.providers.contains(&Provider::Index) => Self::Create,
+            Command::Search(_) if config.search.providers.iter().any(|source| *source != Provider::Index) => {
+                Self::Create
+            }
             Command::Search(_) | Command::Backup(_) | Command::Usage(_) => Self::Existing,
             Command::Crawl(args::CrawlSite { job, .. }) | Command::Batch(args::Batch { job, .. }) => {
                 if job.resume.is_some() { Self::Existing } else { Self::Create }

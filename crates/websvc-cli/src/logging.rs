@@ -51,6 +51,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Threat(_)
         | Command::Blocklists(_)
         | Command::Doctor(_)
+        | Command::Sources(_)
         | Command::ParseDocument(_)
         | Command::RunInterpreter { .. } => "error",
     };

@@ -18,13 +18,13 @@ mod render_args;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
 use crate::app::TraceSettings;
-use crate::args::{Cli, Command, Common, Remote};
+use crate::args::{Cli, Command, Common, Remote, Search, Serve};
 use crate::command::FailedCode;
 use crate::config::{Config, Log, Origins};
 use crate::data_dir::DataDir;
@@ -94,7 +94,10 @@ fn run(command: Command, common: &Common) -> Result<()> {
     if let Command::Doctor(doctor) = command {
         return block_on(command::doctor(common, doctor));
     }
-    let config = config::load(common.config.as_deref(), std::env::vars())?;
+    let mut config = config::load(common.config.as_deref(), std::env::vars())?;
+    if let Command::Serve(Serve { presets, .. }) | Command::Search(Search { presets, .. }) = &command {
+        config.search.add_presets(&presets.names).context("--sources")?;
+    }
     let (tracing, spans) = match command {
         Command::Serve(_) => TraceExport::start(&config)?.unzip(),
         _ => (None, None),
@@ -111,6 +114,9 @@ fn run(command: Command, common: &Common) -> Result<()> {
     }
     if let Command::Demo(demo) = command {
         return block_on(command::demo(config, &demo));
+    }
+    if let Command::Sources(sources) = command {
+        return block_on(command::sources(config, sources));
     }
     if matches!(command, Command::Serve(_)) {
         // An invalid key ends the start before the data directory is created.
@@ -177,6 +183,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Index(index) => block_on(command::index(context, index)),
         Command::Demo(_)
         | Command::Doctor(_)
+        | Command::Sources(_)
         | Command::ParseDocument(_)
         | Command::RunInterpreter { .. } => {
             unreachable!("these commands need no context and ran above")

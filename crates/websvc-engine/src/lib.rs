@@ -52,7 +52,7 @@ pub use source::{
     ApiDefinition, BulkReport, DeclarationError, DeletionOutcome, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, FailureKind, FilterSupport, Hit, HitImage,
     HttpJson, HttpJsonConfig, IndexServerError, IndexSource, LATENCY_BOUNDS_MS, ListedPage, OutboxLimits,
-    PageSelection, SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFuture, SourceHealth,
-    SourceMetrics, SourceRequest, SourceResponse,
+    PageSelection, ResultKind, SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFit,
+    SourceFuture, SourceHealth, SourceMetrics, SourceRequest, SourceResponse, Topic,
 };
 pub use team_indexes::TeamIndexes;

@@ -8,7 +8,7 @@ use url::Host;
 use websvc_browser::{Browser, BrowserConfig, BubblewrapMode, Remote};
 use websvc_transport::{AddressGuard, Client};
 
-use super::client_with;
+use super::{client_with, user_agent};
 use crate::config::{self, Config};
 
 /// Returns the browser, which starts when a page first needs it. Returns `None` if `browser.concurrency` is 0.
@@ -85,7 +85,7 @@ fn remote(config: &Config) -> Result<Option<Remote>> {
         "browser.bubblewrap and browser.cdp_url are both set: a remote browser does not run in bubblewrap of this machine"
     );
     // The operator has chosen the URL, so it may be on any network. Pages are still guarded.
-    let client = client_with(config, AddressGuard::open())?;
+    let client = client_with(config, AddressGuard::open(), user_agent(config)?)?;
     let mut remote = Remote::new(cdp_url.parse().context("browser.cdp_url")?, client);
     if let Some(listen) = egress_listen {
         remote.egress_listen = listen.parse().with_context(|| {

@@ -10,9 +10,9 @@ use websvc_engine::{
 };
 use websvc_index::Index;
 use websvc_store::Store;
-use websvc_transport::{Client, GuardError};
+use websvc_transport::{AddressGuard, Client, GuardError};
 
-use super::{client_with, guard};
+use super::{client_with, guard, user_agent};
 use crate::config::{self, Config, Provider, Source};
 use crate::output;
 
@@ -71,12 +71,11 @@ pub(crate) fn provider_urls(config: &Config) -> Vec<Url> {
     let used =
         config.search.sources.iter().filter(|(name, source)| is_written(source) || is_searched(config, name));
     let urls = used.map(|(_, source)| match source {
-        Source::HttpJson(source) => &source.declaration.url,
-        Source::Elasticsearch(source) => &source.declaration.url,
+        Source::HttpJson(source) => source.declaration.example_url(),
+        Source::Elasticsearch(source) => source.declaration.url.clone(),
     });
-    let searxng =
-        config.search.searxng.iter().filter(|_| is_searched(config, "searxng")).map(|searxng| &searxng.url);
-    let urls = urls.chain(searxng).filter_map(|url| Url::parse(url).ok());
+    let searxng = config.search.searxng.iter().filter(|_| is_searched(config, "searxng"));
+    let urls = urls.chain(searxng.map(|searxng| searxng.url.clone())).filter_map(|url| Url::parse(&url).ok());
     urls.filter(|url| !is_mapped(config, url)).collect()
 }
 
@@ -120,7 +119,7 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
             let endpoint = endpoint.checked(&section)?;
             let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, variable)
                 .with_context(|| section.clone())?;
-            let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+            let client = api_client(config, source.origins()).with_context(|| format!("{section}.url"))?;
             Ok(Arc::new(HttpJson::new(source, client)))
         }
         Some(Source::Elasticsearch(source)) => {
@@ -239,23 +238,50 @@ fn variable(name: &str) -> Option<String> {
 /// Returns a client that may reach the host and port of `url` on any network, because the operator has chosen them.
 /// For all other addresses it has the same guard as the client for pages.
 pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
-    ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
-    let host = url.host_str().with_context(|| format!("{url} has no host"))?;
-    let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;
+    let (host, port) = host_and_port(url)?;
     client_to(config, host, port)
+}
+
+/// Returns a client that may reach the hosts and ports of `urls`, as [`client`] does, and whose `User-Agent` names the
+/// contact of the operator.
+fn api_client(config: &Config, urls: &[Url]) -> Result<Client> {
+    let mut guard = guard(config)?;
+    for url in urls {
+        let (host, port) = host_and_port(url)?;
+        guard = allow(config, guard, host, port)?;
+    }
+    let user_agent = config
+        .search
+        .contact
+        .as_ref()
+        .map(|contact| format!("websvc/{} ({contact})", env!("CARGO_PKG_VERSION")));
+    let user_agent = user_agent.as_deref().unwrap_or(&config.fetch.user_agent);
+    client_with(config, guard, user_agent.parse().context("search.contact")?)
 }
 
 /// Returns a client that may reach a host and port on any network.
 pub(super) fn client_to(config: &Config, host: &str, port: u16) -> Result<Client> {
-    let mut guard = guard(config)?;
-    if !config.fetch.connect_to.keys().any(|pattern| maps(pattern, host, port)) {
-        let host_and_port = format!("{host}:{port}");
-        guard = match guard.clone().connect_to(&host_and_port, &host_and_port) {
-            Err(GuardError::Duplicate { .. }) => guard,
-            allowed => allowed?,
-        };
+    let guard = allow(config, guard(config)?, host, port)?;
+    client_with(config, guard, user_agent(config)?)
+}
+
+fn host_and_port(url: &Url) -> Result<(&str, u16)> {
+    ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
+    let host = url.host_str().with_context(|| format!("{url} has no host"))?;
+    let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;
+    Ok((host, port))
+}
+
+/// Allows a host and port on any network, unless `fetch.connect_to` maps it to another address.
+fn allow(config: &Config, guard: AddressGuard, host: &str, port: u16) -> Result<AddressGuard> {
+    if config.fetch.connect_to.keys().any(|pattern| maps(pattern, host, port)) {
+        return Ok(guard);
     }
-    client_with(config, guard)
+    let host_and_port = format!("{host}:{port}");
+    match guard.clone().connect_to(&host_and_port, &host_and_port) {
+        Err(GuardError::Duplicate { .. }) => Ok(guard),
+        allowed => Ok(allowed?),
+    }
 }
 
 /// Returns `true` if a pattern of `fetch.connect_to` with an asterisk maps the host to another address.

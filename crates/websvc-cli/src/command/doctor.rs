@@ -35,7 +35,18 @@ pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
     let (mut findings, config) = configuration::check(common, arguments.listen.as_deref());
     findings.extend(run_checks(common, config.as_ref()).await);
     print(&findings, arguments.json)?;
-    let problems = count(&findings, State::Problem);
+    fail_on_problems(&findings)
+}
+
+/// Searches for a common word with all remote sources, and prints the findings. It fails if there is a problem.
+pub(crate) async fn test_sources(config: &Config, as_json: bool) -> Result<()> {
+    let findings = external_services::providers(config).await;
+    print(&findings, as_json)?;
+    fail_on_problems(&findings)
+}
+
+fn fail_on_problems(findings: &[Finding]) -> Result<()> {
+    let problems = count(findings, State::Problem);
     if problems > 0 {
         bail!("{}", counted(problems, "problem", "problems"));
     }

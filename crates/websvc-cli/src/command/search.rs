@@ -48,7 +48,7 @@ pub(crate) fn client(remote: &Remote) -> Result<websvc::Client> {
 }
 
 fn request(arguments: &Search) -> Result<SearchRequest> {
-    let Search { query, limit, formats, json: _, remote: _, render, captures } = arguments;
+    let Search { query, limit, formats, json: _, presets: _, remote: _, render, captures } = arguments;
     let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
     formats.extend(captures.pages.format(render));
     let mut options = ScrapeOptions::default();

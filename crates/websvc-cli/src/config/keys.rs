@@ -29,7 +29,7 @@ const SECTIONS: &[Section] = &[
         name: "fetch",
         keys: &[&["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"]],
     },
-    Section { name: "search", keys: &[&["providers", "searxng", "sources"]] },
+    Section { name: "search", keys: &[super::Search::KEYS] },
     Section { name: "search.searxng", keys: &[&["url"], ENDPOINT] },
     Section {
         name: "search.sources.*",

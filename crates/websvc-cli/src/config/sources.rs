@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::Config;
 use super::keys::{self, UnknownKey};
 use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
+use super::search::UnknownPreset;
 use super::times::{DurationTooLong, first_too_long};
 
 /// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.
@@ -35,6 +36,8 @@ pub(crate) enum ConfigError {
     Unknown { origin: String, key: String, nearest: Option<&'static str>, variable: Option<String> },
     #[error("{origin}: {key} must be at most {max}, not {value}")]
     TooLong { origin: String, key: &'static str, value: i64, max: i64 },
+    #[error("{origin}: search.presets: {unknown}")]
+    Preset { origin: String, unknown: UnknownPreset },
 }
 
 fn suggestion(nearest: Option<&str>, variable: Option<&str>) -> String {
@@ -73,6 +76,10 @@ pub(crate) fn load(
     if let Some(DurationTooLong { key, value, max }) = too_long {
         return Err(ConfigError::TooLong { origin: origins.describe(key), key, value, max });
     }
+    config.search = config
+        .search
+        .with_presets()
+        .map_err(|unknown| ConfigError::Preset { origin: origins.describe("search.presets"), unknown })?;
     config.file = file.map(Path::to_owned);
     config.misspelled = misspelled;
     config.origins = origins;

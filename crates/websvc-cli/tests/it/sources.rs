@@ -163,124 +163,123 @@ async fn invalid_source_configuration_ends_the_start() {
     let url = "WEBSVC__SEARCH__SEARXNG__URL";
     check(&[(PROVIDERS, r#"["searxng"]"#), (url, "ftp://a.test/")], "neither http nor https");
     check(&[("WEBSVC__SEARCH__SEARXNG__TIMEOUT", "5")], "timeout_ms");
-    let brave = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources/brave.toml");
-    check(&[("WEBSVC_CONFIG", brave)], "BRAVE_API_KEY, which is not set");
+    check(&[(PROVIDERS, r#"["brave"]"#)], "BRAVE_API_KEY, which is not set");
+    check(&[("WEBSVC__SEARCH__PRESETS", r#"["wikipeda"]"#)], "did you mean \"wikipedia\"?");
 }
 
-/// Searches through a declared source, and checks the request URL, a header and the first result. The response is a
-/// fixture in the form of the real API.
-async fn check_declared(
-    name: &str,
-    request_url: &str,
-    header: Option<(&str, &str)>,
-    first: (&str, &str, &str),
-) {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
-    let page = match std::fs::read_to_string(format!("{fixtures}/{name}.json")) {
-        Ok(response) => Page::new("application/json; charset=utf-8", response),
-        Err(_) => Page::new(
-            "application/atom+xml; charset=UTF-8",
-            std::fs::read_to_string(format!("{fixtures}/{name}.xml")).unwrap(),
-        ),
-    };
-    let world = TestWeb::builder().page(request_url, page).start().await;
+/// Returns a page with a response of the API of a preset.
+fn recorded(name: &str) -> Page {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
+    Page::new("application/json", std::fs::read_to_string(format!("{file}/{name}.json")).unwrap())
+}
+
+async fn public_apis() -> TestWeb {
+    TestWeb::builder()
+        .page("https://en.wikipedia.org/w/rest.php/v1/search/page", recorded("wikipedia"))
+        .page("https://de.wikipedia.org/w/rest.php/v1/search/page", recorded("wikipedia"))
+        .page("https://api2.marginalia-search.com/search", recorded("marginalia"))
+        .page("https://api.github.com/search/repositories", recorded("github"))
+        .page("https://api.stackexchange.com/2.3/search/advanced", recorded("stackexchange"))
+        .page("https://hn.algolia.com/api/v1/search", recorded("hackernews"))
+        .page("https://crates.io/api/v1/crates", recorded("crates-io"))
+        .page("https://api.openalex.org/works", recorded("openalex"))
+        .page("https://api.gdeltproject.org/api/v2/doc/doc", recorded("gdelt"))
+        .page("https://commons.wikimedia.org/w/api.php", recorded("wikimedia-commons"))
+        .page("https://api.openverse.org/v1/images/", recorded("openverse"))
+        .start()
+        .await
+}
+
+/// Returns the hosts that were asked since the last call.
+fn asked_hosts(world: &TestWeb) -> Vec<String> {
+    let hosts = world.requests().into_iter().map(|request| {
+        request.url.trim_start_matches("https://").split('/').next().unwrap_or_default().to_owned()
+    });
+    let mut hosts: Vec<String> = hosts.collect();
+    world.clear_requests();
+    hosts.sort();
+    hosts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn search_of_the_open_web_asks_only_the_apis_that_fit() {
+    let world = public_apis().await;
     let site = Site::new(&world);
-    let mut command =
-        site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0", "--sources", "open"]);
     command
         .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC__FETCH__CA_FILE", world.ca_file())
-        .env("BRAVE_API_KEY", "secret-brave")
-        .env("GITHUB_TOKEN", "secret-github");
+        .env("WEBSVC__SEARCH__CONTACT", "ops@own.test");
     let service = Service::start(&mut command);
-    let response = service.search(json!({"query": "green tea -site:excluded.test", "limit": 5})).await;
-    assert_eq!(response.status, 200, "{name}: {}", response.body);
-    let requests = world.requests();
-    assert_eq!(requests[0].url, request_url, "{name}");
-    if let Some((header, value)) = header {
-        assert_eq!(requests[0].header(header), Some(value), "{name}");
-    }
-    let found = &response.body["data"]["web"][0];
-    let found =
-        [&found["url"], &found["title"], &found["description"]].map(|part| part.as_str().unwrap_or_default());
-    assert_eq!(found, [first.0, first.1, first.2], "{name}: {}", response.body);
-    assert_eq!(urls(&response.body).len(), 2, "{name}: {}", response.body);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn shipped_source_declarations_read_api_responses() {
-    check_declared(
-        "brave",
-        "https://api.search.brave.com/res/v1/web/search?q=green%20tea%20-site%3Aexcluded.test&count=5&offset=0&search_lang=en&safesearch=off",
-        Some(("x-subscription-token", "secret-brave")),
-        ("https://tea.test/green", "Green tea & you", "All about green tea."),
-    )
-    .await;
-    check_declared(
-        "wikipedia",
-        "https://en.wikipedia.org/w/rest.php/v1/search/page?q=green%20tea&limit=5",
-        None,
-        ("https://en.wikipedia.org/wiki/Green_tea", "Green tea", "Green tea is made from leaves"),
-    )
-    .await;
-    check_declared(
-        "marginalia",
-        "https://api2.marginalia-search.com/search?query=green%20tea&count=5&page=1",
-        Some(("api-key", "public")),
-        ("https://tea.test/", "A page on tea", "Written by hand."),
-    )
-    .await;
-    check_declared(
-        "stackexchange",
-        "https://api.stackexchange.com/2.3/search/advanced?order=desc&sort=relevance&site=stackoverflow&filter=withbody&q=green%20tea&pagesize=5&page=1",
-        None,
-        ("https://stackoverflow.com/questions/1/tea", "How is \"tea\" brewed?", "I have leaves & water."),
-    )
-    .await;
-    check_declared(
-        "github",
-        "https://api.github.com/search/repositories?q=green%20tea&per_page=5&page=1",
-        Some(("authorization", "Bearer secret-github")),
-        ("https://github.com/leaf/green-tea", "leaf/green-tea", "Brews tea"),
-    )
-    .await;
-    check_declared(
-        "crossref",
-        "https://api.crossref.org/works?query=green%20tea&rows=5&offset=0",
-        None,
-        ("https://doi.org/10.1000/tea", "On green tea", "We brewed tea."),
-    )
-    .await;
-    check_declared(
-        "hackernews",
-        "https://hn.algolia.com/api/v1/search?tags=story&query=green%20tea&hitsPerPage=5&page=0",
-        None,
-        ("https://tea.test/story", "Green tea, reviewed", ""),
-    )
-    .await;
-    check_declared(
-        "arxiv",
-        "https://export.arxiv.org/api/query?search_query=all:green%20tea&start=0&max_results=5",
-        Some(("accept", "application/atom+xml")),
+    let general = ["api2.marginalia-search.com", "en.wikipedia.org"];
+    for (body, expected) in [
+        (json!({"query": "green tea"}), &general[..]),
+        (json!({"query": "green tea", "country": "AT"}), &["de.wikipedia.org"]),
         (
-            "https://arxiv.org/abs/2001.00001v2",
-            "On the brewing of green tea",
-            "We brewed $70^\\circ$ & waited.",
+            json!({"query": "tea crate in rust"}),
+            &[
+                "api.github.com",
+                "api.stackexchange.com",
+                "api2.marginalia-search.com",
+                "crates.io",
+                "en.wikipedia.org",
+                "hn.algolia.com",
+            ],
         ),
-    )
-    .await;
+        (json!({"query": "tea", "categories": ["github"]}), &["api.github.com"]),
+        (json!({"query": "tea site:stackoverflow.com"}), &["api.stackexchange.com"]),
+        (json!({"query": "tea", "sources": ["images"]}), &["api.openverse.org", "commons.wikimedia.org"]),
+        (json!({"query": "tea", "sources": ["news"]}), &["api.gdeltproject.org", "hn.algolia.com"]),
+    ] {
+        let response = service.search(body.clone()).await;
+        assert_eq!(response.status, 200, "{body}: {}", response.body);
+        if world.requests().iter().any(|request| request.url.starts_with("https://en.wikipedia.org")) {
+            let request =
+                world.requests().into_iter().find(|request| request.url.contains("wikipedia")).unwrap();
+            assert_eq!(
+                request.header("user-agent"),
+                Some(concat!("websvc/", env!("CARGO_PKG_VERSION"), " (ops@own.test)"))
+            );
+        }
+        assert_eq!(asked_hosts(&world), expected, "{body}");
+    }
+    let found = service.search(json!({"query": "green tea"})).await;
+    assert!(urls(&found.body).contains(&"https://en.wikipedia.org/wiki/Green_tea"), "{}", found.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_shipped_source_declaration_is_tested() {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
-    let mut names: Vec<String> = std::fs::read_dir(docs)
-        .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
-        .collect();
-    names.sort();
-    let tested =
-        ["arxiv", "brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
-    assert_eq!(names, tested);
+async fn presets_are_listed_shown_and_tested() {
+    let world = public_apis().await;
+    let site = Site::new(&world);
+    let run = |arguments: &[&str]| {
+        let mut command = site.command(arguments);
+        let output = command.env("WEBSVC__FETCH__CA_FILE", world.ca_file()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, list, _) = run(&["sources", "list", "--json"]);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let find = |name: &str| list.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    assert_eq!((code, find("index")["searched"].as_bool()), (Some(0), Some(true)));
+    assert_eq!(
+        (find("wikipedia")["open"].as_bool(), find("brave")["keys"][0].as_str()),
+        (Some(true), Some("BRAVE_API_KEY"))
+    );
+    let (code, section, _) = run(&["sources", "show", "arxiv"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        section.contains("[search.sources.arxiv]\n") && section.contains("[search.sources.arxiv.fields]\n"),
+        "{section}"
+    );
+    let (code, _, error) = run(&["sources", "show", "arxv"]);
+    assert!(code == Some(1) && error.contains("did you mean \"arxiv\"?"), "{error}");
+    let (code, table, error) = run(&["sources", "test", "wikipedia", "github"]);
+    assert_eq!(code, Some(0), "{table}{error}");
+    assert_eq!(table.lines().filter(|line| line.contains("responds in")).count(), 2, "{table}");
+    let (code, table, _) = run(&["sources", "test", "brave"]);
+    assert!(code == Some(1) && table.contains("BRAVE_API_KEY, which is not set"), "{table}");
+    let (code, found, error) = run(&["search", "--sources", "wikipedia", "--json", "green tea"]);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(code, Some(0), "{error}");
+    assert!(urls(&found).contains(&"https://en.wikipedia.org/wiki/Green_tea"), "{found}");
 }

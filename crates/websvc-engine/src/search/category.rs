@@ -19,6 +19,17 @@ const RESEARCH_HOSTS: &[&str] = &[
     "plos.org",
     "biorxiv.org",
     "medrxiv.org",
+    "doi.org",
+    "ncbi.nlm.nih.gov",
+    "europepmc.org",
+    "semanticscholar.org",
+    "openalex.org",
+    "openreview.net",
+    "aclanthology.org",
+    "pnas.org",
+    "cell.com",
+    "jstor.org",
+    "ssrn.com",
 ];
 
 const GITHUB_HOST: &str = "github.com";

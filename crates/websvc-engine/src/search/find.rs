@@ -1,6 +1,6 @@
 //! Stage 7, find: queries the sources of a plan and returns the hits by vertical.
 //!
-//! Every source is queried for every vertical at the same time. A slow source does not delay the response: it has half
+//! Every source that fits the query is queried for every vertical at the same time. A slow source does not delay the response: it has half
 //! of the timeout. After that the hits of the other sources are used, and a warning names the slow one. Only if a
 //! vertical has no response at all, its sources are waited for until the deadline.
 
@@ -17,7 +17,7 @@ use websvc_validate::{SearchPlan, SourceKind, SourcePlan};
 use super::category;
 use super::merge::{BLOCK, RankedList, merge};
 use crate::error::EngineError;
-use crate::source::{FilterSupport, Hit, SearchSource, SourceRequest, SourceResponse};
+use crate::source::{FilterSupport, Hit, SearchSource, SourceFit, SourceRequest, SourceResponse};
 
 /// The tenths of the timeout after which slow sources are not waited for, and after which no source fetches another
 /// page.
@@ -26,7 +26,11 @@ const PAGING_TENTHS: u32 = 4;
 
 /// The warning of a search that cannot find anything, because there are no pages and no other sources.
 pub const NO_PAGES: &str = "the index is empty and no other source is configured, so no search can find anything: \
-     scrape or crawl pages, run `websvc index crawl URL`, or configure a source under [search]";
+     scrape or crawl pages, run `websvc index crawl URL`, start with `--sources open` to search public APIs, or configure a \
+     source under [search]";
+
+/// The warning of a search that fits no source.
+const NO_COVERAGE: &str = "no configured source covers the hosts and the language of this search";
 
 /// The hits of the requested verticals that a source responded to, in the order of the plan.
 #[derive(Debug, Default)]
@@ -106,11 +110,13 @@ impl Search<'_> {
         let plans = plan.sources().iter().filter(|source| wants(source.kind()));
         let requests: Vec<SourceRequest<'_>> = plans
             .map(|source| {
-                let supporting = sources.iter().filter(|other| other.supports(source.kind())).count();
+                let mut request = request(plan, source, &query, now, paging_deadline);
+                let queried = queried_sources(sources, &request);
                 // Lists are fused in blocks, which must be complete.
-                let limit = plan.limit();
-                let limit = if supporting > 1 { limit.next_multiple_of(BLOCK) } else { limit };
-                request(plan, source, &query, limit, now, paging_deadline)
+                if queried.into_iter().filter(|slot| matches!(slot, Slot::Pending)).count() > 1 {
+                    request.limit = request.limit.next_multiple_of(BLOCK);
+                }
+                request
             })
             .collect();
         let mut responses = SourceReplies::new(sources, &requests);
@@ -161,14 +167,14 @@ fn request<'a>(
     plan: &'a SearchPlan,
     source: &'a SourcePlan,
     query: &'a Query,
-    limit: usize,
     now: Timestamp,
     deadline: Instant,
 ) -> SourceRequest<'a> {
     SourceRequest {
         kind: source.kind(),
         query,
-        limit,
+        categories: plan.categories(),
+        limit: plan.limit(),
         domains: plan.domains(),
         tbs: source.tbs(),
         country: plan.country_given().then(|| plan.country()),
@@ -191,18 +197,16 @@ struct SourceReplies<'a> {
 enum Slot {
     /// The source does not provide results of this kind, and is not queried.
     NotSupported,
+    /// The source covers other topics, hosts or languages, and is not queried.
+    Outside,
     Pending,
     Done(SourceResponse),
 }
 
 impl<'a> SourceReplies<'a> {
     fn new(sources: &'a [Arc<dyn SearchSource>], requests: &'a [SourceRequest<'a>]) -> Self {
-        let slot = |request: &SourceRequest<'_>, source: &Arc<dyn SearchSource>| {
-            if source.supports(request.kind) { Slot::Pending } else { Slot::NotSupported }
-        };
-        let slots =
-            requests.iter().map(|request| sources.iter().map(|source| slot(request, source)).collect());
-        Self { sources, requests, slots: slots.collect() }
+        let slots = requests.iter().map(|request| queried_sources(sources, request)).collect();
+        Self { sources, requests, slots }
     }
 
     /// Waits for all sources until `soft_deadline`, and for requests without a response until `hard_deadline`.
@@ -235,6 +239,12 @@ impl<'a> SourceReplies<'a> {
         let (mut reasons, mut is_late) = (FailureReasons::default(), false);
         for (request, slots) in self.requests.iter().zip(self.slots) {
             let is_unsupported = slots.iter().all(|slot| matches!(slot, Slot::NotSupported));
+            if !is_unsupported && slots.iter().all(|slot| matches!(slot, Slot::NotSupported | Slot::Outside))
+            {
+                found.warn(NO_COVERAGE.to_owned());
+                found.verticals.push(VerticalHits { kind: request.kind, hits: Vec::new() });
+                continue;
+            }
             let mut lists = Vec::new();
             for (source, slot) in self.sources.iter().zip(slots) {
                 let name = source.name();
@@ -242,7 +252,7 @@ impl<'a> SourceReplies<'a> {
                     Slot::NotSupported if is_unsupported => {
                         reasons.add(format!("source {name}: it does not provide {}", plural(request.kind)));
                     }
-                    Slot::NotSupported => {}
+                    Slot::NotSupported | Slot::Outside => {}
                     Slot::Pending => {
                         is_late = true;
                         reasons.add(format!("source {name}: no response in time"));
@@ -277,6 +287,22 @@ impl<'a> SourceReplies<'a> {
         reasons.0.into_iter().for_each(|reason| found.warn(reason));
         Ok(found)
     }
+}
+
+/// Returns the initial states of the sources for a request. Sources of other topics are queried only if no source that is
+/// not empty fits.
+fn queried_sources(sources: &[Arc<dyn SearchSource>], request: &SourceRequest<'_>) -> Vec<Slot> {
+    let fit = |source: &Arc<dyn SearchSource>| source.supports(request.kind).then(|| source.fit(request));
+    let fits: Vec<Option<SourceFit>> = sources.iter().map(fit).collect();
+    let has_fitting =
+        sources.iter().zip(&fits).any(|(source, fit)| *fit == Some(SourceFit::Fits) && !source.is_empty());
+    let slot = |fit| match fit {
+        None => Slot::NotSupported,
+        Some(SourceFit::Fits) => Slot::Pending,
+        Some(SourceFit::OtherTopic) if !has_fitting => Slot::Pending,
+        Some(SourceFit::OtherTopic | SourceFit::Outside) => Slot::Outside,
+    };
+    fits.into_iter().map(slot).collect()
 }
 
 /// The failures of sources. Each text occurs once, because several kinds of results often fail for the same reason.
@@ -343,6 +369,55 @@ mod tests {
         let found = query_sources(&sources, &plan, deadline, Timestamp::UNIX_EPOCH, &stages).await.unwrap();
         let urls = |vertical: VerticalHits| vertical.hits.into_iter().map(|hit| hit.url).collect();
         (found.verticals.into_iter().map(urls).collect(), found.warnings)
+    }
+
+    /// A source that fits to a degree, and has a page.
+    #[derive(Debug)]
+    struct FakeSource {
+        fit: SourceFit,
+        is_empty: bool,
+    }
+
+    impl SearchSource for FakeSource {
+        fn name(&self) -> &'static str {
+            "fake"
+        }
+
+        fn search<'a>(&'a self, _: &'a SourceRequest<'a>) -> crate::source::SourceFuture<'a> {
+            let hit = Hit { url: format!("https://{:?}.test/", self.fit), ..Hit::default() };
+            Box::pin(async { SourceResponse::Results { hits: vec![hit], warnings: Vec::new() } })
+        }
+
+        fn fit(&self, _: &SourceRequest<'_>) -> SourceFit {
+            self.fit
+        }
+
+        fn is_empty(&self) -> bool {
+            self.is_empty
+        }
+    }
+
+    #[tokio::test]
+    async fn other_topics_are_searched_only_if_no_source_with_pages_fits() {
+        use SourceFit::{Fits, OtherTopic, Outside};
+
+        for (fits, expected) in [
+            (&[(Fits, false), (OtherTopic, false), (Outside, false)][..], &["https://Fits.test/"][..]),
+            (&[(OtherTopic, false), (Outside, false)], &["https://OtherTopic.test/"]),
+            (&[(Fits, true), (OtherTopic, false)], &["https://Fits.test/", "https://OtherTopic.test/"]),
+            (&[(Outside, false)], &[]),
+        ] {
+            let fake = |&(fit, is_empty)| Arc::new(FakeSource { fit, is_empty }) as Arc<dyn SearchSource>;
+            let sources: Vec<_> = fits.iter().map(fake).collect();
+            let plan = read_search(br#"{"query": "tea"}"#, &Policy::default()).unwrap().plan;
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let found =
+                query_sources(&sources, &plan, deadline, Timestamp::UNIX_EPOCH, &StageTimes::default()).await;
+            let found = found.unwrap();
+            let urls: Vec<&str> = found.verticals[0].hits.iter().map(|hit| hit.url.as_str()).collect();
+            assert_eq!(urls, expected, "{fits:?}");
+            assert_eq!(found.warnings.iter().any(|warning| warning == NO_COVERAGE), expected.is_empty());
+        }
     }
 
     #[tokio::test]

@@ -154,6 +154,7 @@ mod tests {
         SourceRequest {
             kind,
             query,
+            categories: &[],
             limit: 5,
             domains: &DomainFilter::Any,
             tbs,

@@ -230,6 +230,7 @@ mod tests {
         let request = SourceRequest {
             kind,
             query: &query,
+            categories: &[],
             limit: 10,
             domains,
             tbs: tbs.as_ref(),

@@ -9,7 +9,8 @@ use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
 use super::{
-    FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
+    FailureKind, FilterSupport, SearchSource, SourceFit, SourceFuture, SourceHealth, SourceRequest,
+    SourceResponse,
 };
 
 /// The upper bounds of the latency histogram, in milliseconds. Longer requests are counted in an additional bucket.
@@ -126,6 +127,10 @@ impl SearchSource for InstrumentedSource {
 
     fn supports(&self, kind: SourceKind) -> bool {
         self.source.supports(kind)
+    }
+
+    fn fit(&self, request: &SourceRequest<'_>) -> SourceFit {
+        self.source.fit(request)
     }
 
     fn is_local(&self) -> bool {

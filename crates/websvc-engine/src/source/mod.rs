@@ -1,6 +1,7 @@
 //! Search sources: the embedded index, SearXNG, servers with the API of Elasticsearch, and APIs that respond with JSON
 //! or Atom.
 
+mod coverage;
 mod date;
 mod elasticsearch;
 mod endpoint;
@@ -21,8 +22,10 @@ use std::time::Instant;
 use jiff::Timestamp;
 use websvc_query::Query;
 use websvc_transport::BoxFuture;
+use websvc_types::Category;
 use websvc_validate::{DomainFilter, SourceKind};
 
+pub use coverage::{SourceFit, Topic};
 pub use elasticsearch::{
     BulkReport, DeletionOutcome, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration,
     ElasticsearchWriter, IndexServerError, ListedPage, OutboxLimits, PageSelection, ServerIndexStats,
@@ -32,7 +35,7 @@ pub(crate) use elasticsearch::{
 };
 pub use endpoint::EndpointConfig;
 pub use failure::FailureKind;
-pub use http_json::{ApiDefinition, DeclarationError, HttpJson, HttpJsonConfig};
+pub use http_json::{ApiDefinition, DeclarationError, HttpJson, HttpJsonConfig, ResultKind};
 pub use index::IndexSource;
 pub(crate) use instrumented::InstrumentedSource;
 pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
@@ -50,6 +53,8 @@ pub struct SourceRequest<'a> {
     pub kind: SourceKind,
     /// The query, including the restriction to categories.
     pub query: &'a Query,
+    /// The categories that it is restricted to; may be empty.
+    pub categories: &'a [Category],
     /// The maximum number of hits.
     pub limit: usize,
     /// The filter of hosts.
@@ -129,6 +134,12 @@ pub trait SearchSource: Send + Sync + std::fmt::Debug {
         match kind {
             SourceKind::Web | SourceKind::Images | SourceKind::News => true,
         }
+    }
+
+    /// Returns the degree to which it fits a request of a kind that it [supports](Self::supports).
+    fn fit(&self, request: &SourceRequest<'_>) -> SourceFit {
+        let _ = request;
+        SourceFit::Fits
     }
 
     /// Returns whether it searches in this process, without network requests.

@@ -46,6 +46,7 @@ impl TestRequest {
         let request = SourceRequest {
             kind: self.kind,
             query: &self.query,
+            categories: &[],
             limit: self.limit,
             domains: &self.domains,
             tbs: self.tbs.as_ref(),

@@ -35,6 +35,9 @@ fn invalid(error: &config::ConfigError) -> Finding {
         config::ConfigError::Unknown { .. } => {
             "correct or remove the key; checks that depend on the configuration were skipped"
         }
+        config::ConfigError::Preset { .. } => {
+            "correct or remove the name; checks that depend on the configuration were skipped"
+        }
         config::ConfigError::TooLong { .. } => {
             "set a smaller number; checks that depend on the configuration were skipped"
         }

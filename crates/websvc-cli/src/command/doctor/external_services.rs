@@ -158,21 +158,25 @@ fn pool_finding(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
     }
 }
 
-/// Sends one query to every remote provider. Returns one finding per provider.
-async fn providers(config: &Config) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Sends one query to every remote provider, to all at the same time. Returns one finding per provider.
+pub(super) async fn providers(config: &Config) -> Vec<Finding> {
     let written = app::index_writers(config).unwrap_or_default();
-    for (name, source) in app::remote_sources(config) {
+    let (mut findings, mut searches) = (Vec::new(), JoinSet::new());
+    for (position, (name, source)) in app::remote_sources(config).into_iter().enumerate() {
         let check = format!("provider {name}");
         let writer = written.iter().find(|writer| writer.name() == name);
-        findings.push(match source {
+        match source {
             Ok(_) if is_index_empty(writer).await => {
-                Finding::ok(check, "responds; its index has no pages yet, and the first page creates it")
+                let message = "responds; its index has no pages yet, and the first page creates it";
+                findings.push((position, Finding::ok(check, message)));
             }
-            Ok(source) => provider(check, source).await,
-            Err(error) => unusable(check, &error),
-        });
+            Ok(source) => drop(searches.spawn(async move { (position, provider(check, source).await) })),
+            Err(error) => findings.push((position, unusable(check, &error))),
+        }
     }
+    findings.extend(searches.join_all().await);
+    findings.sort_by_key(|(position, _)| *position);
+    let mut findings: Vec<Finding> = findings.into_iter().map(|(_, finding)| finding).collect();
     findings.extend(unused(config));
     findings.extend(
         app::unsearched_index(config).map(|UnsearchedIndex { remedy }| {
@@ -235,6 +239,7 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
     let request = SourceRequest {
         kind,
         query: &query,
+        categories: &[],
         limit: 1,
         domains: &DomainFilter::Any,
         tbs: None,

@@ -20,7 +20,7 @@ const ESCAPED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'?');
 
 /// The position of a field: a JSON Pointer (RFC 6901) such as `/title`, a template with pointers in braces such as
-/// `https://a.test/{/id}`, or a list of these, of which the first that has a value is used.
+/// `https://a.test/{/id}`, in which `{language}` is the language of the request to the API, or a list of these, of which the first that has a value is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Field(Vec<Vec<Part>>);
 
@@ -28,6 +28,7 @@ pub struct Field(Vec<Vec<Part>>);
 enum Part {
     Text(String),
     Pointer(String),
+    Language,
 }
 
 /// The positions of the fields of a result.
@@ -48,21 +49,23 @@ pub struct Fields {
     pub image_width: Field,
     /// The height of the image in pixels.
     pub image_height: Field,
+    /// The rank of the result, the best lowest, if the list is not in the order of ranks.
+    pub rank: Field,
 }
 
 impl Fields {
     /// The names of the configuration keys.
     pub const KEYS: &'static [&'static str] =
-        &["url", "title", "description", "date", "image", "image_width", "image_height"];
+        &["url", "title", "description", "date", "image", "image_width", "image_height", "rank"];
 
-    /// Reads a result; `None` if it has no usable URL.
-    pub(super) fn hit(&self, request: &SourceRequest<'_>, result: &Value) -> Option<Hit> {
-        let url = web_url(&self.url.text(result, Escape::Url)?)?;
-        let text = |field: &Field| field.text(result, Escape::None).unwrap_or_default();
+    /// Reads a result of a request in a language; `None` if it has no usable URL.
+    pub(super) fn hit(&self, request: &SourceRequest<'_>, language: &str, result: &Value) -> Option<Hit> {
+        let url = web_url(&self.url.text(result, language, Escape::Url)?)?;
+        let text = |field: &Field| field.text(result, language, Escape::None).unwrap_or_default();
         let image = match request.kind {
             SourceKind::Web => None,
-            SourceKind::News => self.image(result),
-            SourceKind::Images => Some(self.image(result)?),
+            SourceKind::News => self.image(result, language),
+            SourceKind::Images => Some(self.image(result, language)?),
         };
         Some(Hit {
             url,
@@ -73,9 +76,18 @@ impl Fields {
         })
     }
 
-    fn image(&self, result: &Value) -> Option<HitImage> {
-        let url = web_url(&self.image.text(result, Escape::Url)?)?;
-        let pixels = |field: &Field| field.text(result, Escape::None)?.parse().ok().filter(|size| *size > 0);
+    /// Sorts the results by rank, if it is configured. Those without a rank come last.
+    pub(super) fn sort_by_rank(&self, results: &mut [Value]) {
+        if !self.rank.is_empty() {
+            let rank = |result: &Value| self.rank.values(result).find_map(Value::as_i64).unwrap_or(i64::MAX);
+            results.sort_by_key(rank);
+        }
+    }
+
+    fn image(&self, result: &Value, language: &str) -> Option<HitImage> {
+        let url = web_url(&self.image.text(result, language, Escape::Url)?)?;
+        let pixels =
+            |field: &Field| field.text(result, language, Escape::None)?.parse().ok().filter(|size| *size > 0);
         Some(HitImage { url, width: pixels(&self.image_width), height: pixels(&self.image_height) })
     }
 }
@@ -93,7 +105,7 @@ impl Field {
     }
 
     /// Returns the text of the first alternative that has a value.
-    fn text(&self, result: &Value, escape: Escape) -> Option<String> {
+    fn text(&self, result: &Value, language: &str, escape: Escape) -> Option<String> {
         self.0.iter().find_map(|parts| {
             if let [Part::Pointer(pointer)] = &parts[..] {
                 return text_at(result, pointer);
@@ -102,6 +114,7 @@ impl Field {
             for part in parts {
                 match (part, escape) {
                     (Part::Text(fixed), _) => text.push_str(fixed),
+                    (Part::Language, _) => text.push_str(language),
                     (Part::Pointer(pointer), Escape::None) => text.push_str(&text_at(result, pointer)?),
                     (Part::Pointer(pointer), Escape::Url) => {
                         text.extend(utf8_percent_encode(&text_at(result, pointer)?, ESCAPED));
@@ -116,7 +129,7 @@ impl Field {
     fn values<'a>(&'a self, result: &'a Value) -> impl Iterator<Item = &'a Value> {
         self.0.iter().flatten().filter_map(|part| match part {
             Part::Pointer(pointer) => result.pointer(pointer),
-            Part::Text(_) => None,
+            Part::Text(_) | Part::Language => None,
         })
     }
 
@@ -149,16 +162,19 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
     while let Some((before, after)) = rest.split_once('{') {
         let (pointer, after) =
             after.split_once('}').ok_or_else(|| format!("{text:?} has an unmatched brace"))?;
-        if !pointer.starts_with('/') {
-            return Err(format!(
-                "{{{pointer}}} in {text:?} is not a JSON Pointer, which begins with a slash"
-            ));
-        }
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
-        parts.push(Part::Pointer(pointer.to_owned()));
+        parts.push(match pointer {
+            "language" => Part::Language,
+            _ if pointer.starts_with('/') => Part::Pointer(pointer.to_owned()),
+            _ => {
+                return Err(format!(
+                    "{{{pointer}}} in {text:?} is not a JSON Pointer, which begins with a slash"
+                ));
+            }
+        });
         rest = after;
     }
-    if parts.is_empty() {
+    if !parts.iter().any(|part| matches!(part, Part::Pointer(_))) {
         return Err(format!(
             "{text:?} is not a JSON Pointer, which begins with a slash, and has none in braces"
         ));
@@ -209,21 +225,24 @@ mod tests {
     fn pointers_templates_and_alternatives_are_read() {
         let result = json!({"id": 7, "key": "Green tea/ü?", "names": ["A"], "none": null, "empty": " "});
         let check = |position: Value, expected: Option<&str>| {
-            let text = field(position).unwrap().text(&result, Escape::Url);
+            let text = field(position).unwrap().text(&result, "de", Escape::Url);
             assert_eq!(text.as_deref(), expected);
         };
         check(json!("/names/0"), Some("A"));
         check(json!("/id"), Some("7"));
         check(json!("https://a.test/{/key}?id={/id}"), Some("https://a.test/Green%20tea/%C3%BC%3F?id=7"));
+        check(json!("https://{language}.a.test/{/id}"), Some("https://de.a.test/7"));
         check(json!("https://a.test/{/none}"), None);
         check(json!(["/none", "/empty", "/id"]), Some("7"));
         check(json!("/names"), None);
-        assert_eq!(Field::default().text(&result, Escape::None), None);
+        assert_eq!(Field::default().text(&result, "de", Escape::None), None);
     }
 
     #[test]
     fn positions_without_a_pointer_are_rejected() {
-        for bad in [json!("title"), json!("{title}"), json!("x {/a"), json!([5]), json!("")] {
+        for bad in
+            [json!("title"), json!("{title}"), json!("x {/a"), json!("x {language}"), json!([5]), json!("")]
+        {
             assert!(field(bad.clone()).is_err(), "{bad}");
         }
         assert!(field(json!("title")).unwrap_err().contains("\"title\" is not a JSON Pointer"));

@@ -1,6 +1,7 @@
 //! A source for any search API that responds with JSON or Atom, as defined in the configuration.
 
 mod atom;
+mod body;
 mod declaration;
 mod field;
 mod template;
@@ -8,20 +9,20 @@ mod template;
 use std::time::Instant;
 
 use http::HeaderValue;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::Value;
 use url::Url;
 use websvc_transport::{Client, FetchRequest, FetchResponse};
 use websvc_validate::SourceKind;
 
 pub(super) use declaration::expand_variables;
-pub use declaration::{ApiDefinition, DeclarationError};
+pub use declaration::{ApiDefinition, DeclarationError, ResultKind};
 
 use super::endpoint::{Endpoint, EndpointConfig, check_status, content_type, read_json};
 use super::hit_collector::{HitCollector, UndatedPolicy};
 use super::{
-    FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
-    query_text, region,
+    FailureKind, FilterSupport, SearchSource, SourceFit, SourceFuture, SourceHealth, SourceRequest,
+    SourceResponse, query_text, region,
 };
 use crate::error::SourceError;
 use declaration::{CheckedDefinition, Format, QuerySyntax};
@@ -52,10 +53,11 @@ impl HttpJsonConfig {
         Ok(Self { name, definition: definition.check(variable)?, endpoint })
     }
 
-    /// Returns the URL of the API without its query, which the address guard of the client must allow.
+    /// Returns the URLs of the API without path and query, one for each host, which the address guard of the client must
+    /// allow.
     #[must_use]
-    pub fn origin(&self) -> &Url {
-        &self.definition.origin
+    pub fn origins(&self) -> &[Url] {
+        &self.definition.origins
     }
 }
 
@@ -66,7 +68,7 @@ pub struct HttpJson {
 }
 
 impl HttpJson {
-    /// Creates a source. `client` must be allowed to connect to [`HttpJsonConfig::origin`].
+    /// Creates a source. `client` must be allowed to connect to [`HttpJsonConfig::origins`].
     pub fn new(config: HttpJsonConfig, client: Client) -> Self {
         let HttpJsonConfig { name, definition, endpoint } = config;
         Self { definition, endpoint: Endpoint::new(name, client, endpoint) }
@@ -80,8 +82,15 @@ impl HttpJson {
         let url = self.definition.url.expand(values);
         let url = Url::parse(&url)
             .map_err(|error| SourceError::Unreachable { text: format!("invalid URL: {error}") })?;
-        let mut http_request = FetchRequest::get(url);
+        let body = self.definition.body.as_ref().and_then(|body| body.expand(values));
+        let mut http_request = body.as_ref().map_or_else(
+            || FetchRequest::get(url.clone()),
+            |body| FetchRequest::post(url.clone(), body.to_string()),
+        );
         http_request.headers.clone_from(&self.definition.headers);
+        if body.is_some() {
+            http_request.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        }
         let format = self.definition.format;
         if format == Some(Format::Atom) {
             http_request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/atom+xml"));
@@ -89,7 +98,10 @@ impl HttpJson {
         let mut value =
             self.endpoint.exchange(http_request, deadline, |response| read(format, response)).await?;
         match value.pointer_mut(&self.definition.results).map(Value::take) {
-            Some(Value::Array(results)) => Ok(results),
+            Some(Value::Array(mut results)) => {
+                self.definition.fields.sort_by_rank(&mut results);
+                Ok(results)
+            }
             None | Some(Value::Null) if self.definition.results_may_be_absent => Ok(Vec::new()),
             _ => {
                 let what = format!("no list at {:?}", self.definition.results);
@@ -108,8 +120,9 @@ impl HttpJson {
             return SourceResponse::Unavailable { failure: FailureKind::Unsuited, reason };
         }
         let limit = request.limit.min(self.definition.page_size);
-        let is_paged =
-            self.definition.url.has(Placeholder::Page) || self.definition.url.has(Placeholder::Offset);
+        let is_paged = [Placeholder::Page, Placeholder::Offset, Placeholder::Start]
+            .iter()
+            .any(|part| self.definition.has(*part));
         let mut collector = HitCollector::default();
         for index in 0..if is_paged { MAX_PAGES } else { 1 } {
             let values = Values {
@@ -117,10 +130,7 @@ impl HttpJson {
                 limit,
                 offset: index * limit,
                 page: self.definition.first_page + index,
-                language: request
-                    .country
-                    .and_then(region::main_language)
-                    .unwrap_or(&self.definition.language),
+                language: self.language(request),
                 country: request.country.unwrap_or_default(),
                 safe: &self.definition.safe[usize::from(request.safe)],
             };
@@ -132,7 +142,9 @@ impl HttpJson {
                     break;
                 }
             };
-            let hits = results.iter().filter_map(|result| self.definition.fields.hit(request, result));
+            let hits = results
+                .iter()
+                .filter_map(|result| self.definition.fields.hit(request, values.language, result));
             let new_count = collector.add(request, hits, UndatedPolicy::Remove);
             let is_last = results.len() < limit || new_count == 0;
             if is_last || collector.is_enough(request) || Instant::now() >= request.deadline {
@@ -143,13 +155,23 @@ impl HttpJson {
         collector.finish(request)
     }
 
+    /// Returns the value of `{language}` for a request.
+    fn language<'a>(&'a self, request: &SourceRequest<'_>) -> &'a str {
+        let covered = self.definition.coverage.language(request);
+        covered
+            .or_else(|| request.country.and_then(region::main_language))
+            .unwrap_or(&self.definition.language)
+    }
+
     /// Adds warnings about options of the request that the URL has no placeholder for.
     fn warn_of_filters(&self, request: &SourceRequest<'_>, collector: &mut HitCollector) {
-        let url = &self.definition.url;
-        if request.safe && !url.has(Placeholder::Safe) {
+        let has = |placeholder| self.definition.has(placeholder);
+        if request.safe && !has(Placeholder::Safe) {
             collector.warn("safe is not supported: explicit results may be included");
         }
-        if request.country.is_some() && !url.has(Placeholder::Country) && !url.has(Placeholder::Language) {
+        let is_local = !self.definition.coverage.languages.is_empty();
+        if request.country.is_some() && !is_local && !has(Placeholder::Country) && !has(Placeholder::Language)
+        {
             collector.warn("country is not supported and was ignored");
         }
         if self.definition.query == QuerySyntax::Words && query_text::needs_text(request.query) {
@@ -184,6 +206,10 @@ impl SearchSource for HttpJson {
 
     fn supports(&self, kind: SourceKind) -> bool {
         self.definition.offers.contains(&kind)
+    }
+
+    fn fit(&self, request: &SourceRequest<'_>) -> SourceFit {
+        self.definition.coverage.fit(request)
     }
 
     fn filters(&self) -> FilterSupport {

@@ -1,8 +1,9 @@
 //! URLs with placeholders: `https://api.test/search?q={query}&count={limit}`.
 
-use std::fmt::Write;
+use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
 
 /// All characters that are escaped in a part of a URL, which are all but the unreserved ones (RFC 3986).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -13,16 +14,18 @@ pub(super) enum Placeholder {
     Query,
     Limit,
     Offset,
+    Start,
     Page,
     Language,
     Country,
     Safe,
 }
 
-const NAMES: [(&str, Placeholder); 7] = [
+const NAMES: [(&str, Placeholder); 8] = [
     ("query", Placeholder::Query),
     ("limit", Placeholder::Limit),
     ("offset", Placeholder::Offset),
+    ("start", Placeholder::Start),
     ("page", Placeholder::Page),
     ("language", Placeholder::Language),
     ("country", Placeholder::Country),
@@ -45,6 +48,39 @@ pub(super) struct Values<'a> {
 enum Part {
     Text(String),
     Value(Placeholder),
+}
+
+/// A text with placeholders, which are not escaped.
+#[derive(Debug, Clone)]
+pub(super) struct Text(Vec<Part>);
+
+impl Text {
+    /// Parses a text.
+    ///
+    /// # Errors
+    /// As those of [`Template::parse`].
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        parts(text).map(Self)
+    }
+
+    /// Returns whether the text has a placeholder.
+    pub(super) fn has(&self, placeholder: Placeholder) -> bool {
+        self.0.contains(&Part::Value(placeholder))
+    }
+
+    /// Returns the text with the values, or the number if it is the placeholder of one; `None` if it has placeholders
+    /// and all of them are empty.
+    pub(super) fn expand(&self, values: &Values<'_>) -> Option<Value> {
+        match self.0[..] {
+            [Part::Value(Placeholder::Limit)] => return Some(values.limit.into()),
+            [Part::Value(Placeholder::Offset)] => return Some(values.offset.into()),
+            [Part::Value(Placeholder::Start)] => return Some((values.offset + 1).into()),
+            [Part::Value(Placeholder::Page)] => return Some(values.page.into()),
+            _ => {}
+        }
+        let text = || self.0.iter().map(|part| part.text(values)).collect::<String>();
+        has_value(&self.0, values).then(|| text().into())
+    }
 }
 
 /// A URL: the part before the query, and the pairs of the query. Pairs whose placeholders are all empty are left out,
@@ -87,28 +123,33 @@ impl Template {
 
 fn has_value(pair: &[Part], values: &Values<'_>) -> bool {
     let mut placeholders = pair.iter().filter(|part| matches!(part, Part::Value(_))).peekable();
-    placeholders.peek().is_none()
-        || placeholders.any(|part| {
-            let mut text = String::new();
-            part.write(values, &mut text);
-            !text.is_empty()
-        })
+    placeholders.peek().is_none() || placeholders.any(|part| !part.text(values).is_empty())
 }
 
 impl Part {
-    fn write(&self, values: &Values<'_>, url: &mut String) {
-        let escaped = |text| utf8_percent_encode(text, ESCAPED);
-        // Writing into a `String` cannot fail.
-        let _ = match self {
-            Self::Text(text) => url.write_str(text),
-            Self::Value(Placeholder::Query) => write!(url, "{}", escaped(values.query)),
-            Self::Value(Placeholder::Limit) => write!(url, "{}", values.limit),
-            Self::Value(Placeholder::Offset) => write!(url, "{}", values.offset),
-            Self::Value(Placeholder::Page) => write!(url, "{}", values.page),
-            Self::Value(Placeholder::Language) => write!(url, "{}", escaped(values.language)),
-            Self::Value(Placeholder::Country) => write!(url, "{}", escaped(values.country)),
-            Self::Value(Placeholder::Safe) => write!(url, "{}", escaped(values.safe)),
+    fn text<'a>(&'a self, values: &Values<'a>) -> Cow<'a, str> {
+        let placeholder = match self {
+            Self::Text(text) => return text.into(),
+            Self::Value(placeholder) => placeholder,
         };
+        match placeholder {
+            Placeholder::Query => values.query.into(),
+            Placeholder::Limit => values.limit.to_string().into(),
+            Placeholder::Offset => values.offset.to_string().into(),
+            Placeholder::Start => (values.offset + 1).to_string().into(),
+            Placeholder::Page => values.page.to_string().into(),
+            Placeholder::Language => values.language.into(),
+            Placeholder::Country => values.country.into(),
+            Placeholder::Safe => values.safe.into(),
+        }
+    }
+
+    /// Appends the text to a URL, with escapes in values.
+    fn write(&self, values: &Values<'_>, url: &mut String) {
+        match self {
+            Self::Text(text) => url.push_str(text),
+            Self::Value(_) => url.extend(utf8_percent_encode(&self.text(values), ESCAPED)),
+        }
     }
 }
 
@@ -154,9 +195,9 @@ mod tests {
     #[test]
     fn placeholders_are_replaced_by_escaped_values() {
         check(
-            "https://a.test/{language}/s/{query}?n={limit}&o={offset}&p={page}&s={safe}&fixed=1",
+            "https://a.test/{language}/s/{query}?n={limit}&o={offset}&f={start}&p={page}&s={safe}&fixed=1",
             "",
-            "https://a.test/de/s/green%20%26%20tea%2F%C3%BC?n=20&o=40&p=3&s=strict&fixed=1",
+            "https://a.test/de/s/green%20%26%20tea%2F%C3%BC?n=20&o=40&f=41&p=3&s=strict&fixed=1",
         );
     }
 

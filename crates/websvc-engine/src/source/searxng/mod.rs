@@ -242,6 +242,7 @@ mod tests {
             let request = SourceRequest {
                 kind: SourceKind::Web,
                 query: &query,
+                categories: &[],
                 limit: 10,
                 domains: &DomainFilter::Any,
                 tbs: tbs.as_ref(),
