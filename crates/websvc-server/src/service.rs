@@ -184,6 +184,15 @@ impl Service {
         self.state.engine.completion_model().is_some()
     }
 
+    /// Returns a link that signs in to the dashboard at `base_url` once within ten minutes, with an admin key; `None` if
+    /// the system provides no random numbers.
+    #[must_use]
+    pub fn sign_in_link(&self, base_url: &str, key: &str) -> Option<String> {
+        let token = self.state.sign_in_links.create(key, Instant::now()).ok()?;
+        // In the fragment, which browsers send to no server.
+        Some(format!("{}/#/sign-in/{token}", base_url.trim_end_matches('/')))
+    }
+
     /// Returns the browser sessions.
     #[must_use]
     pub fn browser_sessions(&self) -> &Sessions {

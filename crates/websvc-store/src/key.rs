@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
-    pub fn ensure_default_key(&self) -> Result<Option<NewKey>, StoreError> {
+    pub fn ensure_default_key(&self, rights: &KeyRights) -> Result<Option<NewKey>, StoreError> {
         let secret = ApiSecret::random()?;
         self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, DEFAULT_TEAM)?;
@@ -115,7 +115,7 @@ impl Store {
             if has_keys {
                 return Ok(None);
             }
-            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, &KeyRights::default())
+            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, rights)
         })
     }
 

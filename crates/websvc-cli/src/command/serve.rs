@@ -1,5 +1,7 @@
 //! `websvc serve`: runs the service until a stop signal.
 
+mod first_start;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -51,10 +53,11 @@ pub(crate) async fn serve(
     let keys = static_keys()?;
     let running = start(&config, &data_dir, counters).await?;
     require_auth_off_loopback(&config, running.server.local_addr(), arguments.insecure)?;
-    announce_key(&config, keys, running.store(), &running.address(), &common)?;
     running.evict_stale_pages(&config).await?;
     // Registered before the line is printed: its reader may send a signal at once.
     let stop = stop_signal()?;
+    // Last, because a start that fails must not be the one that shows the key.
+    announce_key(&config, keys, &running, &common)?;
     output::line(&format!("websvc listening on {}", running.address()))?;
     let Some((exporter_config, exporter)) = exporting else { return running.run(Box::pin(stop)).await };
     // Requests that are in flight at the end have spans, too, so the exporter stops after the server.
@@ -318,17 +321,14 @@ pub(crate) fn static_keys() -> Result<StaticKeys> {
 }
 
 /// Ensures that there is a key, and logs how to create an admin key if there is none.
-fn announce_key(
-    config: &Config,
-    keys: StaticKeys,
-    store: &Store,
-    address: &str,
-    common: &Common,
-) -> Result<()> {
+fn announce_key(config: &Config, keys: StaticKeys, running: &Running, common: &Common) -> Result<()> {
+    let (store, address) = (running.store(), running.address());
     let (has_key, has_admin_key) = (keys.has_key(), keys.has_admin_key());
     store.use_static_keys(keys)?;
     if config.auth.required && !has_key {
-        announce_first_key(store, common)?;
+        let base_url = config.server.public_url.as_deref().unwrap_or(&address);
+        let link_of = |key: &str| running.service.sign_in_link(base_url, key);
+        first_start::announce(store, config, &address, common, link_of)?;
     }
     let has_admin_key =
         has_admin_key || store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none());
@@ -338,19 +338,6 @@ fn announce_key(
             command = common.command("keys create --admin"),
             "the dashboard requires an admin key; the command creates one while the service runs"
         );
-    }
-    Ok(())
-}
-
-/// Creates and prints a key at the first start.
-fn announce_first_key(store: &Store, common: &Common) -> Result<()> {
-    if let Some(key) = store.ensure_default_key()? {
-        output::note(&format!(
-            "API key of team default, shown only once: {}\n  (`{}` creates more, `{}` lists them)",
-            key.secret.expose(),
-            common.command("keys create"),
-            common.command("keys list")
-        ));
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! Tests of API keys that change while the server runs.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
-use crate::harness::{Site, tea_world};
+use crate::harness::{Site, skip, tea_world};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_are_created_listed_and_revoked_while_the_server_runs() {
@@ -62,4 +65,56 @@ async fn first_start_prints_a_key_once() {
         !database.windows(key.len()).any(|window| window == key.as_bytes()),
         "the database contains the key"
     );
+}
+
+/// Returns a command that runs another one in a terminal of its own, and copies its output to stdout; `None` if the machine
+/// has no `script` (util-linux).
+fn in_terminal(command: &Command) -> Option<Command> {
+    Command::new("script").arg("--version").stdout(Stdio::null()).status().ok()?;
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+    let mut script = Command::new("script");
+    script.args(["-qefc", &format!("exec {}", line.join(" ")), "/dev/null"]).env("NO_COLOR", "1");
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => script.env(name, value),
+            None => script.env_remove(name),
+        };
+    }
+    Some(script)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn first_start_in_a_terminal_prints_a_link_that_signs_in_once() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let Some(mut command) = in_terminal(&site.command(&["serve", "--listen", "127.0.0.1:0"])) else {
+        return skip("first_start_in_a_terminal_prints_a_link_that_signs_in_once", "script is not installed");
+    };
+    let mut service = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut text = String::new();
+    let mut output = BufReader::new(service.stdout.take().unwrap());
+    while !text.contains("websvc listening on ") {
+        assert_ne!(output.read_line(&mut text).unwrap(), 0, "{text}");
+    }
+    let word = |start: &str| text.split_whitespace().find(|word| word.starts_with(start)).unwrap().to_owned();
+    let (link, key) = (word("http://127.0.0.1:"), word("fc-"));
+    let (address, token) = link.split_once("/#/sign-in/").expect("the first address is the link");
+    let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+    let sign_in = async |body: Value| {
+        let url = format!("{address}/dashboard/session").parse().unwrap();
+        let mut request = FetchRequest::post(url, body.to_string());
+        request.headers.insert("content-type", "application/json".parse().unwrap());
+        client.fetch(request).await.unwrap()
+    };
+    let first = sign_in(json!({ "link": token })).await;
+    assert_eq!(first.status, 200, "{:?}", first.body);
+    assert!(first.headers.contains_key("set-cookie"), "{:?}", first.headers);
+    let second = sign_in(json!({ "link": token })).await;
+    assert_eq!(second.status, 401);
+    assert!(String::from_utf8_lossy(&second.body).contains("this link was used"), "{:?}", second.body);
+    assert_eq!(sign_in(json!({ "key": key })).await.status, 200, "the key is one of an administrator");
+    assert!(text.contains("--sources open") && text.contains("export WEBSVC_API_KEY="), "{text}");
+    service.kill().unwrap();
+    service.wait().unwrap();
 }

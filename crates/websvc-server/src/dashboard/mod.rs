@@ -12,6 +12,7 @@ pub(crate) mod session;
 mod session_store;
 mod sign_in;
 mod sign_in_limiter;
+mod sign_in_links;
 mod system;
 mod teams;
 mod usage;
@@ -31,6 +32,7 @@ use crate::route::{Endpoint, RequestBody, handler};
 pub(crate) use file::page;
 pub(crate) use sign_in::authenticate_admin;
 pub(crate) use sign_in_limiter::SignInLimiter;
+pub(crate) use sign_in_links::SignInLinks;
 
 /// The operations that change something write audit events.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[

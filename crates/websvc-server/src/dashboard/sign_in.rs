@@ -18,10 +18,14 @@ use crate::authorize::authorize_admin;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
+/// The secret of a user who signs in.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SignIn {
-    key: String,
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+enum SignIn {
+    /// An admin key.
+    Key(String),
+    /// The token of a [link](super::SignInLinks).
+    Link(String),
 }
 
 /// The state of a session.
@@ -67,21 +71,38 @@ pub(super) async fn session(
     Ok(uncached(json(StatusCode::OK, &session)))
 }
 
-/// `POST /dashboard/session`: starts a session for an admin key.
+/// `POST /dashboard/session`: starts a session for an admin key, or for a link that signs in once.
 pub(super) async fn sign_in(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
     let address = context.state.client_ip(&request);
-    let SignIn { key } = read(request)?;
-    let caller = try_key(context, key.trim(), address).await?;
-    let NewSession { cookie, token } = context.state.sessions.start(key.trim()).await?;
+    let key = match read(request)? {
+        SignIn::Key(key) => key.trim().to_owned(),
+        SignIn::Link(token) => key_of_link(context, &token, address)?,
+    };
+    let caller = try_key(context, &key, address).await?;
+    let NewSession { cookie, token } = context.state.sessions.start(&key).await?;
     let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };
     let mut response = uncached(json(StatusCode::OK, &session));
     let secure = if base_url.is_some_and(|url| url.starts_with("https:")) { "; Secure" } else { "" };
     set_cookie(&mut response, &format!("{cookie}; Max-Age={}{secure}", SESSION_TTL.as_secs()));
     Ok(response)
+}
+
+/// Returns the key of a link that signs in once.
+///
+/// # Errors
+/// 401 for unknown, used and expired links, 429 after too many of them.
+fn key_of_link(context: &RequestContext<'_>, token: &str, address: IpAddr) -> Result<String, ApiError> {
+    let now = Instant::now();
+    context.state.sign_in_limiter.admit(address, token, now)?;
+    context.state.sign_in_links.take(token, now).ok_or_else(|| {
+        context.state.sign_in_limiter.record(address, token, now);
+        let text = "Unauthorized: this link was used or is older than ten minutes, sign in with an admin key";
+        ApiError::new(ErrorCode::Unauthorized, text)
+    })
 }
 
 /// `DELETE /dashboard/session`: ends the session.

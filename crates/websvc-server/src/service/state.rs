@@ -23,7 +23,7 @@ use crate::admission::{Admission, AdmissionLimits};
 use crate::audit_trail::AuditTrail;
 use crate::authenticate::Authentication;
 use crate::crawl_progress::CrawlProgressStore;
-use crate::dashboard::{SignInLimiter, session::Sessions};
+use crate::dashboard::{SignInLimiter, SignInLinks, session::Sessions};
 use crate::forwarding::{Forwarded, Forwarding};
 use crate::handler::watch::WebSocketLimits;
 use crate::public_url::PublicUrlConfig;
@@ -61,6 +61,7 @@ pub(crate) struct ServiceState {
     /// The sessions of the dashboard.
     pub(crate) sessions: Sessions,
     pub(crate) sign_in_limiter: SignInLimiter,
+    pub(crate) sign_in_links: SignInLinks,
     pub(super) body_slots: BodySlots,
     pub(crate) uploads: Uploads,
     pub(crate) scrape_results: ScrapeResultStore,
@@ -115,6 +116,7 @@ impl ServiceState {
             audit,
             sessions: Sessions::new(&store),
             sign_in_limiter: SignInLimiter::default(),
+            sign_in_links: SignInLinks::default(),
             body_slots: BodySlots::default(),
             uploads: Uploads::new(uploads_dir),
             scrape_results: ScrapeResultStore::new(&store),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use websvc_store::{StaticKeys, StoreError, TeamChange};
+use websvc_store::{KeyRights, StaticKeys, StoreError, TeamChange};
 
 use crate::engine::{Rows, is_server};
 use crate::{fresh, fresh_file, static_key};
@@ -104,13 +104,16 @@ fn key_list_contains_no_secrets() {
 #[test]
 fn only_the_first_start_creates_a_default_key() {
     let (dir, store) = fresh();
-    let key = store.ensure_default_key().unwrap().unwrap();
+    let key = store.ensure_default_key(&KeyRights::default()).unwrap().unwrap();
     assert_eq!(store.authenticate(key.secret.expose()).unwrap().unwrap().team.name, "default");
-    assert!(store.ensure_default_key().unwrap().is_none());
+    assert!(store.ensure_default_key(&KeyRights::default()).unwrap().is_none());
     store.revoke_key(key.id.as_str()).unwrap();
     drop(store);
     let store = crate::open(dir.path());
-    assert!(store.ensure_default_key().unwrap().is_none(), "no new key after all keys were revoked");
+    assert!(
+        store.ensure_default_key(&KeyRights::default()).unwrap().is_none(),
+        "no new key after all keys were revoked"
+    );
 }
 
 #[test]

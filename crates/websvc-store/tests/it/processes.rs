@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use websvc_store::{ACCESS_REFRESH, CacheLimits, CacheSize, PageKey, Store};
+use websvc_store::{ACCESS_REFRESH, CacheLimits, CacheSize, KeyRights, PageKey, Store};
 
 use crate::engine::{Rows, is_server};
 use crate::{fresh, noise, page};
@@ -129,7 +129,9 @@ fn new_store_can_be_opened_concurrently() {
     let dir = parent.path().join("new");
     let created: usize = thread::scope(|scope| {
         let openers: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| crate::open(&dir).ensure_default_key().unwrap().is_some()))
+            .map(|_| {
+                scope.spawn(|| crate::open(&dir).ensure_default_key(&KeyRights::default()).unwrap().is_some())
+            })
             .collect();
         openers.into_iter().map(|opener| usize::from(opener.join().unwrap())).sum()
     });

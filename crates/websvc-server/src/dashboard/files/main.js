@@ -59,7 +59,7 @@ function showSignIn(reason) {
     el("p", { class: "hint" }, "Use the --data-dir (or WEBSVC_DATA_DIR) of the service: its log contains the complete command."),
     el("p", {}, "In a container, before the service starts, as a variable with at least 16 characters:"),
     codeBlock("Variable", 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
-    el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY are not admin keys."))));
+    el("p", { class: "hint" }, "The key of the first start in a terminal is an admin key. That of the first start in a container, and WEBSVC_API_KEY, are not."))));
   document.title = "Sign in - websvc";
   if (reason) showError(reason);
   key.focus();
@@ -130,10 +130,25 @@ setOnSessionEnd(() => {
 });
 addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) showPage(true); });
 
+/** Signs in with a link, whose token must not stay in the address. Returns why that failed. */
+async function useLink() {
+  const [, token] = location.hash.match(/^#\/sign-in\/([0-9a-f]+)$/) ?? [];
+  if (!token) return undefined;
+  history.replaceState(null, "", "/");
+  if (session.csrfToken) return undefined;
+  try {
+    session = setSession(await request("POST", "/dashboard/session", { link: token }));
+  } catch (error) {
+    return error.message;
+  }
+  return undefined;
+}
+
 try {
   session = setSession(await request("GET", "/dashboard/session"));
+  const failure = await useLink();
   if (session.csrfToken) start();
-  else showSignIn();
+  else showSignIn(failure);
 } catch (error) {
   showError(error.message);
 }
