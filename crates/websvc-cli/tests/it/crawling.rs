@@ -8,6 +8,7 @@ use websvc_testkit::{Page, TestWeb};
 
 use crate::batch::{delete, poll_until, read_all, source_counts, start_at, wait_for_end};
 use crate::harness::{KEY, Service, Site};
+use crate::monitors::tools::{call, fail};
 
 const START: &str = "/v2/crawl";
 
@@ -368,4 +369,37 @@ async fn invalid_crawl_requests_are_rejected() {
     let body = json!({ "url": "site.test" }).to_string();
     assert_eq!(service.send(Method::POST, START, &headers, body.clone()).await.status, 200);
     assert_eq!(service.send(Method::POST, START, &headers, body).await.status, 409);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn model_crawls_a_site_reads_a_batch_and_converts_a_file() {
+    let Trapped { world, expected } = trapped(12).await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let crawl =
+        json!({ "url": "http://site.test/docs/0", "crawlEntireDomain": true, "includePaths": ["^/docs/"] });
+    let started = call(&service, "crawl", crawl).await;
+    let id = started["id"].as_str().unwrap();
+    wait_for_end(&service, &format!("{START}/{id}")).await;
+    let mut urls = BTreeSet::new();
+    for skip in [0, 10] {
+        let part = call(&service, "check_crawl_status", json!({ "id": id, "skip": skip })).await;
+        let documents = part["data"].as_array().unwrap();
+        assert!(documents.len() <= 10, "{part}");
+        urls.extend(documents.iter().map(|page| page["metadata"]["url"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(urls, expected);
+    let batch = call(&service, "batch_scrape", json!({ "urls": ["http://site.test/docs/1"] })).await;
+    let id = batch["id"].as_str().unwrap();
+    wait_for_end(&service, &format!("/v2/batch/scrape/{id}")).await;
+    let pages = call(&service, "check_batch_status", json!({ "id": id })).await;
+    assert!(pages["data"][0]["markdown"].as_str().unwrap().contains("About Page 1."), "{pages}");
+    assert!(fail(&service, "cancel_batch", json!({ "id": id })).await.contains("already"));
+    // "<h1>Tea</h1>"
+    let file =
+        json!({ "fileName": "a.html", "data": "PGgxPlRlYTwvaDE+", "options": { "formats": ["markdown"] } });
+    let parsed = call(&service, "parse", file).await;
+    assert_eq!(parsed["data"]["markdown"], "# Tea\n", "{parsed}");
+    let text = fail(&service, "parse", json!({ "fileName": "a.html", "data": "?" })).await;
+    assert!(text.contains("\"data\" is not base64"), "{text}");
 }

@@ -29,7 +29,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] =
     &[Endpoint::post("/mcp", OperationGroup::Mcp, handler!(|context, request| mcp(context, request).await))
         .name("mcp")
         // The endpoints that the tools use have scopes.
-        .body(RequestBody::OPTIONS)];
+        .body(RequestBody::LONG)];
 
 /// Handles one message of the protocol.
 async fn mcp(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {

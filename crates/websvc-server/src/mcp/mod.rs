@@ -1,15 +1,16 @@
-//! The Model Context Protocol (MCP): search, scrape, map, monitors, agent runs and browser sessions as tools of language
-//! models, over HTTP at `/mcp` and over the standard streams with `websvc mcp`.
+//! The Model Context Protocol (MCP): search, scrape, map, parse, crawls, batches, extractions, agent runs, monitors and
+//! browser sessions as tools of language models, over HTTP at `/mcp` and over the standard streams with `websvc mcp`.
 //!
 //! A tool call is a request for an operation: it is checked, admitted and charged like a request of any other client.
 //! There are no sessions, so none can be hijacked or left open.
 
-mod agent_tools;
 mod http;
 mod interact_request;
 mod interact_tools;
 mod monitor_request;
 mod monitor_tools;
+mod parse_tool;
+mod task_tools;
 mod tools;
 
 use std::future::Future;
@@ -30,9 +31,9 @@ use crate::response::ApiError;
 use crate::service::{InternalCaller, InternalRequest, Service};
 
 pub(crate) use self::http::{ENDPOINTS, reject_cross_origin};
-use agent_tools::AgentTool;
 use interact_request::{InteractCall, InteractTool};
 use monitor_request::MonitorTool;
+use task_tools::TaskTool;
 use tools::{Listing, ToolListings};
 
 /// The instructions for the language model.
@@ -69,10 +70,11 @@ impl McpTools {
             tools::SEARCH => post("/v2/search", body(arguments)),
             tools::MAP => post("/v2/map", body(arguments)),
             tools::SCRAPE => post("/v2/scrape", body(arguments)),
+            parse_tool::NAME => parse_tool::request(arguments)?,
             _ => {
                 if let Some(tool) = MonitorTool::from_name(name) {
                     tool.request(arguments)?
-                } else if let Some(tool) = AgentTool::from_name(name) {
+                } else if let Some(tool) = TaskTool::from_name(name) {
                     tool.request(arguments)?
                 } else if let Some(tool) = InteractTool::from_name(name) {
                     return self.interact(tool.call(arguments)?).await.map(Some);
@@ -110,7 +112,7 @@ impl McpTools {
         let listed = |is_possible| if is_possible { Listing::Listed } else { Listing::Hidden };
         tools::all(ToolListings {
             interact: listed(self.service.browser_sessions().is_enabled()),
-            agent: listed(self.service.has_completion_model()),
+            model: listed(self.service.has_completion_model()),
         })
     }
 }

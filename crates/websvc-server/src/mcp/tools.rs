@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::{agent_tools, interact_tools, monitor_tools};
+use super::task_tools::TaskTool;
+use super::{interact_tools, monitor_tools, parse_tool, task_tools};
 
 pub(super) const SEARCH: &str = "search";
 pub(super) const SCRAPE: &str = "scrape";
@@ -24,17 +25,16 @@ pub(super) enum Listing {
 pub(super) struct ToolListings {
     /// Tools for browser sessions.
     pub(super) interact: Listing,
-    /// Tools for agent runs.
-    pub(super) agent: Listing,
+    /// Tools that work with a language model.
+    pub(super) model: Listing,
 }
 
 /// Returns all tools that the service offers.
 pub(super) fn all(listings: ToolListings) -> Vec<Tool> {
-    let ToolListings { interact, agent } = listings;
+    let ToolListings { interact, model } = listings;
     let mut tools = TOOLS.clone();
-    if agent == Listing::Listed {
-        tools.extend(agent_tools::all());
-    }
+    let is_listed = |tool: &&TaskTool| !tool.needs_model || model == Listing::Listed;
+    tools.extend(task_tools::ALL.iter().filter(is_listed).map(TaskTool::definition));
     if interact == Listing::Listed {
         tools.extend(interact_tools::all());
     }
@@ -66,6 +66,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             map(),
         ),
     ];
+    tools.push(parse_tool::definition());
     tools.extend(monitor_tools::all());
     tools
 });
@@ -134,7 +135,7 @@ fn map() -> Value {
     })
 }
 
-fn page_options() -> Value {
+pub(super) fn page_options() -> Value {
     json!({
         "formats": { "type": "array", "items": { "type": "string" }, "description": "markdown, html, rawHtml, links, images, screenshot." },
         "onlyMainContent": { "type": "boolean", "default": true, "description": "Omit navigation, headers and footers." },

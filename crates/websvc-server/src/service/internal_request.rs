@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use http::{Method, Request};
 use url::form_urlencoded;
 use uuid::Uuid;
@@ -17,6 +18,7 @@ use super::{RequestContext, Service};
 use crate::audit_trail::{AuditOutcome, AuditTrail};
 use crate::authorize::authorize_endpoint;
 use crate::forwarding::Forwarded;
+use crate::handler::{parse, receive_form};
 use crate::response::ApiError;
 use crate::route::{Endpoint, endpoints};
 
@@ -38,12 +40,40 @@ pub(crate) struct InternalRequest {
     path: String,
     query: String,
     body: Bytes,
+    content_type: Option<String>,
 }
 
 impl InternalRequest {
     /// Returns a request to the endpoint with this method and path.
     pub(crate) fn new(method: Method, endpoint: &'static str) -> Self {
-        Self { method, endpoint, path: endpoint.to_owned(), query: String::new(), body: Bytes::new() }
+        Self {
+            method,
+            endpoint,
+            path: endpoint.to_owned(),
+            query: String::new(),
+            body: Bytes::new(),
+            content_type: None,
+        }
+    }
+
+    /// Returns a request to parse a file with options in JSON, as a form.
+    pub(crate) fn parse_file(name: &str, file: &[u8], options: Option<&str>) -> Self {
+        let boundary = Uuid::now_v7().simple().to_string();
+        let mut body = Vec::with_capacity(file.len() + 512);
+        let mut add = |disposition: &str, content: &[u8]| {
+            let head = format!("--{boundary}\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        };
+        let name: String = name.chars().filter(|c| !matches!(c, '"' | '\\') && !c.is_control()).collect();
+        add(&format!("name=\"file\"; filename=\"{name}\""), file);
+        if let Some(options) = options {
+            add("name=\"options\"", options.as_bytes());
+        }
+        body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        let content_type = Some(format!("multipart/form-data; boundary={boundary}"));
+        Self { content_type, ..Self::new(Method::POST, "/v2/parse").body(body.into()) }
     }
 
     /// Sets the segment of the path that stands in braces. The value is not trusted.
@@ -90,7 +120,11 @@ impl InternalRequest {
             Forwarded { id: id.to_owned(), client, base_url: caller.base_url.clone(), is_question: false };
         let uri = self.path_and_query();
         let body = ServerBody::received(self.body, SocketAddr::new(client, 0));
-        let request = Request::builder().method(self.method).uri(uri).extension(forwarded).body(body);
+        let mut request = Request::builder().method(self.method).uri(uri).extension(forwarded);
+        if let Some(content_type) = self.content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        let request = request.body(body);
         request.map_err(|error| ApiError::internal(&error, "the internal request is invalid"))
     }
 }
@@ -134,7 +168,13 @@ impl Service {
 
 /// Runs the handler, and returns the body of its response.
 async fn perform(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<String, ApiError> {
-    let response = (context.endpoint.handler)(context, request).await?;
+    let response = if request.headers().contains_key(CONTENT_TYPE) {
+        // The only request that is not JSON.
+        let form = receive_form(&context, request).await?;
+        parse(context, form).await?
+    } else {
+        (context.endpoint.handler)(context, request).await?
+    };
     let body = response.body().bytes().cloned().unwrap_or_default();
     String::from_utf8(body.into())
         .map_err(|error| ApiError::internal(&error, "the response could not be serialized"))

@@ -107,7 +107,8 @@ impl ServerBody {
         Ok(self.into_received())
     }
 
-    /// Reads the next chunk of the body, `None` at its end. The caller has to limit the total size.
+    /// Reads the next chunk of the body, `None` at its end. A body that has arrived is one chunk. The caller has to limit the
+    /// total size.
     ///
     /// # Errors
     /// [`BodyError::TimedOut`] when nothing arrives for `idle`. [`BodyError::Broken`] when the body ends early.
@@ -144,6 +145,9 @@ impl ServerBody {
     }
 
     async fn chunk(&mut self, idle: Duration) -> Result<Option<Bytes>, BodyError> {
+        if !self.received.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.received)));
+        }
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
         while let Some(frame) = with_timeout(idle, incoming.frame()).await? {
             // This server ignores trailers.

@@ -10,13 +10,13 @@ use crate::monitors::tools::{call, fail, send};
 async fn listed(service: &Service) -> Vec<String> {
     let tools = send(service, "tools/list", json!({})).await["tools"].clone();
     let names = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
-    names.filter(|name| name.starts_with("agent")).collect()
+    names.filter(|name| name.starts_with("agent") || name.starts_with("extract")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn model_starts_a_run_and_reads_its_data() {
     let test = AgentTest::new().await;
-    assert_eq!(listed(&test.service).await, ["agent", "agent_status"]);
+    assert_eq!(listed(&test.service).await, ["extract", "extract_status", "agent", "agent_status"]);
     let arguments = json!({
         "prompt": "What does sencha cost?", "urls": [TEA], "schema": price_schema(), "maxCredits": 50,
         "strictConstrainToURLs": true, "effort": "low",

@@ -136,7 +136,7 @@ async fn service_without_sessions_lists_no_tools_for_them() {
     let world = TestWeb::builder().start().await;
     let service = Service::for_world(&world);
     let names = tools(&service).await;
-    assert!(names.len() == 11 && !names.iter().any(|name| TOOLS.contains(&name.as_str())), "{names:?}");
+    assert!(names.len() == 18 && !names.iter().any(|name| TOOLS.contains(&name.as_str())), "{names:?}");
     let text = fail(&service, "browser_create", Value::Object(serde_json::Map::new())).await;
     assert!(text.contains("Browser sessions are not available"), "{text}");
 }
