@@ -4,6 +4,7 @@ mod access;
 mod agent;
 mod browser;
 mod common;
+mod examples;
 mod feedback;
 mod jobs;
 mod map;
@@ -15,6 +16,7 @@ mod webhooks;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use url::Url;
 
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
@@ -26,6 +28,7 @@ pub(crate) use browser::{
 pub(crate) use common::{
     Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, quoted, variable,
 };
+pub(crate) use examples::add_to as with_examples;
 pub(crate) use feedback::FeedbackCommand;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
@@ -36,9 +39,15 @@ pub(crate) use parse::Parse;
 pub(crate) use store::{MigrateStore, StoreCommand};
 pub(crate) use webhooks::WebhooksCommand;
 
+/// The version, with the commit and the day of a package that `cargo xtask dist` has made.
+const VERSION: &str = match option_env!("WEBSVC_BUILD") {
+    Some(build) => build,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "websvc", version, about, propagate_version = true)]
+#[command(name = "websvc", version = VERSION, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -111,6 +120,17 @@ pub(crate) enum Command {
     Blocklists(BlocklistCommand),
     /// Check configuration, data directory and external services, and suggest fixes
     Doctor(Doctor),
+    /// Print the completions of a shell
+    Completions {
+        /// Shell to print them for
+        shell: Shell,
+    },
+    /// Print the manual page, or write those of all commands
+    Man {
+        /// Write a page for each command into this directory
+        #[arg(long, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
     /// Parse one document from stdin; started by the service
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),

@@ -39,6 +39,8 @@ impl DataUse {
             Command::Demo(_)
             | Command::Doctor(_)
             | Command::Sources(_)
+            | Command::Completions { .. }
+            | Command::Man { .. }
             | Command::ParseDocument(_)
             | Command::RunInterpreter { .. } => Self::Unused,
             // It names its data directory itself.

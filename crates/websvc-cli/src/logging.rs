@@ -52,6 +52,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Blocklists(_)
         | Command::Doctor(_)
         | Command::Sources(_)
+        | Command::Completions { .. }
+        | Command::Man { .. }
         | Command::ParseDocument(_)
         | Command::RunInterpreter { .. } => "error",
     };

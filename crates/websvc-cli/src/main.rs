@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
@@ -42,7 +42,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|command| command == args::RUN_PROGRAM) {
         return websvc_sandbox::run_worker();
     }
-    let Cli { command, common } = Cli::parse_from(args::options_first(std::env::args_os()));
+    let matches =
+        args::with_examples(Cli::command()).get_matches_from(args::options_first(std::env::args_os()));
+    let Cli { command, common } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let common = common.with_variables();
     // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
     if let Command::ParseDocument(arguments) = &command {
@@ -93,6 +95,15 @@ fn run(command: Command, common: &Common) -> Result<()> {
     }
     if let Command::Doctor(doctor) = command {
         return block_on(command::doctor(common, doctor));
+    }
+    match &command {
+        Command::Completions { shell } => {
+            return command::completions(args::with_examples(Cli::command()), *shell);
+        }
+        Command::Man { output } => {
+            return command::man(args::with_examples(Cli::command()), output.as_deref());
+        }
+        _ => {}
     }
     let mut config = config::load(common.config.as_deref(), std::env::vars())?;
     if let Command::Serve(Serve { presets, .. }) | Command::Search(Search { presets, .. }) = &command {
@@ -184,6 +195,8 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Demo(_)
         | Command::Doctor(_)
         | Command::Sources(_)
+        | Command::Completions { .. }
+        | Command::Man { .. }
         | Command::ParseDocument(_)
         | Command::RunInterpreter { .. } => {
             unreachable!("these commands need no context and ran above")
