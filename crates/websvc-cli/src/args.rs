@@ -10,6 +10,7 @@ mod jobs;
 mod map;
 mod monitor;
 mod parse;
+mod sources;
 mod store;
 mod webhooks;
 
@@ -36,6 +37,7 @@ pub(crate) use monitor::{
     CreateMonitor, EditMonitor, Monitor, MonitorCommand, MonitorSettings, ScheduleArgs,
 };
 pub(crate) use parse::Parse;
+pub(crate) use sources::{PresetArgs, SourcesCommand};
 pub(crate) use store::{MigrateStore, StoreCommand};
 pub(crate) use webhooks::WebhooksCommand;
 
@@ -120,6 +122,12 @@ pub(crate) enum Command {
     Blocklists(BlocklistCommand),
     /// Check configuration, data directory and external services, and suggest fixes
     Doctor(Doctor),
+    /// Check whether a server is ready for requests, for health checks; prints the state, and fails if it is not
+    Ready {
+        /// Server to check
+        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3002")]
+        server: Url,
+    },
     /// Print the completions of a shell
     Completions {
         /// Shell to print them for
@@ -174,14 +182,6 @@ pub(crate) struct Serve {
     pub(crate) presets: PresetArgs,
 }
 
-/// Presets in addition to the configured sources.
-#[derive(Debug, Default, Args)]
-pub(crate) struct PresetArgs {
-    /// Search these ready-made sources too: open for the public APIs that need no key, or names of `websvc sources list`
-    #[arg(long = "sources", value_name = "NAME", value_delimiter = ',')]
-    pub(crate) names: Vec<String>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Usage {
     /// Show only this team
@@ -234,31 +234,6 @@ pub(crate) struct Search {
     pub(crate) render: RenderArgs,
     #[command(flatten)]
     pub(crate) captures: ResultCaptureArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SourcesCommand {
-    /// List the configured sources and the presets
-    List {
-        /// Print the result as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Print the definition of a preset, as a section of a configuration file
-    Show {
-        /// Name of the preset
-        #[arg(value_name = "NAME")]
-        name: String,
-    },
-    /// Search for a common word with these presets, or with all remote sources of the configuration
-    Test {
-        /// Names of presets, or open
-        #[arg(value_name = "NAME")]
-        names: Vec<String>,
-        /// Print the findings as JSON
-        #[arg(long)]
-        json: bool,
-    },
 }
 
 #[derive(Debug, Args)]

@@ -162,6 +162,7 @@ const EXAMPLES: &[Examples] = &[
         "doctor",
         &[("websvc doctor", "Check everything"), ("websvc doctor --json", "Check everything, for a program")],
     ),
+    ("ready", &[("websvc ready --server http://127.0.0.1:3002", "Check a server")]),
     (
         "completions",
         &[
