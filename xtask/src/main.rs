@@ -14,6 +14,7 @@ mod conformance;
 mod corpus;
 mod debian;
 mod disk;
+mod dist;
 mod eval;
 mod faketime;
 mod interpreters;
@@ -71,6 +72,8 @@ const USAGE: &str = "usage: cargo xtask TASK
                (tests, faults, failover, bench: only this part)
   bloat        build the release program and print its code size by crate and function
                (--crates: only check the number of crates against the budget)
+  dist         make the packages of the program in target/dist-packages: tarball, Debian package, image, SBOM, checksums
+               (--program FILE: pack FILE instead of building the program)
   layers       check the dependencies between crates
   tidy         check files, names and links
   corpus       download the pages for the relevance tests";
@@ -106,6 +109,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "sessions"] => bench::run_sessions(),
         ["bench", part @ ("monitors" | "relevance" | "scale")] => bench::run_part(part),
         ["eval", "pii", options @ ..] => eval::run_pii(options),
+        ["dist", options @ ..] => dist::run(options),
         ["cluster"] => cluster::run(),
         ["cluster", "tests"] => cluster::run_tests(),
         ["cluster", "faults"] => cluster::run_faults(),
