@@ -19,7 +19,7 @@ use crate::debian::run as run_command;
 use crate::{Result, root};
 use program::Program;
 
-/// What all packages have in common.
+/// The input of all packages.
 struct Release {
     version: String,
     /// Architecture as Rust names it, such as `x86_64`.

@@ -106,7 +106,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         }
         _ => {}
     }
-    let mut config = config::load(common.config.as_deref(), std::env::vars())?;
+    let mut config = config::load(&common.config, std::env::vars())?;
     if let Command::Serve(Serve { presets, .. }) | Command::Search(Search { presets, .. }) = &command {
         config.search.add_presets(&presets.names).context("--sources")?;
     }

@@ -89,11 +89,11 @@ pub(crate) async fn interpreters_of(
 /// Returns the files and directories that no program may see: those with secrets of the operator or data of clients.
 pub(super) fn hidden(config: &Config, data_dir: &Path) -> Vec<PathBuf> {
     let tls_key = config.server.tls.as_ref().map(|tls| &tls.key);
-    let configured =
-        [config.file.as_ref(), tls_key, config.artifacts.path.as_ref(), config.audit.file.as_ref()];
+    let configured = [tls_key, config.artifacts.path.as_ref(), config.audit.file.as_ref()];
+    let configured = config.files.iter().chain(configured.into_iter().flatten());
     // Browsers have their profiles in the directory of temporary files.
     let always = [data_dir.to_owned(), std::env::temp_dir()];
-    always.into_iter().chain(configured.into_iter().flatten().cloned()).collect()
+    always.into_iter().chain(configured.cloned()).collect()
 }
 
 pub(super) fn this_program() -> Result<PathBuf> {
@@ -123,7 +123,7 @@ mod tests {
         let folder = folder.path();
         std::fs::create_dir(folder.join("bin")).unwrap();
         std::fs::write(folder.join("bin/bash"), "").unwrap();
-        check(folder, "websvc.toml", |config, path| config.file = Some(path)).await;
+        check(folder, "websvc.toml", |config, path| config.files = vec![path]).await;
         check(folder, "key.pem", |config, key| {
             config.server.tls = Some(config::Tls { cert: "/nowhere".into(), key });
         })

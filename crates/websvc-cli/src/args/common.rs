@@ -11,9 +11,10 @@ use websvc_types::Format;
 /// Arguments of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Common {
-    /// Configuration file (TOML); every key can also be set as WEBSVC__SECTION__KEY [env: WEBSVC_CONFIG]
+    /// Configuration file (TOML); repeat for several, of which later ones override; every key can also be set as
+    /// WEBSVC__SECTION__KEY [env: WEBSVC_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    pub(crate) config: Vec<PathBuf>,
     /// Directory of index, cache and keys [default: the platform's data directory for websvc] [env: WEBSVC_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
@@ -24,20 +25,18 @@ impl Common {
     #[must_use]
     pub(crate) fn with_variables(self) -> Self {
         let path = |name| variable(name).map(PathBuf::from);
-        Self {
-            config: self.config.or_else(|| path("WEBSVC_CONFIG")),
-            data_dir: self.data_dir.or_else(|| path("WEBSVC_DATA_DIR")),
-        }
+        let config =
+            if self.config.is_empty() { path("WEBSVC_CONFIG").into_iter().collect() } else { self.config };
+        Self { config, data_dir: self.data_dir.or_else(|| path("WEBSVC_DATA_DIR")) }
     }
 
     /// Returns a shell command line of websvc for the same data directory and configuration, with absolute paths.
     pub(crate) fn command(&self, arguments: &str) -> String {
         let mut line = format!("websvc {arguments}");
-        for (option, path) in [("--data-dir", &self.data_dir), ("--config", &self.config)] {
-            if let Some(path) = path {
-                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                line.push_str(&format!(" {option} {}", quoted(&path.to_string_lossy())));
-            }
+        let data_dir = self.data_dir.iter().map(|path| ("--data-dir", path));
+        for (option, path) in data_dir.chain(self.config.iter().map(|path| ("--config", path))) {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            line.push_str(&format!(" {option} {}", quoted(&path.to_string_lossy())));
         }
         line
     }
@@ -117,7 +116,7 @@ mod tests {
     fn command_line_for_the_same_installation_is_quoted_for_a_shell() {
         let common = |data_dir: &str, config: Option<&str>| Common {
             data_dir: Some(data_dir.into()),
-            config: config.map(PathBuf::from),
+            config: config.into_iter().map(PathBuf::from).collect(),
         };
         assert_eq!(Common::default().command("keys list"), "websvc keys list");
         assert_eq!(

@@ -81,9 +81,9 @@ pub(crate) struct Config {
     pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
-    /// The file that was read.
+    /// The files that were read, in their order.
     #[serde(skip)]
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Variables without effect, each with the similar variable that was probably meant.
     #[serde(skip)]
     pub(crate) misspelled: Vec<(String, String)>,

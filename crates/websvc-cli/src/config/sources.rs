@@ -48,18 +48,19 @@ fn suggestion(nearest: Option<&str>, variable: Option<&str>) -> String {
     text
 }
 
-/// Reads the file, if one is given, and applies the environment variables to it.
+/// Reads the files, of which each overrides the keys of those before it, and applies the environment variables to them.
+/// Sections are merged; lists and values replace each other.
 ///
 /// The value of a variable is TOML (`["127.0.0.0/8"]`, `true`, `42`). If it is not valid TOML, it is a plain string.
 pub(crate) fn load(
-    file: Option<&Path>,
+    files: &[PathBuf],
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Config, ConfigError> {
     let mut origins = Origins::default();
-    let mut table = match file {
-        Some(path) => read(path, &mut origins)?,
-        None => Table::new(),
-    };
+    let mut table = Table::new();
+    for file in files {
+        merge(&mut table, read(file, &mut origins)?);
+    }
     let mut misspelled = Vec::new();
     for (name, value) in variables {
         match name.strip_prefix(PREFIX) {
@@ -80,7 +81,7 @@ pub(crate) fn load(
         .search
         .with_presets()
         .map_err(|unknown| ConfigError::Preset { origin: origins.describe("search.presets"), unknown })?;
-    config.file = file.map(Path::to_owned);
+    config.files = files.to_vec();
     config.misspelled = misspelled;
     config.origins = origins;
     Ok(config)
@@ -98,6 +99,15 @@ fn read(path: &Path, origins: &mut Origins) -> Result<Table, ConfigError> {
     };
     origins.add_file(path, &text, DeTable::parse(&text).map_err(syntax_error)?.get_ref());
     text.parse().map_err(syntax_error)
+}
+
+fn merge(table: &mut Table, later: Table) {
+    for (key, value) in later {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(section)), Value::Table(later)) => merge(section, later),
+            (_, value) => drop(table.insert(key, value)),
+        }
+    }
 }
 
 fn set(
@@ -186,7 +196,7 @@ mod tests {
     use super::*;
 
     fn from_variables(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        load(None, pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        load(&[], pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
     #[test]
@@ -230,7 +240,7 @@ mod tests {
                 ["WEBSVC__ARTIFACTS__S3__ACCESS_KEY_ID", "WEBSVC__ARTIFACTS__S3__SECRET_ACCESS_KEY"];
             let secrets = secrets.into_iter().filter(|_| name.contains("/cluster/"));
             let variables = secrets.map(|secret| (secret.to_owned(), "x".to_owned()));
-            let config = load(Some(&file), variables).unwrap();
+            let config = load(std::slice::from_ref(&file), variables).unwrap();
             assert_eq!(config.warnings(), Vec::<String>::new(), "{name}");
             // The chart sets the proxies with a variable.
             assert!(name.starts_with("helm") || !config.server.trusted_proxies.is_empty(), "{name}");
@@ -285,8 +295,24 @@ mod tests {
         let file = directory.path().join("websvc.toml");
         std::fs::write(&file, "[cache]\nmax_bytes = 1\nmax_age_days = 2").unwrap();
         let variables = [("WEBSVC__CACHE__MAX_BYTES".to_owned(), "5".to_owned())];
-        let config = load(Some(&file), variables.into_iter()).unwrap();
+        let config = load(&[file], variables.into_iter()).unwrap();
         assert_eq!((config.cache.max_bytes, config.cache.max_age_days), (5, 2));
+    }
+
+    #[test]
+    fn later_files_override_keys_and_keep_the_rest_of_a_section() {
+        let directory = tempfile::tempdir().unwrap();
+        let [first, second] = ["a.toml", "b.toml"].map(|name| directory.path().join(name));
+        std::fs::write(&first, "[cache]\nmax_bytes = 1\nmax_age_days = 2\n[search]\nproviders = ['index']")
+            .unwrap();
+        std::fs::write(&second, "[cache]\nmax_bytes = 5\n[search]\nproviders = ['arxiv']").unwrap();
+        let files = [first, second.clone()];
+        let config = load(&files, std::iter::empty()).unwrap();
+        assert_eq!((config.cache.max_bytes, config.cache.max_age_days), (5, 2));
+        assert_eq!((config.search.providers.len(), &config.files[..]), (1, &files[..]));
+        std::fs::write(&second, "[cache]\nmax_byte = 5").unwrap();
+        let error = load(&files, std::iter::empty()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}:2: unknown configuration key", second.display())), "{error}");
     }
 
     #[test]
@@ -330,7 +356,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.toml");
         std::fs::write(&file, text).unwrap();
-        let error = load(Some(&file), std::iter::empty()).unwrap_err().to_string();
+        let error = load(std::slice::from_ref(&file), std::iter::empty()).unwrap_err().to_string();
         let error = error.strip_prefix(&format!("{}:", file.display())).unwrap_or(&error);
         assert_eq!(error, expected, "{text}");
     }

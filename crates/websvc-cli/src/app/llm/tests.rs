@@ -129,7 +129,7 @@ fn recipes_of_the_manual_are_valid() {
     for block in toml_blocks(page) {
         let file = directory.path().join("websvc.toml");
         std::fs::write(&file, block).unwrap();
-        let config = crate::config::load(Some(&file), std::iter::empty()).map_err(|error| error.to_string());
+        let config = crate::config::load(&[file], std::iter::empty()).map_err(|error| error.to_string());
         let config = config.unwrap_or_else(|error| panic!("{error}\n{block}"));
         let found = model(&config).unwrap_or_else(|error| panic!("{error:#}\n{block}"));
         assert!(found.is_some_and(|model| model.can_complete()), "{block}");

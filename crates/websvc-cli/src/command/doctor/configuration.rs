@@ -1,7 +1,5 @@
 //! Checks of the configuration: its syntax, keys without effect, and its values.
 
-use std::path::Path;
-
 use super::finding::Finding;
 use crate::app;
 use crate::args::{Common, check_listen};
@@ -12,15 +10,14 @@ const CHECK: &str = "configuration";
 
 /// Checks the configuration and returns it if it is valid. `listen` overrides its address.
 pub(super) fn check(common: &Common, listen: Option<&str>) -> (Vec<Finding>, Option<Config>) {
-    let file = common.config.as_deref();
-    let mut config = match config::load(file, std::env::vars()) {
+    let mut config = match config::load(&common.config, std::env::vars()) {
         Ok(config) => config,
         Err(error) => return (vec![invalid(&error)], None),
     };
     if let Some(listen) = listen {
         listen.clone_into(&mut config.server.listen);
     }
-    let findings = vec![keys(file, &config), values(&config)];
+    let findings = vec![keys(&config), values(&config)];
     (findings, Some(config))
 }
 
@@ -46,10 +43,12 @@ fn invalid(error: &config::ConfigError) -> Finding {
 }
 
 /// Checks that all variables have an effect.
-fn keys(file: Option<&Path>, config: &Config) -> Finding {
-    let summary = match file {
-        Some(path) => format!("{} is valid", path.display()),
-        None => "no file: defaults and the variables WEBSVC__SECTION__KEY".to_owned(),
+fn keys(config: &Config) -> Finding {
+    let files: Vec<String> = config.files.iter().map(|path| path.display().to_string()).collect();
+    let summary = match &files[..] {
+        [] => "no file: defaults and the variables WEBSVC__SECTION__KEY".to_owned(),
+        [file] => format!("{file} is valid"),
+        files => format!("{} are valid together", files.join(", ")),
     };
     let misspelled = &config.misspelled;
     if !misspelled.is_empty() {
@@ -85,11 +84,11 @@ mod tests {
 
     #[test]
     fn variables_without_effect_are_a_warning() {
-        let finding = keys(Some(Path::new("a.toml")), &Config::default());
+        let finding = keys(&Config { files: vec!["a.toml".into()], ..Config::default() });
         assert_eq!(finding, Finding::ok(CHECK, "a.toml is valid"));
         let misspelled = vec![("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
-        let config = Config { misspelled, ..Config::default() };
-        let finding = keys(Some(Path::new("a.toml")), &config);
+        let config = Config { misspelled, files: vec!["a.toml".into()], ..Config::default() };
+        let finding = keys(&config);
         assert_eq!(finding.state, State::Warning);
         assert_eq!(
             finding.message,
