@@ -270,6 +270,10 @@ async fn finish_page(
     if left_crawl_scope(crawl, &lease, &url, &scraped) {
         (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
     }
+    if is_unwanted_start(crawl, &lease, &url, &scraped) {
+        // Its links belong to the crawl nevertheless.
+        scraped.outcome = UrlOutcome::OutOfScope;
+    }
     let page = CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge };
     finish_crawled_page(jobs, kind, Arc::clone(crawl), page).await
 }
@@ -372,6 +376,15 @@ fn left_crawl_scope(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &S
             let target = scope.normalize(target.clone());
             target != *url && !scope.contains(&target)
         })
+}
+
+/// Returns whether this is the start page, and the paths of the crawl leave it out.
+fn is_unwanted_start(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &ScrapeOutcome) -> bool {
+    let paths = crawl.scope.plan().paths();
+    let mut urls = scraped.final_url.iter().chain([url]);
+    lease.url.depth == 0
+        && matches!(scraped.outcome, UrlOutcome::Document(_))
+        && !urls.any(|url| paths.matches(&crawl.scope.normalize(url.clone())))
 }
 
 /// Returns the pages in the sitemaps of the site. They are read once, with the start page.

@@ -5,6 +5,7 @@ use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetada
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 use crate::cache::without_fragment;
+use crate::out_links::is_credible;
 use crate::personal::remove_credentials;
 use crate::raw::RawPage;
 use crate::robots::RobotsRules;
@@ -103,12 +104,10 @@ fn link(anchor: Anchor) -> Option<IndexLink> {
     (!nofollow).then(|| IndexLink { url: url.into(), text })
 }
 
-/// Returns the canonical URL if it is on the same host, else the URL: a page must not speak for another site.
+/// Returns the canonical URL of a page if it is credible, else the URL.
 pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
     match canonical {
-        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => {
-            without_fragment(&canonical).to_owned()
-        }
+        Some(canonical) if is_credible(&canonical, url) => without_fragment(&canonical).to_owned(),
         Some(_) | None => without_fragment(url).to_owned(),
     }
 }

@@ -23,12 +23,26 @@ pub(crate) fn out_links(page: &RawPage, document: &Document, metadata: &PageMeta
     }
     let follow = RobotsRules::from_headers(&page.headers, Some(metadata)).follow;
     let links = if follow { links(page, document) } else { Vec::new() };
-    let is_own = |canonical: &Url| {
-        canonical.host() == page.url.host()
-            && canonical.port_or_known_default() == page.url.port_or_known_default()
-    };
     let canonical = metadata.canonical.as_deref().and_then(|url| Url::parse(url).ok());
-    OutLinks { links, canonical: canonical.filter(is_own) }
+    OutLinks { links, canonical: canonical.filter(|canonical| is_credible(canonical, &page.url)) }
+}
+
+/// Returns whether a page may have this canonical URL. It must be on the same host and port, because a page must not speak
+/// for another site. Many sites name their home page on every page by mistake, so that is credible only for other
+/// addresses of the home page.
+pub(crate) fn is_credible(canonical: &Url, page: &Url) -> bool {
+    let is_home = |url: &Url| url.path() == "/" && url.query().is_none();
+    let may_be_home = |url: &Url| {
+        let mut segments = url.path_segments().into_iter().flatten().filter(|segment| !segment.is_empty());
+        let first = segments.next().unwrap_or_default().to_ascii_lowercase();
+        let is_index = ["index", "default", "home"].iter().any(|name| {
+            first.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        segments.next().is_none() && (first.is_empty() || is_index)
+    };
+    canonical.host() == page.host()
+        && canonical.port_or_known_default() == page.port_or_known_default()
+        && (!is_home(canonical) || may_be_home(page))
 }
 
 /// Returns the links of a page without `nofollow`, and the target of its refresh.

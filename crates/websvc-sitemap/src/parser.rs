@@ -12,6 +12,9 @@ use crate::read::{Item, MAX_VALUE_BYTES, Output, is_http};
 /// Maximum number of images of one page; more are ignored.
 const MAX_IMAGES: usize = 20;
 
+/// Maximum number of alternates of one page; more are ignored.
+const MAX_ALTERNATES: usize = 100;
+
 /// State of the parser between two events.
 #[derive(Debug, Default)]
 pub(crate) struct ParserState {
@@ -61,6 +64,8 @@ struct EntryBuilder {
     updated: Option<String>,
     feed_image: Option<Url>,
     images: Vec<Image>,
+    /// The page in other languages (`xhtml:link`).
+    alternates: Vec<Url>,
     /// URL, title and caption of the current image of the image extension.
     image: (Option<Url>, String, String),
 }
@@ -94,6 +99,7 @@ impl ParserState {
             (Some(Container::Page), "image") => {
                 (self.nested, self.entry.image) = (Some(NestedElement::Image), Default::default());
             }
+            (Some(Container::Page), "link") if self.nested.is_none() => self.entry.add_alternate(tag, output),
             (Some(Container::Page), "news") => self.nested = Some(NestedElement::News),
             (Some(Container::Page), "video") => self.nested = Some(NestedElement::Video),
             (Some(Container::Item), "source" | "author" | "contributor") => {
@@ -157,11 +163,14 @@ impl ParserState {
             Some(container) => container == Container::Sitemap,
             None => self.in_index,
         };
+        let alternates = mem::take(&mut self.entry.alternates);
         match mem::take(&mut self.entry).finish() {
-            Some(entry) if is_sitemap => output.emit(Item::Sitemap(entry.url)),
-            Some(entry) => output.emit(Item::Page(Box::new(entry))),
-            None => ControlFlow::Continue(()),
+            Some(entry) if is_sitemap => return output.emit(Item::Sitemap(entry.url)),
+            Some(entry) => output.emit(Item::Page(Box::new(entry)))?,
+            None => {}
         }
+        // Each should have an entry of its own, but many sitemaps name them only here.
+        alternates.into_iter().try_for_each(|url| output.emit(Item::Page(Box::new(Entry::new(url)))))
     }
 
     /// Starts an entry. Finishes the previous one if its element was not closed.
@@ -174,6 +183,16 @@ impl ParserState {
 }
 
 impl EntryBuilder {
+    /// Adds a page in another language.
+    fn add_alternate(&mut self, tag: &BytesStart<'_>, output: &Output<'_>) {
+        let is_alternate = attribute(tag, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("alternate"));
+        let has_language = attribute(tag, "hreflang").is_some();
+        if is_alternate && has_language && self.alternates.len() < MAX_ALTERNATES {
+            let url = attribute(tag, "href").and_then(|text| output.resolve(&text));
+            self.alternates.extend(url.filter(|url| !self.alternates.contains(url)));
+        }
+    }
+
     /// Reads the attributes of an element in an entry of a feed.
     fn open_item_element(&mut self, name: &str, tag: &BytesStart<'_>, output: &Output<'_>) {
         let url = |name: &str| attribute(tag, name).and_then(|text| output.resolve(&text));

@@ -372,6 +372,53 @@ async fn invalid_crawl_requests_are_rejected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn start_page_outside_of_the_paths_is_followed_and_left_out() {
+    let links =
+        |paths: &[&str]| page("Page", &paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>());
+    let world = TestWeb::builder()
+        .page("http://site.test/", links(&["/pages/1", "/pages/2", "/imprint"]))
+        .page("http://site.test/pages/1", links(&[]))
+        .page("http://site.test/pages/2", links(&[]))
+        .page("http://site.test/imprint", links(&[]))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let body =
+        json!({ "url": "http://site.test/", "includePaths": ["pages/.*"], "limit": 2, "sitemap": "skip" });
+    let path = start_at(&service, START, body).await;
+    wait_for_end(&service, &path).await;
+    let urls: BTreeSet<String> = source_counts(&read_all(&service, &path).await.0).into_keys().collect();
+    assert_eq!(urls, ["http://site.test/pages/1", "http://site.test/pages/2"].map(str::to_owned).into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_whose_canonical_url_is_the_home_page_are_kept() {
+    let home = "<title>Home</title><main><h1>Home</h1><p>About all.</p><a href=/a>a</a> <a href=/b>b</a> <a href=/index.html>c</a></main>";
+    let other = |name: &str| {
+        Page::html(format!(
+            "<title>{name}</title><link rel=canonical href=/><main><h1>{name}</h1><p>About {name}.</p></main>"
+        ))
+    };
+    let world = TestWeb::builder()
+        .page("http://site.test/", Page::html(home))
+        .page("http://site.test/a", other("A"))
+        .page("http://site.test/b", other("B"))
+        .page("http://site.test/index.html", Page::html(format!("<link rel=canonical href=/>{home}")))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let path = start_at(&service, START, json!({ "url": "http://site.test/" })).await;
+    wait_for_end(&service, &path).await;
+    let urls: BTreeSet<String> = source_counts(&read_all(&service, &path).await.0).into_keys().collect();
+    assert_eq!(
+        urls,
+        ["http://site.test/", "http://site.test/a", "http://site.test/b"].map(str::to_owned).into()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn model_crawls_a_site_reads_a_batch_and_converts_a_file() {
     let Trapped { world, expected } = trapped(12).await;
     let site = Site::new(&world);

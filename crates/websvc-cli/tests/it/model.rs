@@ -411,7 +411,7 @@ async fn crawl_applies_prompt_options_below_explicit_options() {
     wait_for_end(&test.service, &path).await;
     let (documents, _) = read_all(&test.service, &path).await;
     let found: Vec<String> = source_counts(&documents).into_keys().collect();
-    assert_eq!(found, ["http://site.test/", "http://site.test/docs/a", "http://site.test/docs/b"]);
+    assert_eq!(found, ["http://site.test/docs/a", "http://site.test/docs/b"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! The robots.txt of a host (RFC 9309).
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -112,7 +113,10 @@ impl RobotsTxt {
     #[must_use]
     pub fn is_allowed(&self, url: &Url) -> bool {
         match self.status {
-            RobotsStatus::Available => self.rules.as_ref().is_none_or(|rules| rules.allowed(url.as_str())),
+            RobotsStatus::Available => self.rules.as_ref().is_none_or(|rules| {
+                let url = with_normal_escapes(url.as_str().as_bytes());
+                rules.allowed(&String::from_utf8_lossy(&url))
+            }),
             RobotsStatus::Unavailable | RobotsStatus::HostFailed => true,
             RobotsStatus::ServerError | RobotsStatus::Unreachable => false,
         }
@@ -135,15 +139,45 @@ impl RobotsTxt {
         Duration::try_from_secs_f32(delay).ok().map(|delay| delay.min(MAX_DELAY))
     }
 
-    /// Returns the sitemaps that the file names.
-    pub(crate) fn sitemaps(&self) -> &[String] {
-        self.rules.as_ref().map_or(&[], |rules| &rules.sitemaps)
+    /// Returns the sitemaps that the file names. Some have no host, and mean that of the file, which has `origin`.
+    pub(crate) fn sitemaps(&self, origin: &Url) -> Vec<Url> {
+        let named = self.rules.iter().flat_map(|rules| &rules.sitemaps);
+        let urls = named.filter_map(|text| url(origin).join(text.trim()).ok());
+        urls.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
     }
+}
+
+/// Returns a text without escapes of characters that need none, and with others in upper case, so that `/%61` and `/a`,
+/// `/%c3` and `/%C3` are the same path (RFC 9309, section 2.2.2).
+fn with_normal_escapes(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'%') {
+        return text.into();
+    }
+    let escaped = |at: usize| {
+        let digits = text.get(at + 1..at + 3).filter(|_| text[at] == b'%')?;
+        let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+        u8::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
+    };
+    let (mut normal, mut at) = (Vec::with_capacity(text.len()), 0);
+    while at < text.len() {
+        match escaped(at) {
+            None => {
+                normal.push(text[at]);
+                at += 1;
+                continue;
+            }
+            Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => normal.push(byte),
+            Some(_) => normal.extend(text[at..at + 3].to_ascii_uppercase()),
+        }
+        at += 3;
+    }
+    normal.into()
 }
 
 /// Parses a robots.txt. Lines that cannot be parsed are left out, and the others still apply (RFC 9309, section
 /// 2.3.1.5).
 fn parse(agent: &str, body: &[u8]) -> Option<Robot> {
+    let body = &*with_normal_escapes(body);
     if let Ok(robot) = Robot::new(agent, body) {
         return Some(robot);
     }
@@ -181,7 +215,32 @@ mod tests {
         assert!(robots_txt.is_allowed(&url("/public")));
         assert!(!robots_txt.is_allowed(&url("/private/x")));
         assert_eq!(robots_txt.delay(), Some(Duration::from_secs(2)));
-        assert_eq!(robots_txt.sitemaps(), ["http://a.test/map.xml"]);
+        assert_eq!(robots_txt.sitemaps(&url("/")), [url("/map.xml")]);
+    }
+
+    #[test]
+    fn sitemaps_without_a_host_are_those_of_the_file() {
+        let text = b"Sitemap: /a.xml\nSitemap: b.xml\nSitemap: //b.test/c.xml\nSitemap: ftp://a.test/d.xml\n";
+        let robots_txt = RobotsTxt::read(StatusCode::OK, text, "websvc");
+        let named: Vec<String> = robots_txt.sitemaps(&url("/x/y")).iter().map(Url::to_string).collect();
+        assert_eq!(named, ["http://a.test/a.xml", "http://a.test/b.xml", "http://b.test/c.xml"]);
+    }
+
+    #[test]
+    fn escapes_of_plain_characters_make_no_difference() {
+        for (rule, path, is_allowed) in [
+            ("/%61", "/a", false),
+            ("/a", "/%61", false),
+            ("/a%2Fb", "/a/b", true),
+            ("/a%2Fb", "/a%2Fb", false),
+            ("/%7Euser/", "/~user/x", false),
+            ("/%e2%82%ac", "/%E2%82%AC", false),
+            ("/%", "/x", true),
+        ] {
+            let text = format!("User-agent: *\nDisallow: {rule}\n");
+            let robots_txt = RobotsTxt::read(StatusCode::OK, text.as_bytes(), "websvc");
+            assert_eq!(robots_txt.is_allowed(&url(path)), is_allowed, "{rule} {path}");
+        }
     }
 
     #[test]

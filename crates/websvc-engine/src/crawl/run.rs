@@ -294,8 +294,7 @@ impl<'a> Crawl<'a> {
                 robots_txt
             }
         };
-        let mut sitemaps: Vec<Url> =
-            robots_txt.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
+        let mut sitemaps = robots_txt.sitemaps(origin);
         if sitemaps.is_empty() {
             sitemaps.extend(origin.join("/sitemap.xml"));
         }

@@ -52,8 +52,7 @@ impl SitemapReader<'_> {
     ) -> Vec<Url> {
         let Self { scraper, robots_txt, tls, deadline, max_pages } = *self;
         let max_pages = max_pages.min(MAX_PAGES);
-        let mut files: VecDeque<Url> =
-            robots_txt.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
+        let mut files: VecDeque<Url> = robots_txt.sitemaps(start).into();
         if files.is_empty() {
             files.extend(start.join("/sitemap.xml"));
         }

@@ -142,12 +142,8 @@ impl<'a> MapRun<'a> {
             }
         };
         if self.scope.is_site_host(url) && self.plan.sitemap() != SitemapMode::Skip {
-            for text in robots_txt.sitemaps() {
-                if let Ok(named) = robots_url.join(text.trim())
-                    && matches!(named.scheme(), "http" | "https")
-                {
-                    self.listings.add_named(named, 0);
-                }
+            for named in robots_txt.sitemaps(&robots_url) {
+                self.listings.add_named(named, 0);
             }
         }
         self.robots.set(url, robots_txt);

@@ -54,6 +54,16 @@ fn relative_locations_are_resolved() {
 }
 
 #[test]
+fn pages_in_other_languages_are_pages() {
+    let text = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:xhtml='http://www.w3.org/1999/xhtml'>\
+        <url><loc>/en/</loc><xhtml:link rel='alternate' hreflang='de' href='/de/'/>\
+        <xhtml:link rel='alternate' hreflang='de' href='/de/'/>\
+        <xhtml:link rel='alternate' media='(max-width: 640px)' href='http://m.a.test/en/'/></url>\
+        <url><loc>/fr/</loc></url></urlset>";
+    assert_eq!(urls(text.as_bytes()), ["http://a.test/en/", "http://a.test/de/", "http://a.test/fr/"]);
+}
+
+#[test]
 fn text_file_lines_are_pages() {
     let text = "\u{feff}\n  http://a.test/1\r\n\nnot a url\nftp://a.test/x\nhttp://a.test/2";
     assert_eq!(urls(text.as_bytes()), ["http://a.test/1", "http://a.test/2"]);
