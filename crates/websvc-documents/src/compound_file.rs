@@ -61,7 +61,8 @@ impl<'b> CompoundFile<'b> {
             entries: Vec::new(),
         };
         file.next = file.allocation_table(header);
-        file.entries = file.chain(number(header, 48)).chunks_exact(ENTRY_BYTES).take(MAX_ENTRIES).map(values).collect();
+        file.entries =
+            file.chain(number(header, 48)).chunks_exact(ENTRY_BYTES).take(MAX_ENTRIES).map(values).collect();
         file.next_small = numbers(&file.chain(number(header, 60)));
         if let Some(root) = file.entries.first() {
             file.small = file.chain(root.start);
@@ -120,10 +121,12 @@ impl<'b> CompoundFile<'b> {
     pub(crate) fn children(&self, storage: Entry) -> Vec<Entry> {
         let mut children = Vec::new();
         let mut is_visited = vec![false; self.entries.len()];
-        let mut pending: Vec<u32> = self.entries.get(storage.0).map(|entry| entry.child).into_iter().collect();
+        let mut pending: Vec<u32> =
+            self.entries.get(storage.0).map(|entry| entry.child).into_iter().collect();
         while let Some(number) = pending.pop() {
             let index = number as usize;
-            let Some(entry) = self.entries.get(index).filter(|_| number != NO_ENTRY && !is_visited[index]) else {
+            let Some(entry) = self.entries.get(index).filter(|_| number != NO_ENTRY && !is_visited[index])
+            else {
                 continue;
             };
             is_visited[index] = true;
@@ -146,7 +149,8 @@ impl<'b> CompoundFile<'b> {
     /// Returns the content of a stream.
     pub(crate) fn read(&self, stream: Entry) -> Vec<u8> {
         let Some(entry) = self.entries.get(stream.0) else { return Vec::new() };
-        let mut content = if entry.size < self.cutoff { self.small_chain(entry) } else { self.chain(entry.start) };
+        let mut content =
+            if entry.size < self.cutoff { self.small_chain(entry) } else { self.chain(entry.start) };
         content.truncate(entry.size);
         content
     }
@@ -157,7 +161,9 @@ impl<'b> CompoundFile<'b> {
         let mut sector = entry.start;
         while sector < MAX_SECTOR && content.len() < entry.size {
             let start = (sector as usize).saturating_mul(SMALL_BYTES);
-            let Some(bytes) = self.small.get(start..(start + SMALL_BYTES).min(self.small.len())) else { break };
+            let Some(bytes) = self.small.get(start..(start + SMALL_BYTES).min(self.small.len())) else {
+                break;
+            };
             if bytes.is_empty() {
                 break;
             }

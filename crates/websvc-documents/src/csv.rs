@@ -3,12 +3,12 @@
 use csv::ReaderBuilder;
 
 use crate::error::DocumentError;
-use crate::table::Table;
 use crate::grid::cell_markup;
 use crate::html::Html;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed_document::ParsedDocument;
+use crate::table::Table;
 use crate::text_encoding::decode_text;
 
 /// The maximum number of cells that are read.

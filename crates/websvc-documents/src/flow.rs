@@ -222,6 +222,7 @@ impl HtmlFlow {
 }
 
 fn code_block(code: &str, language: &str) -> String {
-    let class = if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
+    let class =
+        if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
     format!("<pre><code{class}>{}</code></pre>\n", escape(code))
 }

@@ -108,7 +108,8 @@ impl Grid {
         for ((row, column), (end_row, end_column)) in &self.merges {
             let end_column = (*end_column).min(MAX_COLUMNS - 1);
             for row_number in *row..=(*end_row).min(last_row) {
-                let visible: Vec<usize> = (*column..=end_column).filter(|column| !is_hidden(*column)).collect();
+                let visible: Vec<usize> =
+                    (*column..=end_column).filter(|column| !is_hidden(*column)).collect();
                 if covered.len() + visible.len() > MAX_COVERED {
                     return covered;
                 }
@@ -143,14 +144,19 @@ impl Grid {
     }
 }
 
-/// Returns whether a row after a blank one belongs to the table above it: it has values, and no columns of its own.
+/// Returns whether a row after a blank one belongs to the table above it: the table is only a header so far, or the row
+/// has values, and it has no columns of its own.
 fn continues(block: &[Row], row: &Row) -> bool {
     let columns = |row: &Row| Some((row.cells.first()?.column, row.cells.last()?.column));
-    let is_table = block.len() > 1 && block.iter().any(|row| row.cells.len() > 1);
-    let (Some((first, last)), true) = (columns(row), is_table) else { return false };
-    let has_value = row.cells.iter().any(|cell| !cell.is_text);
+    let Some((first, last)) = columns(row) else { return false };
     let holds = |other: &Row| columns(other).is_some_and(|(start, end)| start <= first && last <= end);
-    has_value && row.cells.len() > 1 && block.iter().rev().take(20).any(holds)
+    if let [header] = block {
+        return header.cells.len() > 1 && holds(header);
+    }
+    let has_value = row.cells.iter().any(|cell| !cell.is_text);
+    has_value
+        && row.cells.len() > 1
+        && block.iter().rev().take(20).any(|row| row.cells.len() > 1 && holds(row))
 }
 
 /// Splits a block at blank columns into tables that are side by side: each has several columns and rows, and the right
@@ -191,7 +197,10 @@ fn is_border(rows: &[Row], gap: usize) -> bool {
     let is_table = |rows: &[Vec<&Cell>]| rows.iter().filter(|row| row.len() > 1).count() >= 2;
     let (left, right) = (side(true), side(false));
     let Some(start) = right.iter().flatten().map(|cell| cell.column).min() else { return false };
-    let labels = right.iter().filter(|row| row.first().is_some_and(|cell| cell.column == start && cell.is_text)).count();
+    let labels = right
+        .iter()
+        .filter(|row| row.first().is_some_and(|cell| cell.column == start && cell.is_text))
+        .count();
     is_table(&left) && is_table(&right) && labels * 2 > right.len()
 }
 
@@ -210,13 +219,20 @@ impl Writer<'_> {
         } else {
             let titles = rows.iter().take_while(|row| is_title(row)).count();
             let is_header = |row: &Row| row.cells.len() > 1 && row.cells.iter().all(|cell| cell.is_text);
-            if titles <= 2 && rows.len() > titles + 1 && rows.get(titles).is_some_and(is_header) { titles } else { 0 }
+            if titles <= 2 && rows.len() > titles + 1 && rows.get(titles).is_some_and(is_header) {
+                titles
+            } else {
+                0
+            }
         };
         for cell in rows.iter().take(titles).flat_map(|row| &row.cells) {
             flow.block(&format!("<p>{}</p>\n", cell.markup));
         }
         let rows = &rows[titles..];
-        let Some(first) = rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min() else { return };
+        let Some(first) = rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min()
+        else {
+            return;
+        };
         let mut table = Table::default();
         for row in rows {
             let needed = row.cells.last().map_or(0, |cell| cell.column + 1 - first);

@@ -201,7 +201,8 @@ fn text_kind(bytes: &[u8], declared: &str) -> Option<DocumentKind> {
         return Some(DocumentKind::Ipynb);
     }
     let may_be_message = ["", "application/octet-stream", "message/rfc822"];
-    let is_message = may_be_message.iter().any(|name| declared.eq_ignore_ascii_case(name)) && mail::is_message(bytes);
+    let is_message =
+        may_be_message.iter().any(|name| declared.eq_ignore_ascii_case(name)) && mail::is_message(bytes);
     is_message.then_some(DocumentKind::Eml)
 }
 

@@ -37,6 +37,7 @@ mod parsed_document;
 mod pdf;
 mod pptx;
 mod reader;
+mod reading_order;
 mod rtf;
 mod table;
 mod text_encoding;

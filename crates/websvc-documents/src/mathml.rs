@@ -9,9 +9,32 @@ pub(crate) const MAX_BYTES: u64 = 200_000;
 
 /// The elements that are copied. Of other elements, only the content is.
 const ELEMENTS: [&str; 26] = [
-    "mi", "mn", "mo", "ms", "mtext", "mspace", "mrow", "mfrac", "msqrt", "mroot", "mstyle", "merror", "mpadded",
-    "mfenced", "menclose", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd",
-    "mlabeledtr", "semantics",
+    "mi",
+    "mn",
+    "mo",
+    "ms",
+    "mtext",
+    "mspace",
+    "mrow",
+    "mfrac",
+    "msqrt",
+    "mroot",
+    "mstyle",
+    "merror",
+    "mpadded",
+    "mfenced",
+    "menclose",
+    "msub",
+    "msup",
+    "msubsup",
+    "munder",
+    "mover",
+    "munderover",
+    "mtable",
+    "mtr",
+    "mtd",
+    "mlabeledtr",
+    "semantics",
 ];
 /// The attributes that change the meaning of a formula.
 const ATTRIBUTES: [&str; 7] =
@@ -39,7 +62,9 @@ pub(crate) fn read(xml: &mut Xml<'_>, start: &Tag) -> Result<String, DocumentErr
             }
             Token::Text(text) => push_escaped(&mut markup, &text),
             Token::Start(tag) if tag.name == "annotation" => annotation(xml, &tag, &mut markup)?,
-            Token::Start(tag) if matches!(tag.name.as_str(), "annotation-xml" | "script" | "style") => xml.skip()?,
+            Token::Start(tag) if matches!(tag.name.as_str(), "annotation-xml" | "script" | "style") => {
+                xml.skip()?
+            }
             Token::Start(tag) if ELEMENTS.contains(&tag.name.as_str()) => {
                 markup.push_str(&format!("<{}", tag.name));
                 for name in ATTRIBUTES {
@@ -65,7 +90,8 @@ fn annotation(xml: &mut Xml<'_>, tag: &Tag, markup: &mut String) -> Result<(), D
     let is_latex = tag.get("encoding").is_some_and(|encoding| encoding.contains("tex"));
     let text = xml.text()?;
     if is_latex {
-        markup.push_str(&format!("<annotation encoding=\"application/x-tex\">{}</annotation>", escape(&text)));
+        markup
+            .push_str(&format!("<annotation encoding=\"application/x-tex\">{}</annotation>", escape(&text)));
     }
     Ok(())
 }

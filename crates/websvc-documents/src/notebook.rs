@@ -139,9 +139,12 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
         serde_json::from_slice(bytes).map_err(|error| DocumentError::damaged(KIND, error.to_string()))?;
     let Notebook { cells, worksheets, metadata } = notebook;
     let Metadata { kernelspec, language_info, title } = metadata;
-    let language = language_info.and_then(|info| info.name).or_else(|| kernelspec.and_then(|spec| spec.language.or(spec.name)));
+    let language = language_info
+        .and_then(|info| info.name)
+        .or_else(|| kernelspec.and_then(|spec| spec.language.or(spec.name)));
     let language = language.unwrap_or_else(|| "python".to_owned()).to_ascii_lowercase();
-    let mut writer = Writer { flow: HtmlFlow::new(limits.max_output_bytes), remaining_images: MAX_IMAGE_BYTES, language };
+    let mut writer =
+        Writer { flow: HtmlFlow::new(limits.max_output_bytes), remaining_images: MAX_IMAGE_BYTES, language };
     for cell in cells.iter().chain(worksheets.iter().flat_map(|sheet| &sheet.cells)) {
         if writer.flow.is_full() || (limits.stop)() {
             break;
@@ -178,7 +181,10 @@ impl Writer {
                 // A magic of the whole cell names its language.
                 let magic = code.strip_prefix("%%").and_then(|rest| rest.split_whitespace().next());
                 let language = match magic {
-                    Some(name @ ("bash" | "sh" | "html" | "javascript" | "js" | "latex" | "markdown" | "perl" | "ruby" | "sql" | "r" | "R")) => name,
+                    Some(
+                        name @ ("bash" | "sh" | "html" | "javascript" | "js" | "latex" | "markdown" | "perl"
+                        | "ruby" | "sql" | "r" | "R"),
+                    ) => name,
                     _ => &self.language,
                 };
                 self.flow.code(code, language);
@@ -200,7 +206,9 @@ impl Writer {
         if data.html.0.contains("<table") {
             return self.flow.block(&table(&data.html.0));
         }
-        let image = [("image/png", &data.png.0), ("image/jpeg", &data.jpeg.0)].into_iter().find(|(_, data)| !data.is_empty());
+        let image = [("image/png", &data.png.0), ("image/jpeg", &data.jpeg.0)]
+            .into_iter()
+            .find(|(_, data)| !data.is_empty());
         if let Some((kind, base64)) = image {
             return self.image(kind, base64, &data.plain.0);
         }
@@ -214,13 +222,18 @@ impl Writer {
     }
 
     fn image(&mut self, kind: &str, base64: &str, alternative: &str) {
-        let data: String = base64.chars().filter(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '/' | '=')).collect();
+        let data: String = base64
+            .chars()
+            .filter(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '/' | '='))
+            .collect();
         let alternative = alternative.lines().next().unwrap_or_default();
         match self.remaining_images.checked_sub(data.len()) {
             Some(remaining) => {
                 self.remaining_images = remaining;
                 let alternative = escape(alternative.trim_matches(['<', '>']));
-                self.flow.block(&format!("<p><img src=\"data:{kind};base64,{data}\" alt=\"{alternative}\"></p>\n"));
+                self.flow.block(&format!(
+                    "<p><img src=\"data:{kind};base64,{data}\" alt=\"{alternative}\"></p>\n"
+                ));
             }
             None => self.text(alternative),
         }
@@ -234,8 +247,10 @@ impl Writer {
 
 /// Returns Markdown as HTML. HTML in it is kept, as notebooks show it.
 fn markdown(text: &str) -> String {
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH;
     let events = Parser::new_ext(text, options).map(|event| match event {
         Event::InlineMath(latex) => Event::InlineHtml(formula(&latex, false).into()),
         Event::DisplayMath(latex) => Event::InlineHtml(formula(&latex, true).into()),

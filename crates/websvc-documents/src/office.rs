@@ -92,7 +92,11 @@ pub(crate) struct Images {
 impl Images {
     /// Returns the URL of an image: of one on the web its own, of one in the file a `data:` URL. `None` for an image that
     /// is missing, too large, or in a format that browsers do not show.
-    pub(crate) fn url(&mut self, package: &mut Package, target: &str) -> Result<Option<String>, DocumentError> {
+    pub(crate) fn url(
+        &mut self,
+        package: &mut Package,
+        target: &str,
+    ) -> Result<Option<String>, DocumentError> {
         if is_web_url(target) {
             return Ok(Some(target.to_owned()));
         }
@@ -103,7 +107,8 @@ impl Images {
 
     /// Returns the URL of an image whose bytes are written as hexadecimal digits.
     pub(crate) fn hexadecimal_url(&mut self, text: &str) -> Option<String> {
-        let digits: Vec<u8> = text.bytes().filter_map(|digit| u8::try_from(char::from(digit).to_digit(16)?).ok()).collect();
+        let digits: Vec<u8> =
+            text.bytes().filter_map(|digit| u8::try_from(char::from(digit).to_digit(16)?).ok()).collect();
         let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
         self.data_url(&bytes)
     }
@@ -132,8 +137,17 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
 /// Returns whether a font has characters of the same width, as code is set in.
 pub(crate) fn is_monospace(font: &str) -> bool {
     const NAMES: [&str; 11] = [
-        "courier", "consolas", "mono", "menlo", "monaco", "lucida console", "source code", "fira code", "inconsolata",
-        "typewriter", "cascadia",
+        "courier",
+        "consolas",
+        "mono",
+        "menlo",
+        "monaco",
+        "lucida console",
+        "source code",
+        "fira code",
+        "inconsolata",
+        "typewriter",
+        "cascadia",
     ];
     let font = font.to_ascii_lowercase();
     NAMES.iter().any(|name| font.contains(name)) && !font.contains("monotype")
@@ -186,5 +200,6 @@ pub(crate) fn symbol(font: &str, code: &str) -> Option<char> {
         });
     }
     // A private character has no meaning without its font.
-    char::from_u32(code).filter(|character| !('\u{e000}'..='\u{f8ff}').contains(character) && !character.is_control())
+    char::from_u32(code)
+        .filter(|character| !('\u{e000}'..='\u{f8ff}').contains(character) && !character.is_control())
 }

@@ -13,8 +13,8 @@ const MAX_BYTES: usize = 20_000;
 
 /// Functions for which LaTeX has a command with their name.
 const FUNCTIONS: [&str; 27] = [
-    "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim", "exp", "gcd", "inf",
-    "lg", "lim", "ln", "log", "max", "min", "sec", "sin", "sinh", "sup", "tan", "tanh",
+    "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim", "exp",
+    "gcd", "inf", "lg", "lim", "ln", "log", "max", "min", "sec", "sin", "sinh", "sup", "tan", "tanh",
 ];
 
 /// Reads the formula whose start tag was read last, and returns it in LaTeX.
@@ -60,8 +60,9 @@ fn content(xml: &mut Xml<'_>, element: &str) -> Result<String, DocumentError> {
                 let piece = match tag.name.as_str() {
                     "r" => run(xml)?,
                     "t" => text(&xml.text()?),
-                    "f" | "rad" | "nary" | "d" | "m" | "eqArr" | "sSup" | "sSub" | "sSubSup" | "sPre" | "func"
-                    | "acc" | "bar" | "groupChr" | "limLow" | "limUpp" | "borderBox" | "box" | "phant" => {
+                    "f" | "rad" | "nary" | "d" | "m" | "eqArr" | "sSup" | "sSub" | "sSubSup" | "sPre"
+                    | "func" | "acc" | "bar" | "groupChr" | "limLow" | "limUpp" | "borderBox" | "box"
+                    | "phant" => {
                         let structure = structure(xml, &tag.name)?;
                         written(&tag.name, &structure)
                     }
@@ -104,8 +105,11 @@ fn run(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
                 "t" => {
                     let piece = xml.text()?;
                     let has_words = piece.chars().filter(|character| character.is_alphabetic()).count() > 1;
-                    let piece =
-                        if is_normal && has_words { format!("\\text{{{}}}", escaped(&piece)) } else { text(&piece) };
+                    let piece = if is_normal && has_words {
+                        format!("\\text{{{}}}", escaped(&piece))
+                    } else {
+                        text(&piece)
+                    };
                     push(&mut latex, &piece);
                 }
                 "delText" => xml.skip()?,
@@ -171,7 +175,11 @@ fn read_properties(xml: &mut Xml<'_>, element: &str, structure: &mut Structure) 
             Token::Start(tag) if tag.name == "ctrlPr" => xml.skip()?,
             Token::Start(tag) => {
                 // A property without a value is on; a character without one is none.
-                let default = if matches!(tag.name.as_str(), "chr" | "begChr" | "endChr" | "sepChr") { "" } else { "1" };
+                let default = if matches!(tag.name.as_str(), "chr" | "begChr" | "endChr" | "sepChr") {
+                    ""
+                } else {
+                    "1"
+                };
                 structure.properties.insert(tag.name.clone(), tag.get("val").unwrap_or(default).to_owned());
             }
             Token::End(_) | Token::Text(_) => {}
@@ -210,7 +218,10 @@ fn written(element: &str, structure: &Structure) -> String {
         "nary" => nary(structure),
         "d" => delimited(structure),
         "m" => format!("\\begin{{matrix}}{}\\end{{matrix}}", structure.all("mr").join(" \\\\ ")),
-        "eqArr" => format!("\\begin{{aligned}}{}\\end{{aligned}}", structure.all("e").join(" \\\\ ").replace("\\&", "&")),
+        "eqArr" => format!(
+            "\\begin{{aligned}}{}\\end{{aligned}}",
+            structure.all("e").join(" \\\\ ").replace("\\&", "&")
+        ),
         "func" => function(structure),
         "acc" => format!("{}{{{base}}}", accent(structure.property("chr").unwrap_or("\u{302}"))),
         "bar" if structure.property("pos") == Some("top") => format!("\\overline{{{base}}}"),
@@ -219,14 +230,17 @@ fn written(element: &str, structure: &Structure) -> String {
         "limLow" => format!("{}_{{{}}}", grouped(base), argument("lim")),
         "limUpp" => format!("{}^{{{}}}", grouped(base), argument("lim")),
         "borderBox" => format!("\\boxed{{{base}}}"),
-        "phant" if structure.property("show").is_some_and(|show| matches!(show, "0" | "off" | "false")) => String::new(),
+        "phant" if structure.property("show").is_some_and(|show| matches!(show, "0" | "off" | "false")) => {
+            String::new()
+        }
         _ => base.to_owned(),
     }
 }
 
 /// Returns the base of a script, in braces if it is more than one sign.
 fn grouped(base: &str) -> String {
-    let is_command = base.strip_prefix('\\').is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let is_command =
+        base.strip_prefix('\\').is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphabetic()));
     let is_fence = base.starts_with("\\left") || base.starts_with('{');
     if base.chars().count() <= 1 || is_command || is_fence { base.to_owned() } else { format!("{{{base}}}") }
 }
@@ -289,8 +303,11 @@ fn delimited(structure: &Structure) -> String {
         if let (Some(rows), Some(name)) = (rows.filter(|rows| !rows.contains("\\begin{matrix}")), name) {
             return format!("\\begin{{{name}}}{rows}\\end{{{name}}}");
         }
-        let lines = only.strip_prefix("\\begin{aligned}").and_then(|lines| lines.strip_suffix("\\end{aligned}"));
-        if let (Some(lines), "{", "") = (lines.filter(|lines| !lines.contains("\\begin{aligned}")), begin, end) {
+        let lines =
+            only.strip_prefix("\\begin{aligned}").and_then(|lines| lines.strip_suffix("\\end{aligned}"));
+        if let (Some(lines), "{", "") =
+            (lines.filter(|lines| !lines.contains("\\begin{aligned}")), begin, end)
+        {
             return format!("\\begin{{cases}}{lines}\\end{{cases}}");
         }
         let binomial = only.strip_prefix("\\genfrac{}{}{0pt}{}").filter(|rest| !rest.contains("\\genfrac"));
@@ -375,37 +392,73 @@ mod tests {
         let e = |text: &str| format!("<m:e>{}</m:e>", r(text));
         for (omml, expected) in [
             (format!("<m:f><m:num>{}</m:num><m:den>{}</m:den></m:f>", r("-b"), r("2a")), "\\frac{-b}{2a}"),
-            (format!("<m:f><m:fPr><m:type m:val=\"lin\"/></m:fPr><m:num>{}</m:num><m:den>{}</m:den></m:f>", r("a"), r("b")), "a/b"),
-            (format!("<m:rad><m:radPr><m:degHide m:val=\"1\"/></m:radPr><m:deg/>{}</m:rad>", e("x")), "\\sqrt{x}"),
+            (
+                format!(
+                    "<m:f><m:fPr><m:type m:val=\"lin\"/></m:fPr><m:num>{}</m:num><m:den>{}</m:den></m:f>",
+                    r("a"),
+                    r("b")
+                ),
+                "a/b",
+            ),
+            (
+                format!("<m:rad><m:radPr><m:degHide m:val=\"1\"/></m:radPr><m:deg/>{}</m:rad>", e("x")),
+                "\\sqrt{x}",
+            ),
             (format!("<m:rad><m:deg>{}</m:deg>{}</m:rad>", r("3"), e("x")), "\\sqrt[3]{x}"),
             (format!("<m:sSup>{}<m:sup>{}</m:sup></m:sSup>", e("ab"), r("2")), "{ab}^{2}"),
-            (format!("<m:sSubSup>{}<m:sub>{}</m:sub><m:sup>{}</m:sup></m:sSubSup>", e("x"), r("i"), r("2")), "x_{i}^{2}"),
+            (
+                format!(
+                    "<m:sSubSup>{}<m:sub>{}</m:sub><m:sup>{}</m:sup></m:sSubSup>",
+                    e("x"),
+                    r("i"),
+                    r("2")
+                ),
+                "x_{i}^{2}",
+            ),
             (
                 format!(
                     "<m:nary><m:naryPr><m:chr m:val=\"∑\"/></m:naryPr><m:sub>{}</m:sub><m:sup>{}</m:sup>{}</m:nary>",
-                    r("i=0"), r("n"), e("i")
+                    r("i=0"),
+                    r("n"),
+                    e("i")
                 ),
                 "\\sum_{i=0}^{n} i",
             ),
             (
-                format!("<m:nary><m:naryPr><m:supHide m:val=\"on\"/></m:naryPr><m:sub>{}</m:sub><m:sup/>{}</m:nary>", r("C"), e("f")),
+                format!(
+                    "<m:nary><m:naryPr><m:supHide m:val=\"on\"/></m:naryPr><m:sub>{}</m:sub><m:sup/>{}</m:nary>",
+                    r("C"),
+                    e("f")
+                ),
                 "\\int_{C} f",
             ),
             (format!("<m:d>{}</m:d>", e("a+b")), "\\left(a+b\\right)"),
             (
-                format!("<m:d><m:dPr><m:begChr m:val=\"{{\"/><m:endChr m:val=\"\"/></m:dPr><m:e><m:eqArr>{}{}</m:eqArr></m:e></m:d>", e("a,"), e("b")),
+                format!(
+                    "<m:d><m:dPr><m:begChr m:val=\"{{\"/><m:endChr m:val=\"\"/></m:dPr><m:e><m:eqArr>{}{}</m:eqArr></m:e></m:d>",
+                    e("a,"),
+                    e("b")
+                ),
                 "\\begin{cases}a, \\\\ b\\end{cases}",
             ),
             (
                 format!(
                     "<m:d><m:dPr><m:begChr m:val=\"[\"/><m:endChr m:val=\"]\"/></m:dPr><m:e><m:m><m:mr>{}{}</m:mr><m:mr>{}{}</m:mr></m:m></m:e></m:d>",
-                    e("1"), e("0"), e("0"), e("1")
+                    e("1"),
+                    e("0"),
+                    e("0"),
+                    e("1")
                 ),
                 "\\begin{bmatrix}1 & 0 \\\\ 0 & 1\\end{bmatrix}",
             ),
             (format!("<m:func><m:fName>{}</m:fName>{}</m:func>", r("sin"), e("x")), "\\sin x"),
             (
-                format!("<m:func><m:fName><m:limLow>{}<m:lim>{}</m:lim></m:limLow></m:fName>{}</m:func>", e("lim"), r("n→∞"), e("a")),
+                format!(
+                    "<m:func><m:fName><m:limLow>{}<m:lim>{}</m:lim></m:limLow></m:fName>{}</m:func>",
+                    e("lim"),
+                    r("n→∞"),
+                    e("a")
+                ),
                 "\\lim_{n→∞} a",
             ),
             (format!("<m:acc><m:accPr><m:chr m:val=\"\u{20d7}\"/></m:accPr>{}</m:acc>", e("v")), "\\vec{v}"),

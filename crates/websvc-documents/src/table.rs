@@ -56,7 +56,8 @@ impl Table {
 
     /// Returns the markup; the first row is the header. Empty rows at the beginning and the end are left out.
     pub(crate) fn finish(mut self) -> String {
-        let is_blank = |row: &Vec<Cell>| row.iter().all(|cell| cell.markup.trim().is_empty() && !cell.continues);
+        let is_blank =
+            |row: &Vec<Cell>| row.iter().all(|cell| cell.markup.trim().is_empty() && !cell.continues);
         while self.rows.last().is_some_and(is_blank) {
             self.rows.pop();
         }

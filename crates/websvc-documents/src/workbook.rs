@@ -105,7 +105,10 @@ impl<'l> Writer<'l> {
     }
 
     fn has_capacity(&self) -> bool {
-        !self.flow.is_full() && self.remaining_cells > 0 && self.remaining_written > 0 && !(self.limits.stop)()
+        !self.flow.is_full()
+            && self.remaining_cells > 0
+            && self.remaining_written > 0
+            && !(self.limits.stop)()
     }
 
     /// Adds a cell. Cells must be added in row order. Returns `false` if a limit was reached.
@@ -163,9 +166,13 @@ fn display_text(value: &Data) -> String {
 fn format_date(serial_date: &ExcelDateTime) -> String {
     let (year, month, day, hour, minute, second, _) = serial_date.to_ymd_hms_milli();
     let days = serial_date.as_f64();
+    if serial_date.is_duration() && (0.0..1e6).contains(&days) {
+        let seconds = (days * 86_400.0).round() as i64;
+        return format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    }
     let time = format!("{hour:02}:{minute:02}:{second:02}");
     let day = format!("{year:04}-{month:02}-{day:02}");
-    if (0.0..1.0).contains(&days) || serial_date.is_duration() {
+    if (0.0..1.0).contains(&days) {
         time
     } else if days.fract() == 0.0 {
         day

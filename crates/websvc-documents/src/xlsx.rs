@@ -170,7 +170,11 @@ impl Reader<'_> {
                     if (self.limits.stop)() {
                         break;
                     }
-                    row = tag.get("r").and_then(|row| row.parse().ok()).and_then(|row: usize| row.checked_sub(1)).unwrap_or(next_row);
+                    row = tag
+                        .get("r")
+                        .and_then(|row| row.parse().ok())
+                        .and_then(|row: usize| row.checked_sub(1))
+                        .unwrap_or(next_row);
                     (next_row, column) = (row.saturating_add(1), 0);
                     if is_true(tag.get("hidden")) {
                         grid.hidden_rows.insert(row);
@@ -260,7 +264,8 @@ fn add_link(tag: &Tag, relations: &Relations, grid: &mut Grid) {
 /// Returns the URL of a formula such as `HYPERLINK("https://example.org", "text")`.
 fn link_of_formula(formula: &str) -> Option<String> {
     let start = formula.trim_start_matches(['=', ' ']);
-    let arguments = start.get(..10).filter(|name| name.eq_ignore_ascii_case("HYPERLINK(")).map(|_| &start[10..])?;
+    let arguments =
+        start.get(..10).filter(|name| name.eq_ignore_ascii_case("HYPERLINK(")).map(|_| &start[10..])?;
     let url = arguments.trim_start().strip_prefix('"')?.split('"').next()?;
     is_web_url(url).then(|| url.to_owned())
 }
@@ -279,7 +284,8 @@ fn column_of(reference: &str) -> Option<usize> {
 /// Returns the row and the column of a cell reference.
 fn cell_of(reference: &str) -> Option<(usize, usize)> {
     let reference = reference.replace('$', "");
-    let row: usize = reference.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()?;
+    let row: usize =
+        reference.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()?;
     Some((row.checked_sub(1)?, column_of(&reference)?))
 }
 
@@ -312,7 +318,10 @@ mod tests {
 
     #[test]
     fn formulas_with_links_have_a_url() {
-        assert_eq!(link_of_formula("HYPERLINK(\"https://a.test/\",\"x\")").as_deref(), Some("https://a.test/"));
+        assert_eq!(
+            link_of_formula("HYPERLINK(\"https://a.test/\",\"x\")").as_deref(),
+            Some("https://a.test/")
+        );
         assert_eq!(link_of_formula("HYPERLINK(A1)"), None);
         assert_eq!(link_of_formula("SUM(A1)"), None);
     }

@@ -60,7 +60,11 @@ impl Package {
     }
 
     /// Returns the bytes of a part; `None` if it is missing or larger than `max_bytes`.
-    pub(crate) fn small_part(&mut self, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, DocumentError> {
+    pub(crate) fn small_part(
+        &mut self,
+        name: &str,
+        max_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, DocumentError> {
         if max_bytes >= self.remaining_bytes {
             return Ok(None);
         }

@@ -148,7 +148,9 @@ impl<'l> Reader<'l> {
                     }
                 }
                 Token::End(name) if matches!(name.as_str(), "footnote" | "endnote") => {
-                    if let Some((id, paragraphs)) = note.take().filter(|(_, paragraphs)| !paragraphs.is_empty()) {
+                    if let Some((id, paragraphs)) =
+                        note.take().filter(|(_, paragraphs)| !paragraphs.is_empty())
+                    {
                         notes.insert(id, note_markup(&paragraphs));
                     }
                 }

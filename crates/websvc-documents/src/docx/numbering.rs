@@ -127,7 +127,8 @@ impl Numbering {
     /// Returns the level of a list that belongs to a paragraph style.
     pub(super) fn level_of_style(&self, list: &str, style: &str) -> Option<usize> {
         let list = self.lists.get(list)?;
-        (0..LEVELS).find(|level| self.level(list, *level).is_some_and(|level| level.style.as_deref() == Some(style)))
+        (0..LEVELS)
+            .find(|level| self.level(list, *level).is_some_and(|level| level.style.as_deref() == Some(style)))
     }
 
     /// Counts an item, and returns its marker; `None` for an item without one.
@@ -140,7 +141,8 @@ impl Numbering {
         let continues: Vec<bool> =
             (0..LEVELS).map(|level| self.level(list, level).is_some_and(|level| level.continues)).collect();
         let mut counters = self.counters.get(&list.definition).copied().unwrap_or_default();
-        let own_start = list.starts.get(&level).filter(|_| !self.started.contains(&(list_id.to_owned(), level)));
+        let own_start =
+            list.starts.get(&level).filter(|_| !self.started.contains(&(list_id.to_owned(), level)));
         counters[level] = Some(match (own_start, counters[level]) {
             (Some(start), _) => *start,
             (None, Some(number)) => number.saturating_add(1),
@@ -160,7 +162,13 @@ impl Numbering {
         marker
     }
 
-    fn marker(&self, list: &List, format: &Level, level: usize, counters: &[Option<u64>; LEVELS]) -> Option<Numbered> {
+    fn marker(
+        &self,
+        list: &List,
+        format: &Level,
+        level: usize,
+        counters: &[Option<u64>; LEVELS],
+    ) -> Option<Numbered> {
         if format.format == "bullet" {
             return Some(Numbered::default());
         }

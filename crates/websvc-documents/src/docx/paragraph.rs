@@ -1,8 +1,8 @@
 //! Reads paragraphs: their properties, runs of text, fields, formulas, images and references to notes.
 
-use super::styles::{Purpose, RunProperties, is_on};
 use super::Reader;
 use super::numbering::Numbered;
+use super::styles::{Purpose, RunProperties, is_on};
 use crate::chart;
 use crate::error::DocumentError;
 use crate::flow::{Block, Role};
@@ -57,7 +57,8 @@ struct Run {
 impl Reader<'_> {
     /// Reads the paragraph whose start tag was read last.
     pub(super) fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<Paragraph, DocumentError> {
-        let mut paragraph = Paragraph { inline: self.carried.take().unwrap_or_default(), ..Paragraph::default() };
+        let mut paragraph =
+            Paragraph { inline: self.carried.take().unwrap_or_default(), ..Paragraph::default() };
         let mut run = Run::default();
         while let Some(token) = xml.next()? {
             match token {
@@ -114,7 +115,9 @@ impl Reader<'_> {
                     let number = || value.and_then(|value| value.parse::<u32>().ok());
                     match tag.name.as_str() {
                         "pStyle" => properties.style = value.map(str::to_owned),
-                        "outlineLvl" => properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 }),
+                        "outlineLvl" => {
+                            properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 })
+                        }
                         "numId" => properties.list = value.map(str::to_owned),
                         "ilvl" => properties.level = number().and_then(|level| usize::try_from(level).ok()),
                         "del" | "moveFrom" => properties.is_joined = true,
@@ -150,7 +153,9 @@ impl Reader<'_> {
     fn inline_element(&mut self, tag: &Tag, inline: &mut Inline, run: &Run) -> Result<(), DocumentError> {
         match tag.name.as_str() {
             "tab" | "ptab" => inline.tab(),
-            "br" if matches!(tag.get("type"), Some("page" | "column")) => inline.text(" ", TextStyle::default()),
+            "br" if matches!(tag.get("type"), Some("page" | "column")) => {
+                inline.text(" ", TextStyle::default())
+            }
             "br" | "cr" => inline.line_break(),
             "noBreakHyphen" => inline.text("-", run.style),
             "sym" => {
@@ -176,7 +181,8 @@ impl Reader<'_> {
                 }
             }
             "docPr" | "cNvPr" => {
-                let text = tag.get("descr").filter(|text| !text.trim().is_empty()).or_else(|| tag.get("title"));
+                let text =
+                    tag.get("descr").filter(|text| !text.trim().is_empty()).or_else(|| tag.get("title"));
                 self.alternative = text.unwrap_or_default().to_owned();
             }
             "blip" | "imagedata" => self.image(tag, inline)?,
@@ -266,7 +272,8 @@ impl Reader<'_> {
             (Some(level), _) => level,
             (None, Some(_)) => 0,
             (None, None) => {
-                let linked = properties.style.as_ref().and_then(|id| self.numbering.level_of_style(&list, id));
+                let linked =
+                    properties.style.as_ref().and_then(|id| self.numbering.level_of_style(&list, id));
                 linked.or_else(|| style?.level).unwrap_or(0)
             }
         };

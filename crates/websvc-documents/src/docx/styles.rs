@@ -124,7 +124,10 @@ impl Style {
         let kinds = ["list bullet ", "list number ", "list "];
         let depth = kinds.iter().find_map(|kind| name.strip_prefix(kind)?.parse::<usize>().ok());
         self.list_depth = depth.filter(|depth| (2..=9).contains(depth)).map_or(0, |depth| depth - 1);
-        if matches!(name.as_str(), "html code" | "verbatim char" | "source text" | "code char" | "inline code") {
+        if matches!(
+            name.as_str(),
+            "html code" | "verbatim char" | "source text" | "code char" | "inline code"
+        ) {
             self.run.code = Some(true);
         }
     }
@@ -139,9 +142,11 @@ fn heading_of_name(name: &str) -> Option<u32> {
 
 fn purpose_of_name(name: &str) -> Option<Purpose> {
     match name {
-        "quote" | "intense quote" | "block text" | "quotations" | "block quote" | "blockquote" => Some(Purpose::Quote),
-        "html preformatted" | "source code" | "preformatted text" | "macro text" | "macro" | "code" | "code block"
-        | "listing" | "plain code" => Some(Purpose::Code),
+        "quote" | "intense quote" | "block text" | "quotations" | "block quote" | "blockquote" => {
+            Some(Purpose::Quote)
+        }
+        "html preformatted" | "source code" | "preformatted text" | "macro text" | "macro" | "code"
+        | "code block" | "listing" | "plain code" => Some(Purpose::Code),
         _ => None,
     }
 }
@@ -161,7 +166,8 @@ impl Styles {
             match token {
                 Token::Start(tag) => match (tag.name.as_str(), &mut style) {
                     ("style", _) => {
-                        let is_default = tag.get("default").is_some_and(|value| value == "1" || value == "true");
+                        let is_default =
+                            tag.get("default").is_some_and(|value| value == "1" || value == "true");
                         let id = tag.get("styleId").unwrap_or_default().to_owned();
                         style = Some((id, Style { is_default, ..Style::default() }));
                     }

@@ -1,7 +1,7 @@
 //! Reads tables.
 
-use super::paragraph::is_deletion;
 use super::Reader;
+use super::paragraph::is_deletion;
 use crate::error::DocumentError;
 use crate::flow::{Block, Marker, Role};
 use crate::html::escape;

@@ -108,7 +108,12 @@ pub(super) struct Sanitizer<'c> {
 }
 
 impl<'c> Sanitizer<'c> {
-    pub(super) fn new(chapters: &'c Chapters, path: &'c str, package: &'c mut Package, images: &'c mut Images) -> Self {
+    pub(super) fn new(
+        chapters: &'c Chapters,
+        path: &'c str,
+        package: &'c mut Package,
+        images: &'c mut Images,
+    ) -> Self {
         let number = chapters.numbers.get(path).copied().unwrap_or_default();
         Self {
             chapters,
@@ -254,7 +259,8 @@ impl<'c> Sanitizer<'c> {
     fn image(&mut self, tag: &Tag) -> Result<(), DocumentError> {
         let alternative = tag.get("alt").unwrap_or_default();
         let target = tag.get("src").unwrap_or_default();
-        let target = if is_web_url(target) { target.to_owned() } else { resolve(self.path, &percent_decode(target)) };
+        let target =
+            if is_web_url(target) { target.to_owned() } else { resolve(self.path, &percent_decode(target)) };
         match self.images.url(self.package, &target)? {
             Some(url) => {
                 let alternative = escape(alternative);
@@ -280,7 +286,9 @@ impl<'c> Sanitizer<'c> {
 
 /// Returns whether an element has a type of EPUB or a role.
 fn has_type(tag: &Tag, epub_type: &str, role: &str) -> bool {
-    let has = |value: Option<&str>, name: &str| value.is_some_and(|value| value.split_whitespace().any(|word| word == name));
+    let has = |value: Option<&str>, name: &str| {
+        value.is_some_and(|value| value.split_whitespace().any(|word| word == name))
+    };
     has(tag.get_exact("epub:type"), epub_type) || has(tag.get_exact("role"), role)
 }
 

@@ -16,8 +16,11 @@ pub(super) fn base64(text: &[u8]) -> Vec<u8> {
         .with_decode_allow_trailing_bits(true)
         .with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let engine = GeneralPurpose::new(&ALPHABET, config);
-    let mut symbols: Vec<u8> =
-        text.iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')).collect();
+    let mut symbols: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+        .collect();
     // A single symbol at the end has no whole byte.
     if symbols.len() % 4 == 1 {
         symbols.pop();

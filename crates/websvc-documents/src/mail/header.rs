@@ -1,6 +1,7 @@
 //! Header fields: addresses and dates.
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Returns a list of addresses on one line, without quotes around names.
 pub(crate) fn addresses(text: &str) -> String {

@@ -16,8 +16,18 @@ const HEAD_BYTES: usize = 4096;
 /// Returns whether bytes begin with the headers of a message.
 pub(crate) fn is_message(bytes: &[u8]) -> bool {
     const NAMES: [&str; 12] = [
-        "from", "to", "date", "subject", "message-id", "received", "return-path", "mime-version", "delivered-to",
-        "reply-to", "content-type", "x-mozilla-status",
+        "from",
+        "to",
+        "date",
+        "subject",
+        "message-id",
+        "received",
+        "return-path",
+        "mime-version",
+        "delivered-to",
+        "reply-to",
+        "content-type",
+        "x-mozilla-status",
     ];
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
     let mut known = 0;
@@ -28,7 +38,9 @@ pub(crate) fn is_message(bytes: &[u8]) -> bool {
             continue;
         }
         let Some((name, _)) = line.split_once(':') else { return line.is_empty() && known >= 3 };
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+        if name.is_empty()
+            || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        {
             return false;
         }
         known += usize::from(NAMES.contains(&name.to_ascii_lowercase().as_str()));
@@ -101,7 +113,13 @@ impl<'b> Part<'b> {
 
     /// Returns the content without its transfer encoding.
     pub(super) fn body(&self) -> Cow<'b, [u8]> {
-        match self.header("content-transfer-encoding").unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+        match self
+            .header("content-transfer-encoding")
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
             "base64" => Cow::Owned(encoded::base64(self.content)),
             "quoted-printable" => Cow::Owned(encoded::quoted_printable(self.content, false)),
             _ => Cow::Borrowed(self.content),
@@ -118,7 +136,8 @@ impl<'b> Part<'b> {
     /// Returns the parts of a multipart content.
     pub(super) fn parts(&self) -> Vec<Part<'b>> {
         let boundary = parameter(self.header("content-type").unwrap_or_default(), "boundary");
-        let Some(boundary) = boundary.filter(|boundary| !boundary.is_empty() && self.depth < MAX_DEPTH) else {
+        let Some(boundary) = boundary.filter(|boundary| !boundary.is_empty() && self.depth < MAX_DEPTH)
+        else {
             return Vec::new();
         };
         let delimiter = [b"--", boundary.as_bytes()].concat();

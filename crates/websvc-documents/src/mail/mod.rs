@@ -111,7 +111,11 @@ fn read_part(part: &Part<'_>, depth: usize, message: &mut Message) {
         kind => {
             let bytes = part.body();
             if let Some(id) = part.header("content-id").filter(|_| kind.starts_with("image/")) {
-                message.images.push((id.trim_matches(['<', '>', ' ']).to_owned(), kind.to_owned(), bytes.to_vec()));
+                message.images.push((
+                    id.trim_matches(['<', '>', ' ']).to_owned(),
+                    kind.to_owned(),
+                    bytes.to_vec(),
+                ));
             }
             if message.attachments.len() < MAX_ATTACHMENTS {
                 message.attachments.push((name.unwrap_or_default(), kind.to_owned(), bytes.len()));
@@ -144,8 +148,7 @@ fn write(message: &Message, level: usize, html: &mut Html) {
     if !message.subject.is_empty() {
         html.push(&format!("<h{level}>{}</h{level}>\n", escape(&message.subject)));
     }
-    let fields =
-        [("From", &message.from), ("To", &message.to), ("Cc", &message.cc), ("Date", &message.date)];
+    let fields = [("From", &message.from), ("To", &message.to), ("Cc", &message.cc), ("Date", &message.date)];
     let lines: Vec<String> = fields
         .into_iter()
         .filter(|(_, value)| !value.is_empty())

@@ -68,7 +68,8 @@ fn end_paragraph(lines: &mut Vec<&str>, html: &mut String) {
 /// Returns the content of the body of an HTML page. The marks that this crate puts between pages are made unusable.
 pub(super) fn body_of(html: &str) -> String {
     let start = find_tag(html, "<body").and_then(|at| html[at..].find('>').map(|end| at + end + 1));
-    let start = start.or_else(|| find_tag(html, "</head").and_then(|at| html[at..].find('>').map(|end| at + end + 1)));
+    let start = start
+        .or_else(|| find_tag(html, "</head").and_then(|at| html[at..].find('>').map(|end| at + end + 1)));
     let body = &html[start.unwrap_or(0)..];
     let end = find_tag(body, "</body").unwrap_or(body.len());
     let mut body = body[..end].replace("data-page-", "data-").replace("data-block", "data-b");
@@ -112,7 +113,15 @@ fn without_tags(html: &str) -> String {
         rest = &rest[at + end + 1..];
     }
     text.push_str(rest);
-    for (entity, character) in [("&nbsp;", " "), ("&amp;", "&"), ("&auml;", "ä"), ("&ouml;", "ö"), ("&uuml;", "ü"), ("&szlig;", "ß"), ("&eacute;", "é")] {
+    for (entity, character) in [
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+        ("&auml;", "ä"),
+        ("&ouml;", "ö"),
+        ("&uuml;", "ü"),
+        ("&szlig;", "ß"),
+        ("&eacute;", "é"),
+    ] {
         text = text.replace(entity, character);
     }
     text
@@ -132,7 +141,10 @@ mod tests {
 
     #[test]
     fn body_is_cut_out_of_a_page() {
-        assert_eq!(body_of("<html><head><title>x</title></head><BODY class=a><p>y</p></body></html>"), "<p>y</p>\n");
+        assert_eq!(
+            body_of("<html><head><title>x</title></head><BODY class=a><p>y</p></body></html>"),
+            "<p>y</p>\n"
+        );
         assert_eq!(body_of("<p>y<hr data-page-start=\"1\">"), "<p>y<hr data-start=\"1\">\n");
     }
 

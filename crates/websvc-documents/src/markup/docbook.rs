@@ -13,9 +13,10 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
     match name {
         "book" | "article" | "set" => Action::Content,
         "title" if matches!(outer, "book" | "article" | "set") => Action::MainTitle,
-        "part" | "chapter" | "appendix" | "preface" | "section" | "simplesect" | "dedication" | "colophon" | "refentry"
-        | "sect1" | "sect2" | "sect3" | "sect4" | "sect5" | "refsection" | "refsect1" | "refsect2" | "refsect3"
-        | "glossary" | "bibliography" | "acknowledgements" | "bridgehead" => section(name),
+        "part" | "chapter" | "appendix" | "preface" | "section" | "simplesect" | "dedication"
+        | "colophon" | "refentry" | "sect1" | "sect2" | "sect3" | "sect4" | "sect5" | "refsection"
+        | "refsect1" | "refsect2" | "refsect3" | "glossary" | "bibliography" | "acknowledgements"
+        | "bridgehead" => section(name),
         "abstract" => Action::TitledSection("Abstract"),
         "title" | "titleabbrev" if name == "titleabbrev" => Action::Skip,
         "title" => Action::Title,
@@ -49,18 +50,23 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
         "footnote" => Action::Note,
         "link" if tag.get("href").is_some() => Action::Link("href"),
         "ulink" => Action::Link("url"),
-        "emphasis" if tag.get("role").is_some_and(|role| role == "bold" || role == "strong") => Action::Element("strong"),
+        "emphasis" if tag.get("role").is_some_and(|role| role == "bold" || role == "strong") => {
+            Action::Element("strong")
+        }
         "emphasis" | "firstterm" | "citetitle" | "replaceable" => Action::Element("em"),
-        "literal" | "code" | "command" | "filename" | "option" | "parameter" | "varname" | "function" | "classname"
-        | "constant" | "envar" | "type" | "userinput" | "computeroutput" | "markup" | "tag" | "sgmltag" | "property"
-        | "methodname" | "systemitem" | "prompt" => Action::Element("code"),
+        "literal" | "code" | "command" | "filename" | "option" | "parameter" | "varname" | "function"
+        | "classname" | "constant" | "envar" | "type" | "userinput" | "computeroutput" | "markup" | "tag"
+        | "sgmltag" | "property" | "methodname" | "systemitem" | "prompt" => Action::Element("code"),
         "superscript" => Action::Element("sup"),
         "subscript" => Action::Element("sub"),
         "quote" => Action::Element("q"),
-        "mathphrase" | "alt" if matches!(outer, "equation" | "informalequation" | "inlineequation") => Action::Latex,
+        "mathphrase" | "alt" if matches!(outer, "equation" | "informalequation" | "inlineequation") => {
+            Action::Latex
+        }
         "math" => Action::Math,
         "sbr" => Action::Break,
-        "index" | "indexterm" | "remark" | "toc" | "colspec" | "spanspec" | "xref" | "refmeta" | "areaspec" | "alt" => Action::Skip,
+        "index" | "indexterm" | "remark" | "toc" | "colspec" | "spanspec" | "xref" | "refmeta"
+        | "areaspec" | "alt" => Action::Skip,
         _ => Action::Content,
     }
 }
@@ -78,9 +84,10 @@ fn item(name: &str) -> Action {
     if name == "biblioentry" { Action::Citation } else { Action::Item }
 }
 
-/// Returns the treatment of the elements about the document or a part of it; `None` for its abstract.
+/// Returns the treatment of the elements about the document or a part of it; `None` for the content of
+/// its title and abstract.
 fn info(name: &str, parents: &[String]) -> Option<Action> {
-    if is_within(parents, "abstract") {
+    if is_within(parents, "abstract") || is_within(parents, "title") {
         return None;
     }
     let is_document = parents.len() <= 2;

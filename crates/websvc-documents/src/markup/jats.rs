@@ -11,14 +11,24 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
     }
     let outer = parent(parents);
     match tag.name.as_str() {
-        "sec" | "app" | "ack" | "bio" | "sub-article" | "response" | "boxed-text" | "notes" | "glossary" => Action::Section,
+        "sec" | "app" | "ack" | "bio" | "sub-article" | "response" | "boxed-text" | "notes" | "glossary" => {
+            Action::Section
+        }
         "abstract" | "trans-abstract" => Action::TitledSection("Abstract"),
         "ref-list" => Action::TitledSection("References"),
         "title" | "article-title" | "source" if is_within(parents, "ref") => Action::Content,
         "title" if outer == "caption" => Action::Element("strong"),
         "title" => Action::Title,
         "p" => Action::Paragraph,
-        "label" if outer == "ref" || outer == "fn" || outer == "list-item" || outer == "sec" || outer == "app" => Action::Skip,
+        "label"
+            if outer == "ref"
+                || outer == "fn"
+                || outer == "list-item"
+                || outer == "sec"
+                || outer == "app" =>
+        {
+            Action::Skip
+        }
         "label" => Action::Label,
         "list" if tag.get("list-type").is_some_and(is_ordered) => Action::OrderedList,
         "list" => Action::List,
@@ -50,22 +60,31 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
         "tex-math" => Action::Latex,
         "math" => Action::Math,
         "element-citation" => Action::Citation,
-        "journal-meta" | "processing-meta" | "object-id" | "alt-text" | "long-desc" | "permissions" | "supplementary-material"
-        | "front-stub" | "pub-id" | "author-notes" => Action::Skip,
+        "journal-meta"
+        | "processing-meta"
+        | "object-id"
+        | "alt-text"
+        | "long-desc"
+        | "permissions"
+        | "supplementary-material"
+        | "front-stub"
+        | "pub-id"
+        | "author-notes" => Action::Skip,
         _ => Action::Content,
     }
 }
 
 /// Returns the treatment of the elements about the article itself.
 fn front(tag: &Tag, parents: &[String]) -> Option<Action> {
-    if is_within(parents, "abstract") || is_within(parents, "trans-abstract") {
+    if ["abstract", "trans-abstract", "article-title"].iter().any(|name| is_within(parents, name)) {
         return None;
     }
     Some(match tag.name.as_str() {
         "article-title" => Action::MainTitle,
         "subtitle" => Action::Paragraph,
         "contrib" if tag.get("contrib-type").is_none_or(|kind| kind == "author") => Action::Author,
-        "surname" | "given-names" | "string-name" | "name" | "name-alternatives" | "collab" | "contrib-group" => Action::Content,
+        "surname" | "given-names" | "string-name" | "name" | "name-alternatives" | "collab"
+        | "contrib-group" => Action::Content,
         "pub-date" => Action::Date,
         "abstract" | "trans-abstract" => return None,
         "article-meta" | "title-group" | "front" => Action::Content,

@@ -81,7 +81,8 @@ enum Action {
 /// Returns the vocabulary of a document in XML; `None` if it is another one.
 pub(crate) fn detect(bytes: &[u8]) -> Option<DocumentKind> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-    let is_markup = head.trim_ascii_start().starts_with(b"<") || matches!(head, [0xef, 0xbb, 0xbf, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    let is_markup = head.trim_ascii_start().starts_with(b"<")
+        || matches!(head, [0xef, 0xbb, 0xbf, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
     if !is_markup {
         return None;
     }
@@ -98,9 +99,12 @@ pub(crate) fn detect(bytes: &[u8]) -> Option<DocumentKind> {
     if tag.contains("http://docbook.org/ns/docbook") || before.contains("-//OASIS//DTD DocBook") {
         return Some(DocumentKind::DocBook);
     }
-    let is_jats = before.contains("JATS") || before.contains("-//NLM//DTD") || before.contains("-//TaxonX//DTD");
-    let has_front = || tag.contains("article-type") || tag.contains("dtd-version") || root.contains("<front>");
-    (local == "pmc-articleset" || local == "article" && (is_jats || has_front())).then_some(DocumentKind::Jats)
+    let is_jats =
+        before.contains("JATS") || before.contains("-//NLM//DTD") || before.contains("-//TaxonX//DTD");
+    let has_front =
+        || tag.contains("article-type") || tag.contains("dtd-version") || root.contains("<front>");
+    (local == "pmc-articleset" || local == "article" && (is_jats || has_front()))
+        .then_some(DocumentKind::Jats)
 }
 
 /// Returns the position of the start tag of the root element.
@@ -128,7 +132,11 @@ fn root_start(text: &str) -> Option<usize> {
 }
 
 /// Reads an article or a book.
-pub(crate) fn parse(kind: DocumentKind, bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
+pub(crate) fn parse(
+    kind: DocumentKind,
+    bytes: &[u8],
+    limits: &Limits<'_>,
+) -> Result<ParsedDocument, DocumentError> {
     let text = decode_text(bytes);
     let mut xml = Xml::new(kind, &text);
     let mut writer = Writer::new(action_of(kind), limits.max_output_bytes);
@@ -193,7 +201,10 @@ mod tests {
     #[test]
     fn vocabularies_are_detected_by_the_root_element() {
         for (text, expected) in [
-            ("<?xml version=\"1.0\"?><!-- <TEI> --><TEI xmlns=\"http://www.tei-c.org/ns/1.0\">", Some(DocumentKind::Tei)),
+            (
+                "<?xml version=\"1.0\"?><!-- <TEI> --><TEI xmlns=\"http://www.tei-c.org/ns/1.0\">",
+                Some(DocumentKind::Tei),
+            ),
             ("<book xmlns=\"http://docbook.org/ns/docbook\">", Some(DocumentKind::DocBook)),
             (
                 "<!DOCTYPE chapter PUBLIC \"-//OASIS//DTD DocBook XML V4.5//EN\" \"x\" [<!ENTITY a \"b\">]><chapter>",

@@ -4,7 +4,9 @@ use super::{Action, is_within, parent};
 use crate::xml::Tag;
 
 pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
-    if is_within(parents, "teiHeader") && !is_within(parents, "abstract") {
+    let is_content =
+        is_within(parents, "abstract") || is_within(parents, "titleStmt") && is_within(parents, "title");
+    if is_within(parents, "teiHeader") && !is_content {
         return header(tag, parents);
     }
     let outer = parent(parents);
@@ -16,20 +18,29 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
         "docTitle" | "titlePart" => Action::Element("strong"),
         "ab" if tag.get("type").is_some_and(|kind| kind.starts_with("codeblock")) => Action::Code,
         "seg" if tag.get("type") == Some("code") => Action::Element("code"),
-        "p" | "ab" | "opener" | "closer" | "salute" | "signed" | "trailer" | "dateline" | "byline" | "epigraph"
-        | "docAuthor" | "docImprint" | "argument" => Action::Paragraph,
+        "p" | "ab" | "opener" | "closer" | "salute" | "signed" | "trailer" | "dateline" | "byline"
+        | "epigraph" | "docAuthor" | "docImprint" | "argument" => Action::Paragraph,
         "lg" => Action::Element("p"),
         "l" => Action::Break,
         "sp" => Action::Content,
         "speaker" => Action::Element("strong"),
         "stage" => Action::Element("em"),
-        "list" if tag.get("type").is_some_and(|kind| kind.starts_with("ordered") || kind == "numbered") || tag.get("rend") == Some("numbered") => Action::OrderedList,
+        "list"
+            if tag.get("type").is_some_and(|kind| kind.starts_with("ordered") || kind == "numbered")
+                || tag.get("rend") == Some("numbered") =>
+        {
+            Action::OrderedList
+        }
         "list" if matches!(tag.get("type"), Some("gloss" | "definition")) => Action::Element("dl"),
         "list" | "listBibl" => Action::List,
         "label" if outer == "list" => Action::Element("dt"),
         "item" | "bibl" if outer == "list" || outer == "listBibl" => Action::Item,
         "biblStruct" => Action::Citation,
-        "quote" | "q" | "cit" if matches!(outer, "body" | "div" | "div1" | "div2" | "div3" | "front" | "back" | "cit") => Action::Quote,
+        "quote" | "q" | "cit"
+            if matches!(outer, "body" | "div" | "div1" | "div2" | "div3" | "front" | "back" | "cit") =>
+        {
+            Action::Quote
+        }
         "q" | "quote" | "soCalled" => Action::Element("q"),
         "hi" => highlight(tag),
         "emph" | "foreign" | "title" | "mentioned" => Action::Element("em"),
@@ -44,7 +55,11 @@ pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
         "figure" => Action::Element("figure"),
         "figDesc" => Action::Paragraph,
         "graphic" => Action::Image("url"),
-        "formula" if tag.get("notation").is_none_or(|notation| notation.to_ascii_lowercase().contains("tex")) => Action::Latex,
+        "formula"
+            if tag.get("notation").is_none_or(|notation| notation.to_ascii_lowercase().contains("tex")) =>
+        {
+            Action::Latex
+        }
         "math" => Action::Math,
         "lb" | "pb" | "cb" => Action::Space,
         "gap" => Action::Text("[…]"),
@@ -63,7 +78,8 @@ fn header(tag: &Tag, parents: &[String]) -> Action {
         "title" if parent(parents) == "titleStmt" => Action::MainTitle,
         "author" if parent(parents) == "titleStmt" => Action::Author,
         "author" if is_within(parents, "sourceDesc") => Action::Author,
-        "sourceDesc" | "biblStruct" | "analytic" | "persName" | "forename" | "surname" | "roleName" | "name" => Action::Content,
+        "sourceDesc" | "biblStruct" | "analytic" | "persName" | "forename" | "surname" | "roleName"
+        | "name" => Action::Content,
         _ => Action::Skip,
     }
 }

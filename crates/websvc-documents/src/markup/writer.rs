@@ -85,7 +85,10 @@ impl Writer {
 
     pub(super) fn text(&mut self, text: &str) {
         let is_structure = self.open.last().is_some_and(|open| {
-            matches!(open.action, Action::Element("table" | "tr" | "dl") | Action::List | Action::OrderedList | Action::Section)
+            matches!(
+                open.action,
+                Action::Element("table" | "tr" | "dl") | Action::List | Action::OrderedList | Action::Section
+            )
         });
         if is_structure && text.trim().is_empty() {
             return;
@@ -116,7 +119,12 @@ impl Writer {
         let action = (self.action_of)(tag, &self.names);
         match action {
             Action::Title => self.pending_title = None,
-            Action::Content | Action::Skip | Action::MainTitle | Action::Author | Action::Date | Action::Label => {}
+            Action::Content
+            | Action::Skip
+            | Action::MainTitle
+            | Action::Author
+            | Action::Date
+            | Action::Label => {}
             _ => self.write_pending(),
         }
         if tag.name == "alternatives" {
@@ -127,7 +135,8 @@ impl Writer {
             Action::Math | Action::Latex if self.is_second_alternative() => return xml.skip(),
             Action::Citation => {
                 let text = citation::read(xml, &tag.name)?;
-                let markup = if self.is_in_list() { format!("<li>{}</li>\n", escape(&text)) } else { escape(&text) };
+                let markup =
+                    if self.is_in_list() { format!("<li>{}</li>\n", escape(&text)) } else { escape(&text) };
                 self.push(&markup);
                 return Ok(());
             }
@@ -172,7 +181,11 @@ impl Writer {
             Action::Label => ("<strong>".to_owned(), "</strong> ".to_owned()),
             Action::Code => {
                 let language = tag.get("language").or_else(|| tag.get("lang")).unwrap_or_default();
-                let class = if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
+                let class = if language.is_empty() {
+                    String::new()
+                } else {
+                    format!(" class=\"language-{}\"", escape(language))
+                };
                 (format!("<pre><code{class}>"), "</code></pre>\n".to_owned())
             }
             Action::Quote => ("<blockquote>".to_owned(), "</blockquote>\n".to_owned()),
@@ -180,12 +193,15 @@ impl Writer {
                 (format!("<blockquote><p><strong>{label}</strong></p>\n"), "</blockquote>\n".to_owned())
             }
             Action::OrderedList => {
-                let start = ["startingnumber", "start"].iter().find_map(|name| tag.get(name)?.trim().parse::<u32>().ok());
+                let start = ["startingnumber", "start"]
+                    .iter()
+                    .find_map(|name| tag.get(name)?.trim().parse::<u32>().ok());
                 let start = start.map(|start| format!(" start=\"{start}\"")).unwrap_or_default();
                 (format!("<ol{start}>"), "</ol>\n".to_owned())
             }
             Action::List => ("<ul>".to_owned(), "</ul>\n".to_owned()),
             Action::Item if self.is_in("dl") => ("<dd>".to_owned(), "</dd>\n".to_owned()),
+            Action::Item if !self.is_in_list() => ("<p>".to_owned(), "</p>\n".to_owned()),
             Action::Item => ("<li>".to_owned(), "</li>\n".to_owned()),
             Action::Cell(name, columns, rows) => (cell(tag, name, columns, rows), format!("</{name}>")),
             Action::Note | Action::NamedNote => {
@@ -202,7 +218,10 @@ impl Writer {
             },
             Action::Image(name) => {
                 let url = tag.get(name).filter(|url| is_web_url(url));
-                (url.map(|url| format!("<img src=\"{}\" alt=\"\">", escape(url))).unwrap_or_default(), String::new())
+                (
+                    url.map(|url| format!("<img src=\"{}\" alt=\"\">", escape(url))).unwrap_or_default(),
+                    String::new(),
+                )
             }
             Action::Break => (String::new(), "<br>".to_owned()),
             Action::Space => (" ".to_owned(), String::new()),
@@ -245,14 +264,21 @@ impl Writer {
         self.open.iter().rev().find(|open| !matches!(open.action, Action::Content)).is_some_and(|open| {
             matches!(
                 open.action,
-                Action::Paragraph | Action::Cell(..) | Action::Note | Action::NamedNote | Action::Item | Action::Element("dd")
+                Action::Paragraph
+                    | Action::Cell(..)
+                    | Action::Note
+                    | Action::NamedNote
+                    | Action::Item
+                    | Action::Element("dd")
             )
         })
     }
 
     /// Returns whether the innermost element is an element of HTML.
     fn is_in(&self, name: &str) -> bool {
-        self.open.last().is_some_and(|open| matches!(open.action, Action::Element(element) if element == name))
+        self.open
+            .last()
+            .is_some_and(|open| matches!(open.action, Action::Element(element) if element == name))
     }
 
     /// Returns whether another form of the formula that begins was written.
@@ -274,7 +300,9 @@ impl Writer {
                 (format!("<h{level}>"), format!("</h{level}>\n"))
             }
             Some(Action::Element("table")) => ("<caption>".to_owned(), "</caption>".to_owned()),
-            Some(Action::List | Action::OrderedList) => ("<li><strong>".to_owned(), "</strong></li>".to_owned()),
+            Some(Action::List | Action::OrderedList) => {
+                ("<li><strong>".to_owned(), "</strong></li>".to_owned())
+            }
             None => {
                 let level = self.level() + 1;
                 (format!("<h{level}>"), format!("</h{level}>\n"))
@@ -310,7 +338,10 @@ impl Writer {
         // Some articles have whole documents of LaTeX around each formula.
         let inner = latex.split_once("\\begin{document}").map_or(latex, |(_, rest)| rest);
         let inner = inner.split_once("\\end{document}").map_or(inner, |(formula, _)| formula).trim();
-        let display = self.names.iter().any(|name| matches!(name.as_str(), "disp-formula" | "equation" | "informalequation"))
+        let display = self
+            .names
+            .iter()
+            .any(|name| matches!(name.as_str(), "disp-formula" | "equation" | "informalequation"))
             || inner.starts_with("$$");
         let latex = escape(inner.trim_matches('$').trim());
         if !latex.is_empty() {
@@ -331,12 +362,17 @@ impl Writer {
                 Token::Start(tag) => match tag.name.as_str() {
                     "given-names" | "forename" | "firstname" => given.push(xml.text()?),
                     "surname" => family.push(xml.text()?),
-                    "collab" | "orgname" | "string-name" | "name" | "persName" | "personname" | "name-alternatives" => {}
+                    "collab" | "orgname" | "string-name" | "name" | "persName" | "personname"
+                    | "name-alternatives" => {}
                     _ => xml.skip()?,
                 },
             }
         }
-        let name = if family.is_empty() { other } else { given.into_iter().chain(family).collect::<Vec<_>>().join(" ") };
+        let name = if family.is_empty() {
+            other
+        } else {
+            given.into_iter().chain(family).collect::<Vec<_>>().join(" ")
+        };
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
         if !name.is_empty() && self.authors.len() < MAX_AUTHORS && !self.authors.contains(&name) {
             self.authors.push(name);
@@ -400,7 +436,10 @@ fn cell(tag: &Tag, name: &str, columns: &str, rows: &str) -> String {
     for (attribute, source) in [("colspan", columns), ("rowspan", rows)] {
         // `morerows` counts the further rows.
         let extra = usize::from(source == "morerows");
-        let span = tag.get(source).and_then(|span| span.trim().parse::<usize>().ok()).map(|span| span.min(100) + extra);
+        let span = tag
+            .get(source)
+            .and_then(|span| span.trim().parse::<usize>().ok())
+            .map(|span| span.min(100) + extra);
         let named = (columns.is_empty() && attribute == "colspan").then(|| named_span(tag)).flatten();
         if let Some(span) = span.or(named).filter(|span| *span > 1) {
             markup.push_str(&format!(" {attribute}=\"{span}\""));
@@ -412,7 +451,9 @@ fn cell(tag: &Tag, name: &str, columns: &str, rows: &str) -> String {
 
 /// Returns the number of columns between two named columns, such as `c1` and `c3`.
 fn named_span(tag: &Tag) -> Option<usize> {
-    let number = |name| tag.get(name)?.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<usize>().ok();
+    let number = |name| {
+        tag.get(name)?.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<usize>().ok()
+    };
     let (first, last) = (number("namest")?, number("nameend")?);
     (first < last).then(|| (last - first + 1).min(100))
 }

@@ -69,7 +69,8 @@ impl Section {
     /// Returns whether the condition holds for negative numbers only, so that the section writes their sign.
     pub(super) fn is_for_negative(&self) -> bool {
         self.condition.is_some_and(|(operator, limit)| {
-            matches!(operator, Operator::Less) && limit <= 0.0 || matches!(operator, Operator::LessOrEqual) && limit < 0.0
+            matches!(operator, Operator::Less) && limit <= 0.0
+                || matches!(operator, Operator::LessOrEqual) && limit < 0.0
         })
     }
 }
@@ -133,7 +134,8 @@ fn part(character: char, mut rest: std::iter::Peekable<std::str::Chars<'_>>, sec
 
 /// Adds a part without delimiters.
 fn word(character: char, rest: std::iter::Peekable<std::str::Chars<'_>>, parts: &mut Vec<Part>) -> usize {
-    let ahead: String = std::iter::once(character).chain(rest).take(7).collect::<String>().to_ascii_lowercase();
+    let ahead: String =
+        std::iter::once(character).chain(rest).take(7).collect::<String>().to_ascii_lowercase();
     let repeated = ahead.chars().take_while(|next| *next == character.to_ascii_lowercase()).count();
     match character {
         '0' | '#' | '?' => parts.push(Part::Digit(character)),

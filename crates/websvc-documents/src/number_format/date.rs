@@ -3,7 +3,17 @@
 use super::code::{Part, Section};
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -44,7 +54,9 @@ pub(super) fn format(section: &Section, number: f64) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&number) {
         return None;
     }
-    let has = |wanted: char| section.parts.iter().any(|part| matches!(part, Part::Date(letter, _) if *letter == wanted));
+    let has = |wanted: char| {
+        section.parts.iter().any(|part| matches!(part, Part::Date(letter, _) if *letter == wanted))
+    };
     let has_fraction = has_fraction(section);
     let time = Time::new(number, has_fraction);
     if has('y') && has('m') && has('d') {
@@ -70,7 +82,9 @@ pub(super) fn format(section: &Section, number: f64) -> Option<String> {
                 (true, false) => "A",
                 (false, false) => "P",
             }),
-            Part::Point if after_seconds && has_fraction => text.push_str(&fraction(section, index, time.millis)),
+            Part::Point if after_seconds && has_fraction => {
+                text.push_str(&fraction(section, index, time.millis))
+            }
             Part::Point => text.push('.'),
             Part::Comma => text.push(','),
             Part::Slash => text.push('/'),
@@ -89,7 +103,8 @@ fn has_fraction(section: &Section) -> bool {
 }
 
 fn fraction(section: &Section, point: usize, millis: i64) -> String {
-    let digits = section.parts[point + 1..].iter().take_while(|part| matches!(part, Part::Digit(_))).count().min(3);
+    let digits =
+        section.parts[point + 1..].iter().take_while(|part| matches!(part, Part::Digit(_))).count().min(3);
     let text = format!("{millis:03}");
     format!(".{}", &text[..digits])
 }

@@ -116,7 +116,8 @@ impl Format {
         }
         let Some((section, is_negative)) = self.section(number) else { return format_number(number, value) };
         if section.is_date() {
-            return date::format(section, number + date_offset).unwrap_or_else(|| format_number(number, value));
+            return date::format(section, number + date_offset)
+                .unwrap_or_else(|| format_number(number, value));
         }
         let text = number::format(section, number, value);
         let text = if is_negative { format!("-{}", text.trim_start()) } else { text };
@@ -202,7 +203,10 @@ mod tests {
             ("0.0", "1e300", "1000000000000000000000000000000000000"),
         ] {
             let shown = display(number, code);
-            assert!(if number == "1e300" { shown.starts_with(expected) } else { shown == expected }, "{code}: {shown}");
+            assert!(
+                if number == "1e300" { shown.starts_with(expected) } else { shown == expected },
+                "{code}: {shown}"
+            );
         }
     }
 

@@ -56,7 +56,9 @@ fn fixed(parts: &[Part], number: f64) -> String {
     let first_digit = parts[..point].iter().position(is_digit);
     let percents = parts.iter().filter(|part| **part == Part::Percent).count();
     // Commas after the last digit before the point divide by a thousand; one between digits groups them.
-    let commas_after = |last: usize, end: usize| parts[last + 1..end].iter().take_while(|part| **part == Part::Comma).count();
+    let commas_after = |last: usize, end: usize| {
+        parts[last + 1..end].iter().take_while(|part| **part == Part::Comma).count()
+    };
     let very_last = parts.iter().rposition(is_digit).filter(|last| *last > point);
     let scale = last_digit.map_or(0, |last| commas_after(last, point))
         + very_last.map_or(0, |last| commas_after(last, parts.len()));
@@ -94,7 +96,9 @@ fn decimal(number: f64, decimals: usize) -> (String, String) {
             before += 1;
         }
     }
-    let digit = |index: i64| usize::try_from(index).ok().and_then(|index| digits.get(index)).map_or('0', |d| char::from(b'0' + d));
+    let digit = |index: i64| {
+        usize::try_from(index).ok().and_then(|index| digits.get(index)).map_or('0', |d| char::from(b'0' + d))
+    };
     let whole: String = (0..before.max(0)).map(digit).collect();
     let whole = whole.trim_start_matches('0').to_owned();
     let fraction = (before..before + i64::try_from(decimals).unwrap_or(0)).map(digit).collect();
@@ -187,11 +191,19 @@ fn decimals_text(parts: &[Part], fraction: &str) -> String {
 fn scientific(parts: &[Part], at: usize, number: f64) -> String {
     let (mantissa, after) = (&parts[..at], &parts[at + 1..]);
     let point = mantissa.iter().position(|part| *part == Part::Point).unwrap_or(mantissa.len());
-    let width = i32::try_from(mantissa[..point].iter().filter(|part| is_digit(part)).count()).unwrap_or(1).clamp(1, 9);
+    let width = i32::try_from(mantissa[..point].iter().filter(|part| is_digit(part)).count())
+        .unwrap_or(1)
+        .clamp(1, 9);
     let decimals = mantissa[point..].iter().filter(|part| is_digit(part)).count();
     let mut exponent = if number == 0.0 { 0 } else { number.log10().floor() as i32 };
     exponent = exponent.div_euclid(width) * width;
-    let scaled = |exponent: i32| if exponent < -300 { number * 1e300 / 10_f64.powi(exponent + 300) } else { number / 10_f64.powi(exponent) };
+    let scaled = |exponent: i32| {
+        if exponent < -300 {
+            number * 1e300 / 10_f64.powi(exponent + 300)
+        } else {
+            number / 10_f64.powi(exponent)
+        }
+    };
     let (mut whole, mut fraction) = decimal(scaled(exponent), decimals.min(MAX_DECIMALS));
     if i32::try_from(whole.len()).unwrap_or(0) > width {
         exponent += width;
@@ -222,7 +234,9 @@ fn fraction(parts: &[Part], slash: usize, number: f64) -> String {
     let fixed: String = parts[slash + 1..]
         .iter()
         .map_while(|part| match part {
-            Part::Literal(text) if text.len() == 1 && text.as_bytes()[0].is_ascii_digit() => Some(text.as_str()),
+            Part::Literal(text) if text.len() == 1 && text.as_bytes()[0].is_ascii_digit() => {
+                Some(text.as_str())
+            }
             Part::Digit('0') => Some("0"),
             _ => None,
         })
@@ -233,7 +247,9 @@ fn fraction(parts: &[Part], slash: usize, number: f64) -> String {
     let rest = number - whole;
     let (mut above, below) = match fixed_denominator {
         Some(below) => ((rest * f64::from(below)).round(), below),
-        None => nearest(rest, 10_u32.pow(u32::try_from(digits.clamp(1, MAX_DENOMINATOR_DIGITS)).unwrap_or(1)) - 1),
+        None => {
+            nearest(rest, 10_u32.pow(u32::try_from(digits.clamp(1, MAX_DENOMINATOR_DIGITS)).unwrap_or(1)) - 1)
+        }
     };
     let mut whole = whole;
     if has_whole && above >= f64::from(below) {

@@ -1,13 +1,20 @@
 //! The lists and the numbered headings of an OpenDocument file, with their numbers.
 
+use std::collections::HashMap;
+
 use super::heading_number;
 use super::styles::{LEVELS, Styles, marker};
 use crate::flow::{Marker, Role};
 use crate::xml::Tag;
 
+/// The maximum number of lists that others can continue.
+const MAX_LISTS: usize = 10_000;
+
 /// An open list.
 #[derive(Debug, Default)]
 struct List {
+    /// The ID by which another list continues this one.
+    id: String,
     style: String,
     /// The open item has had its first paragraph.
     has_text: bool,
@@ -25,6 +32,8 @@ pub(super) struct Lists {
     open: Vec<List>,
     /// The last top-level list: its style and its last number, for a list that continues it.
     last: Option<(String, u64)>,
+    /// The last numbers of the lists that are closed, by ID.
+    numbers: HashMap<String, u64>,
 }
 
 impl Lists {
@@ -36,16 +45,20 @@ impl Lists {
     pub(super) fn begin(&mut self, tag: &Tag, styles: &Styles) {
         let inherited = self.open.last().map(|list| list.style.clone()).unwrap_or_default();
         let style = tag.get("style-name").map_or(inherited, str::to_owned);
-        let is_continued =
-            tag.get_exact("text:continue-numbering") == Some("true") || tag.get_exact("text:continue-list").is_some();
-        let start = match &self.last {
-            Some((last, number)) if is_continued && self.open.is_empty() && *last == style => number.saturating_add(1),
-            _ => {
-                let level = styles.list(&style).and_then(|levels| levels.get(self.open.len())?.as_ref());
-                level.map_or(1, |level| level.start)
+        let continued = match (tag.get_exact("text:continue-list"), &self.last) {
+            (Some(id), _) => self.numbers.get(id),
+            (None, Some((last, number))) if tag.get_exact("text:continue-numbering") == Some("true") => {
+                Some(number).filter(|_| self.open.is_empty() && *last == style)
             }
+            (None, _) => None,
         };
-        self.open.push(List { style, start: Some(start), ..List::default() });
+        let first = || {
+            let level = styles.list(&style).and_then(|levels| levels.get(self.open.len())?.as_ref());
+            level.map_or(1, |level| level.start)
+        };
+        let start = continued.map_or_else(first, |number| number.saturating_add(1));
+        let id = tag.get_exact("xml:id").unwrap_or_default().to_owned();
+        self.open.push(List { id, style, start: Some(start), ..List::default() });
     }
 
     /// Begins an item.
@@ -67,10 +80,14 @@ impl Lists {
     /// Ends the innermost list if `name` is its element.
     pub(super) fn end(&mut self, name: &str) {
         if name == "list"
-            && let Some(list) = self.open.pop()
-            && self.open.is_empty()
+            && let Some(List { id, style, number, .. }) = self.open.pop()
         {
-            self.last = Some((list.style, list.number));
+            if !id.is_empty() && self.numbers.len() < MAX_LISTS {
+                self.numbers.insert(id, number);
+            }
+            if self.open.is_empty() {
+                self.last = Some((style, number));
+            }
         }
     }
 
@@ -110,7 +127,8 @@ impl Headings {
         for (level, number) in self.numbers.iter_mut().enumerate().take(index) {
             *number = (*number).max(start(level));
         }
-        self.numbers[index] = if self.numbers[index] == 0 { start(index) } else { self.numbers[index].saturating_add(1) };
+        self.numbers[index] =
+            if self.numbers[index] == 0 { start(index) } else { self.numbers[index].saturating_add(1) };
         self.numbers[index + 1..].fill(0);
         if styles.headings[index].is_none() {
             return String::new();

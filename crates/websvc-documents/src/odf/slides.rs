@@ -6,7 +6,24 @@ use crate::error::DocumentError;
 use crate::flow::{Block, Role};
 use crate::html::escape;
 use crate::inline::Inline;
+use crate::reading_order::{Area, Placed, in_reading_order};
 use crate::xml::{Tag, Token};
+
+/// The number of EMU of each unit of length.
+const UNITS: [(&str, f64); 5] =
+    [("cm", 360_000.0), ("mm", 36_000.0), ("in", 914_400.0), ("pt", 12_700.0), ("px", 9_525.0)];
+
+/// A shape of a slide.
+struct Shape {
+    area: Option<Area>,
+    blocks: Vec<Block>,
+}
+
+impl Placed for Shape {
+    fn area(&self) -> Option<Area> {
+        self.area
+    }
+}
 
 impl Reader<'_, '_> {
     /// Reads a slide, or skips it if it is hidden or beyond the page limit.
@@ -20,7 +37,7 @@ impl Reader<'_, '_> {
         }
         self.pages.read += 1;
         let name = tag.get_exact("draw:name").unwrap_or_default().to_owned();
-        let (mut title, mut blocks, mut notes) = (None, Vec::new(), Vec::new());
+        let (mut title, mut shapes, mut notes) = (None, Vec::new(), Vec::new());
         let mut lists = Lists::default();
         while let Some(token) = self.xml.next()? {
             match token {
@@ -37,7 +54,15 @@ impl Reader<'_, '_> {
                         // They repeat on every slide.
                         ("frame", "date-time" | "footer" | "header" | "page-number") => self.xml.skip()?,
                         ("notes", _) => notes = self.slide_notes()?,
-                        _ => blocks.extend(self.blocks(&inner, &mut lists)?),
+                        ("frame" | "custom-shape" | "g", _) => {
+                            let area = area(&inner);
+                            let blocks = self.shape(&inner.name)?;
+                            shapes.push(Shape { area, blocks });
+                        }
+                        _ => {
+                            let blocks = self.blocks(&inner, &mut lists)?;
+                            shapes.push(Shape { area: None, blocks });
+                        }
                     }
                 }
             }
@@ -50,7 +75,8 @@ impl Reader<'_, '_> {
                 self.flow.block(&format!("<h2>{}</h2>\n", escape(&name)));
             }
         }
-        blocks.into_iter().for_each(|block| self.flow.write(block));
+        let shapes = in_reading_order(shapes);
+        shapes.into_iter().flat_map(|shape| shape.blocks).for_each(|block| self.flow.write(block));
         for (index, mut inline) in notes.into_iter().enumerate() {
             if index == 0 {
                 inline.prefix("Notes: ");
@@ -58,6 +84,18 @@ impl Reader<'_, '_> {
             self.flow.paragraph(Role::Quote, inline);
         }
         Ok(())
+    }
+
+    /// Reads a shape: a frame with an image or an object, or the texts in it.
+    fn shape(&mut self, element: &str) -> Result<Vec<Block>, DocumentError> {
+        if element != "frame" {
+            return self.text_box(element);
+        }
+        let mut inline = Inline::default();
+        self.frame(&mut inline)?;
+        let mut blocks = vec![Block::Paragraph(Role::Body, inline)];
+        blocks.append(&mut self.boxes);
+        Ok(blocks)
     }
 
     /// Reads the notes of a slide.
@@ -80,6 +118,19 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Returns the area of a shape.
+fn area(tag: &Tag) -> Option<Area> {
+    let length = |name: &str| {
+        let text = tag.get_exact(name)?;
+        let (unit, scale) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
+        let number = text.strip_suffix(unit)?.parse::<f64>().ok()?;
+        number.is_finite().then_some(number * scale)
+    };
+    let (left, top) = (length("svg:x")?, length("svg:y")?);
+    let (width, height) = (length("svg:width")?, length("svg:height").unwrap_or_default());
+    Some(Area { left, top, right: left + width, bottom: top + height })
+}
+
 fn text_of(block: Block) -> Option<Inline> {
     match block {
         Block::Paragraph(_, inline) if !inline.is_empty() => Some(inline),
@@ -97,5 +148,6 @@ fn joined(blocks: Vec<Block>) -> Option<Inline> {
 
 /// Returns whether a program gave the name of a slide, such as `page1`.
 fn is_generated(name: &str) -> bool {
-    name.trim_end_matches(|digit: char| digit.is_ascii_digit()).eq_ignore_ascii_case("page") && !name.ends_with('e')
+    name.trim_end_matches(|digit: char| digit.is_ascii_digit()).eq_ignore_ascii_case("page")
+        && !name.ends_with('e')
 }

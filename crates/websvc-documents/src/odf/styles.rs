@@ -49,8 +49,12 @@ impl Style {
 
     fn read(&mut self, tag: &Tag) {
         let set = |current: Option<bool>, new: Option<bool>| new.or(current);
-        self.bold = set(self.bold, tag.get("font-weight").map(|weight| weight == "bold" || weight >= "600" && weight.len() == 3));
-        self.italic = set(self.italic, tag.get("font-style").map(|style| style == "italic" || style == "oblique"));
+        self.bold = set(
+            self.bold,
+            tag.get("font-weight").map(|weight| weight == "bold" || weight >= "600" && weight.len() == 3),
+        );
+        self.italic =
+            set(self.italic, tag.get("font-style").map(|style| style == "italic" || style == "oblique"));
         self.strike = set(self.strike, tag.get("text-line-through-style").map(|style| style != "none"));
         let font = tag.get_exact("style:font-name").or_else(|| tag.get_exact("fo:font-family"));
         self.code = set(self.code, font.map(is_monospace));
@@ -116,12 +120,16 @@ impl Styles {
                     "table-properties" if tag.get_exact("table:display") == Some("false") => {
                         self.hidden.insert(style.clone());
                     }
-                    "drawing-page-properties" if tag.get_exact("presentation:visibility") == Some("hidden") => {
+                    "drawing-page-properties"
+                        if tag.get_exact("presentation:visibility") == Some("hidden") =>
+                    {
                         self.hidden.insert(style.clone());
                     }
                     "list-style" => list = Some(name_of(&tag)),
                     "outline-style" => list = None,
-                    "list-level-style-number" | "list-level-style-bullet" | "list-level-style-image"
+                    "list-level-style-number"
+                    | "list-level-style-bullet"
+                    | "list-level-style-image"
                     | "outline-level-style" => self.level(&tag, list.as_ref()),
                     _ => {}
                 },
@@ -154,7 +162,11 @@ impl Styles {
 
     /// Returns a style with everything that it inherits.
     fn resolved(&self, name: &str) -> Style {
-        let mut style = self.styles.get(name).cloned().unwrap_or_else(|| Style { purpose: purpose(name), ..Style::default() });
+        let mut style = self
+            .styles
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| Style { purpose: purpose(name), ..Style::default() });
         let mut base = style.base.clone();
         for _ in 0..MAX_BASES {
             let Some(name) = base else { break };
@@ -214,7 +226,10 @@ pub(super) fn marker(levels: &Levels, level: usize, numbers: &[u64; LEVELS]) -> 
             formatted(numbers[index], format)
         })
         .collect();
-    let is_plain = first == level && format == "1" && style.prefix.trim().is_empty() && matches!(style.suffix.trim(), "." | ")" | "");
+    let is_plain = first == level
+        && format == "1"
+        && style.prefix.trim().is_empty()
+        && matches!(style.suffix.trim(), "." | ")" | "");
     Some(if is_plain {
         Marker::Number(numbers[level])
     } else {
@@ -240,8 +255,10 @@ fn name_of(tag: &Tag) -> String {
 fn purpose(style: &str) -> Option<Purpose> {
     match style {
         "Title" => Some(Purpose::Title),
-        "Quotations" | "Quote" => Some(Purpose::Quote),
-        "Preformatted_20_Text" | "Source_20_Text" | "Source_20_Code" | "Verbatim_20_Char" => Some(Purpose::Code),
+        "Quotations" | "Quote" | "Intense_20_Quote" | "Block_20_Text" => Some(Purpose::Quote),
+        "Preformatted_20_Text" | "Source_20_Text" | "Source_20_Code" | "Verbatim_20_Char" => {
+            Some(Purpose::Code)
+        }
         _ => None,
     }
 }

@@ -8,13 +8,15 @@ use crate::flow::{Block, Role};
 use crate::grid::Grid;
 use crate::html::escape;
 use crate::table::Table;
-use crate::xml::{Tag, Token};
+use crate::xml::{Tag, Token, Xml};
 
 /// The maximum repetition of a cell or row. Larger numbers fill the rest of an empty sheet and count as 1.
 const MAX_REPEATED: usize = 64;
 /// The maximum number of cells of a row.
 const MAX_COLUMNS: usize = 4096;
 
+/// The maximum number of cells of the values of a chart.
+const MAX_CHART_CELLS: usize = 20_000;
 /// The maximum number of merged cells of a sheet.
 const MAX_MERGES: usize = 50_000;
 
@@ -63,7 +65,8 @@ impl Reader<'_, '_> {
                     "table-column" if depth == 1 => {
                         let count = stated(&tag, "number-columns-repeated");
                         if is_hidden(&tag) && grid.hidden_columns.len() < 1024 {
-                            grid.hidden_columns.push((column_number, column_number.saturating_add(count - 1)));
+                            grid.hidden_columns
+                                .push((column_number, column_number.saturating_add(count - 1)));
                         }
                         column_number = column_number.saturating_add(count);
                     }
@@ -92,7 +95,8 @@ impl Reader<'_, '_> {
                 Token::End(name) if name == "table" => break,
                 Token::Start(tag) if tag.name == "table-row" => {
                     let row = self.row(&tag)?;
-                    let filled = row.cells.iter().rposition(|cell| !cell.markup.is_empty() || cell.is_covered);
+                    let filled =
+                        row.cells.iter().rposition(|cell| !cell.markup.is_empty() || cell.is_covered);
                     let cells = &row.cells[..filled.map_or(0, |last| last + 1)];
                     for _ in 0..if cells.is_empty() { 1 } else { row.times } {
                         write_row(cells, &mut above, &mut table);
@@ -124,7 +128,8 @@ impl Reader<'_, '_> {
                 _ => {}
             }
         }
-        let filled: usize = row.cells.iter().filter(|cell| !cell.markup.is_empty()).map(|cell| cell.times).sum();
+        let filled: usize =
+            row.cells.iter().filter(|cell| !cell.markup.is_empty()).map(|cell| cell.times).sum();
         self.remaining_cells = self.remaining_cells.saturating_sub(filled.saturating_mul(row.times));
         if self.remaining_cells == 0 {
             row.times = 1;
@@ -151,6 +156,25 @@ impl Reader<'_, '_> {
     }
 }
 
+/// Reads the values of a chart, which are a table in it.
+pub(super) fn chart(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
+    let mut table = Table::default();
+    let mut cells = 0_usize;
+    while let Some(token) = xml.next()? {
+        let Token::Start(tag) = token else { continue };
+        match tag.name.as_str() {
+            "title" | "legend" | "automatic-styles" => xml.skip()?,
+            "table-row" => table.row(),
+            "table-cell" if cells < MAX_CHART_CELLS => {
+                cells += 1;
+                table.cell(escape(xml.text()?.trim()), 1);
+            }
+            _ => {}
+        }
+    }
+    Ok(table.finish())
+}
+
 /// Returns the markup of a block in a cell.
 fn line(block: Block) -> Option<String> {
     match block {
@@ -170,10 +194,14 @@ fn add_row(row: &Row, row_number: &mut usize, grid: &mut Grid) {
         let mut column = 0_usize;
         for cell in &row.cells {
             if (cell.columns > 1 || cell.rows > 1) && grid.merges.len() < MAX_MERGES {
-                grid.merges.push(((number, column), (number.saturating_add(cell.rows - 1), column.saturating_add(cell.columns - 1))));
+                grid.merges.push((
+                    (number, column),
+                    (number.saturating_add(cell.rows - 1), column.saturating_add(cell.columns - 1)),
+                ));
             }
             if !cell.markup.is_empty() {
-                (0..cell.times).for_each(|offset| grid.add(number, column + offset, cell.markup.clone(), cell.is_text));
+                (0..cell.times)
+                    .for_each(|offset| grid.add(number, column + offset, cell.markup.clone(), cell.is_text));
             }
             column = column.saturating_add(cell.times).min(MAX_COLUMNS * 4);
         }

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::lists::Lists;
+use super::table;
 use crate::error::DocumentError;
 use crate::flow::Block;
 use crate::inline::{Inline, TextStyle};
@@ -40,11 +41,14 @@ impl Reader<'_, '_> {
                 Token::Start(tag) => match tag.name.as_str() {
                     "span" => {
                         let named = tag.get("style-name").map(|name| self.styles.text_style(name, style));
-                        styles.push(named.map_or((style, is_hidden), |(text, hidden)| (text, hidden || is_hidden)));
+                        styles.push(
+                            named.map_or((style, is_hidden), |(text, hidden)| (text, hidden || is_hidden)),
+                        );
                     }
                     "a" => inline.begin_link(tag.get("href").unwrap_or_default()),
                     "s" => {
-                        let count = tag.get_exact("text:c").and_then(|count| count.parse().ok()).unwrap_or(1_usize);
+                        let count =
+                            tag.get_exact("text:c").and_then(|count| count.parse().ok()).unwrap_or(1_usize);
                         inline.text(&" ".repeat(count.min(MAX_SPACES)), style);
                     }
                     "tab" => inline.tab(),
@@ -95,7 +99,7 @@ impl Reader<'_, '_> {
                 Token::Start(tag) => match tag.name.as_str() {
                     "object" => {
                         let target = tag.get("href").unwrap_or_default().to_owned();
-                        has_content = self.formula(&target, inline)?;
+                        has_content = self.object(&target, inline)?;
                         self.xml.skip()?;
                     }
                     "image" if !has_content && image.is_none() => {
@@ -125,19 +129,24 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Appends the formula of an embedded object. Returns `false` if the object is something else.
-    fn formula(&mut self, target: &str, inline: &mut Inline) -> Result<bool, DocumentError> {
+    /// Appends the formula of an embedded object, or the table of a chart. Returns `false` if the object is something
+    /// else.
+    fn object(&mut self, target: &str, inline: &mut Inline) -> Result<bool, DocumentError> {
         let part = format!("{}/content.xml", resolve("content.xml", target));
         let Some(text) = self.package.small_part(&part, mathml::MAX_BYTES)? else { return Ok(false) };
         let text = String::from_utf8_lossy(&text);
         let mut xml = Xml::new(self.kind, &text);
         while let Some(token) = xml.next()? {
             if let Token::Start(tag) = token {
-                if tag.name != "math" {
-                    return Ok(false);
+                if tag.name == "math" {
+                    inline.markup(&mathml::read(&mut xml, &tag)?);
+                    return Ok(true);
                 }
-                inline.markup(&mathml::read(&mut xml, &tag)?);
-                return Ok(true);
+                if tag.name == "chart" {
+                    let table = table::chart(&mut xml)?;
+                    self.boxes.push(Block::Markup(table));
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

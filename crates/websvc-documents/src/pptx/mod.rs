@@ -1,6 +1,6 @@
 //! Reads PowerPoint presentations: the slides with their titles, points, tables, charts, images, links and notes.
 
-mod order;
+mod layout;
 mod slide;
 mod text;
 
@@ -12,9 +12,10 @@ use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::{Images, Relations, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
+use crate::reading_order::{Area, in_reading_order};
 use crate::xml::{Token, Xml};
 use crate::zip_package::Package;
-use order::{Area, Placeholders};
+use layout::Placeholders;
 
 const KIND: DocumentKind = DocumentKind::Pptx;
 const PRESENTATION: &str = "ppt/presentation.xml";
@@ -101,7 +102,7 @@ impl Reader {
             None if shapes.is_empty() && relations.of_type("notesSlide").is_none() => {}
             None => self.flow.block(&format!("<h2>Slide {number}</h2>\n")),
         }
-        let shapes = order::in_reading_order(shapes);
+        let shapes = in_reading_order(shapes);
         shapes.into_iter().flat_map(|shape| shape.blocks).for_each(|block| self.flow.write(block));
         if let Some(notes) = relations.of_type("notesSlide") {
             self.notes(notes)?;

@@ -1,6 +1,6 @@
 //! Reads the shapes of a slide: texts, tables, charts, diagrams, images, and groups of them.
 
-use super::order::{Area, Placeholders, in_reading_order, pair};
+use super::layout::{Placeholders, pair};
 use super::text::{DefaultBullet, TextReader};
 use super::{KIND, area};
 use crate::chart;
@@ -8,6 +8,7 @@ use crate::error::DocumentError;
 use crate::flow::{Block, HtmlFlow, Marker, Role};
 use crate::inline::{Inline, TextStyle};
 use crate::office::{Images, Relations};
+use crate::reading_order::{Area, Placed, in_reading_order};
 use crate::table::Table;
 use crate::xml::{Tag, Token, Xml};
 use crate::zip_package::Package;
@@ -17,6 +18,12 @@ use crate::zip_package::Package;
 pub(super) struct Shape {
     pub(super) area: Option<Area>,
     pub(super) blocks: Vec<Block>,
+}
+
+impl Placed for Shape {
+    fn area(&self) -> Option<Area> {
+        self.area
+    }
 }
 
 /// The role of a shape.
@@ -58,7 +65,9 @@ impl SlideReader<'_> {
             let Token::Start(tag) = token else { continue };
             match tag.name.as_str() {
                 "sld" if matches!(tag.get("show"), Some("0" | "false")) => return Ok(None),
-                "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => shapes.extend(self.shape(&tag, &mut xml)?),
+                "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
+                    shapes.extend(self.shape(&tag, &mut xml)?)
+                }
                 "Fallback" => xml.skip()?,
                 _ => {}
             }
@@ -97,7 +106,12 @@ impl SlideReader<'_> {
         Ok(Some(Shape { area, blocks }))
     }
 
-    fn shape_element(&mut self, tag: &Tag, xml: &mut Xml<'_>, current: &mut Current) -> Result<(), DocumentError> {
+    fn shape_element(
+        &mut self,
+        tag: &Tag,
+        xml: &mut Xml<'_>,
+        current: &mut Current,
+    ) -> Result<(), DocumentError> {
         match tag.name.as_str() {
             "cNvPr" => {
                 current.is_hidden = matches!(tag.get("hidden"), Some("1" | "true"));
@@ -110,9 +124,12 @@ impl SlideReader<'_> {
             "off" => current.off = pair(tag, "x", "y"),
             "ext" => current.area = area(current.off.take(), pair(tag, "cx", "cy")).or(current.area),
             "txBody" => {
-                let default = if current.kind == Kind::Points { DefaultBullet::Bullet } else { DefaultBullet::None };
+                let default =
+                    if current.kind == Kind::Points { DefaultBullet::Bullet } else { DefaultBullet::None };
                 let paragraphs = paragraphs(xml, self.relations, default, "txBody")?;
-                current.blocks.extend(paragraphs.into_iter().map(|(role, inline)| Block::Paragraph(role, inline)));
+                current
+                    .blocks
+                    .extend(paragraphs.into_iter().map(|(role, inline)| Block::Paragraph(role, inline)));
             }
             "tbl" => current.blocks.push(Block::Markup(table(xml, self.relations)?)),
             "chart" => {
@@ -144,7 +161,9 @@ impl SlideReader<'_> {
                     "cNvPr" => is_hidden |= matches!(tag.get("hidden"), Some("1" | "true")),
                     "off" => off = pair(&tag, "x", "y"),
                     "ext" => own = area(off.take(), pair(&tag, "cx", "cy")).or(own),
-                    "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => shapes.extend(self.shape(&tag, xml)?),
+                    "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
+                        shapes.extend(self.shape(&tag, xml)?)
+                    }
                     "Fallback" => xml.skip()?,
                     _ => {}
                 },
@@ -153,9 +172,9 @@ impl SlideReader<'_> {
         if is_hidden || shapes.is_empty() {
             return Ok(None);
         }
-        let area = own.filter(|area| area.bottom > area.top).or_else(|| {
-            shapes.iter().filter_map(|shape| shape.area).reduce(Area::around)
-        });
+        let area = own
+            .filter(|area| area.bottom > area.top)
+            .or_else(|| shapes.iter().filter_map(|shape| shape.area).reduce(Area::around));
         let blocks = in_reading_order(shapes).into_iter().flat_map(|shape| shape.blocks).collect();
         Ok(Some(Shape { area, blocks }))
     }

@@ -123,7 +123,8 @@ fn numbered(tag: &Tag) -> Bullet {
 
 fn run_style(tag: &Tag) -> TextStyle {
     let is_on = |name| matches!(tag.get(name), Some("1" | "true"));
-    let baseline = tag.get("baseline").and_then(|value| value.trim_end_matches('%').parse::<f64>().ok()).unwrap_or(0.0);
+    let baseline =
+        tag.get("baseline").and_then(|value| value.trim_end_matches('%').parse::<f64>().ok()).unwrap_or(0.0);
     let position = if baseline > 0.0 {
         Position::Superscript
     } else if baseline < 0.0 {
@@ -137,8 +138,12 @@ fn run_style(tag: &Tag) -> TextStyle {
 
 /// Returns the marker of a number in a format such as `alphaLcParenBoth`.
 fn marker(format: &str, number: u64) -> Marker {
-    let kinds =
-        [("alphaLc", "lowerLetter"), ("alphaUc", "upperLetter"), ("romanLc", "lowerRoman"), ("romanUc", "upperRoman")];
+    let kinds = [
+        ("alphaLc", "lowerLetter"),
+        ("alphaUc", "upperLetter"),
+        ("romanLc", "lowerRoman"),
+        ("romanUc", "upperRoman"),
+    ];
     let kind = kinds.into_iter().find(|(prefix, _)| format.starts_with(prefix)).map(|(_, kind)| kind);
     let is_plain = kind.is_none() && !format.ends_with("ParenBoth");
     if is_plain {

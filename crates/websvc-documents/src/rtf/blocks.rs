@@ -32,6 +32,7 @@ pub(super) struct Blocks {
     pub(super) inline: Inline,
     /// The level of the heading.
     pub(super) heading: Option<u32>,
+    pub(super) is_quote: bool,
     /// The level in a list.
     pub(super) level: Option<usize>,
     /// The indents of the paragraph and, relative to it, of its first line.
@@ -58,6 +59,7 @@ impl Blocks {
             flow,
             inline: Inline::default(),
             heading: None,
+            is_quote: false,
             level: None,
             indent: 0,
             first_indent: 0,
@@ -76,7 +78,7 @@ impl Blocks {
     /// Resets the properties of the paragraph.
     pub(super) fn reset_paragraph(&mut self) {
         (self.heading, self.level, self.indent, self.first_indent) = (None, None, 0, 0);
-        self.in_table = false;
+        (self.in_table, self.is_quote) = (false, false);
     }
 
     /// Sets the marker of the item. A sign is a bullet, whichever it is.
@@ -122,6 +124,7 @@ impl Blocks {
         let role = match (self.heading, marker) {
             (Some(level), _) => Role::Heading(level),
             (None, Some(marker)) => Role::Item { depth: self.depth(), marker },
+            (None, None) if self.is_quote => Role::Quote,
             (None, None) if inline.is_code() => Role::Code,
             (None, None) => Role::Body,
         };
@@ -172,10 +175,12 @@ impl Blocks {
     }
 
     pub(super) fn end_row(&mut self) {
+        self.in_table = false;
         let cells = std::mem::take(&mut self.cells);
         let table = self.table.get_or_insert_with(Table::default);
         table.row();
-        let definitions = self.definitions.iter().copied().chain(std::iter::repeat(CellDefinition::default()));
+        let definitions =
+            self.definitions.iter().copied().chain(std::iter::repeat(CellDefinition::default()));
         let mut cells = cells.into_iter().zip(definitions).peekable();
         while let Some((cell, definition)) = cells.next() {
             let mut columns = 1;
@@ -255,6 +260,7 @@ fn marker_of(text: &str) -> Option<Marker> {
         return Some(Marker::Text(text.to_owned()));
     }
     // Fonts of symbols have bullets at letters.
-    let is_sign = text.chars().count() == 1 && !text.starts_with(|sign: char| sign.is_alphanumeric() && sign != 'o');
+    let is_sign =
+        text.chars().count() == 1 && !text.starts_with(|sign: char| sign.is_alphanumeric() && sign != 'o');
     is_sign.then_some(Marker::Bullet)
 }

@@ -238,8 +238,11 @@ impl Reader {
             TextDestination::Field => {
                 // HYPERLINK "https://..."
                 let is_link = text.trim_start().starts_with("HYPERLINK");
-                self.link_url =
-                    if is_link { text.split('"').nth(1).unwrap_or_default().to_owned() } else { String::new() };
+                self.link_url = if is_link {
+                    text.split('"').nth(1).unwrap_or_default().to_owned()
+                } else {
+                    String::new()
+                };
             }
             TextDestination::Content
             | TextDestination::Ignored
@@ -305,8 +308,12 @@ impl Reader {
             "b" => self.state().style.bold = is_on,
             "i" => self.state().style.italic = is_on,
             "strike" | "striked" => self.state().style.strike = is_on,
-            "super" => self.state().style.position = if is_on { Position::Superscript } else { Position::Baseline },
-            "sub" => self.state().style.position = if is_on { Position::Subscript } else { Position::Baseline },
+            "super" => {
+                self.state().style.position = if is_on { Position::Superscript } else { Position::Baseline }
+            }
+            "sub" => {
+                self.state().style.position = if is_on { Position::Subscript } else { Position::Baseline }
+            }
             "nosupersub" => self.state().style.position = Position::Baseline,
             "v" | "deleted" => self.state().hidden = is_on,
             "f" => {
@@ -348,7 +355,10 @@ impl Reader {
             "line" => self.blocks.inline.line_break(),
             "tab" => self.blocks.tab(),
             "pard" => self.blocks.reset_paragraph(),
-            "s" => self.blocks.heading = number.and_then(|style| self.tables.heading(style)),
+            "s" => {
+                self.blocks.heading = number.and_then(|style| self.tables.heading(style));
+                self.blocks.is_quote = number.is_some_and(|style| self.tables.is_quote(style));
+            }
             "outlinelevel" => {
                 let level = number.and_then(|level| u32::try_from(level).ok()).filter(|level| *level < 9);
                 self.blocks.heading = level.map(|level| level + 1).or(self.blocks.heading);

@@ -1,6 +1,6 @@
 //! The fonts and the styles that an RTF file defines at its beginning.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -30,6 +30,7 @@ struct Entry {
 pub(super) struct Tables {
     fonts: HashMap<i32, Font>,
     headings: HashMap<i32, u32>,
+    quotes: HashSet<i32>,
     entry: Entry,
 }
 
@@ -48,7 +49,10 @@ impl Tables {
     pub(super) fn style_word(&mut self, word: &str, number: i32) {
         match word {
             "s" => self.entry = Entry { number, ..Entry::default() },
-            "outlinelevel" => self.entry.outline = u32::try_from(number).ok().filter(|level| *level < 9).map(|level| level + 1),
+            "outlinelevel" => {
+                self.entry.outline =
+                    u32::try_from(number).ok().filter(|level| *level < 9).map(|level| level + 1)
+            }
             _ => {}
         }
     }
@@ -68,7 +72,10 @@ impl Tables {
     fn end_entry(&mut self, is_font: bool) {
         let Entry { number, name, charset, is_modern, outline } = std::mem::take(&mut self.entry);
         if is_font {
-            let font = Font { is_code: is_monospace(&name) || is_modern && name.is_empty(), encoding: encoding(charset) };
+            let font = Font {
+                is_code: is_monospace(&name) || is_modern && name.is_empty(),
+                encoding: encoding(charset),
+            };
             self.fonts.entry(number).or_insert(font);
             return;
         }
@@ -77,6 +84,9 @@ impl Tables {
             Some(number) => number.trim().parse().ok().filter(|level| (1..=9).contains(level)),
             None => (name == "title").then_some(1),
         };
+        if matches!(name.as_str(), "quote" | "intense quote" | "block text" | "quotations") {
+            self.quotes.insert(number);
+        }
         if let Some(level) = level.or(outline) {
             self.headings.insert(number, level);
         }
@@ -84,6 +94,11 @@ impl Tables {
 
     pub(super) fn font(&self, number: i32) -> Option<Font> {
         self.fonts.get(&number).copied()
+    }
+
+    /// Returns whether a style is that of quotes.
+    pub(super) fn is_quote(&self, style: i32) -> bool {
+        self.quotes.contains(&style)
     }
 
     /// Returns the level of a heading style.
