@@ -212,27 +212,14 @@ struct Writer<'g> {
 impl Writer<'_> {
     /// Writes a block: lines of a single cell as paragraphs, if they are alone or above a header, and a table.
     fn block(&self, rows: Vec<Row>, flow: &mut HtmlFlow, budget: &mut usize) {
-        let width = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-        let is_title = |row: &Row| row.cells.len() == 1 && row.cells[0].is_text;
-        let titles = if width == 1 && rows.len() == 1 {
-            1
-        } else {
-            let titles = rows.iter().take_while(|row| is_title(row)).count();
-            let is_header = |row: &Row| row.cells.len() > 1 && row.cells.iter().all(|cell| cell.is_text);
-            if titles <= 2 && rows.len() > titles + 1 && rows.get(titles).is_some_and(is_header) {
-                titles
-            } else {
-                0
-            }
-        };
-        for cell in rows.iter().take(titles).flat_map(|row| &row.cells) {
+        let titles = titles(&rows);
+        let first =
+            rows.iter().skip(titles).filter_map(|row| row.cells.first()).map(|cell| cell.column).min();
+        let mut rows = rows.into_iter();
+        for cell in rows.by_ref().take(titles).flat_map(|row| row.cells) {
             flow.block(&format!("<p>{}</p>\n", cell.markup));
         }
-        let rows = &rows[titles..];
-        let Some(first) = rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min()
-        else {
-            return;
-        };
+        let Some(first) = first else { return };
         let mut table = Table::default();
         for row in rows {
             let needed = row.cells.last().map_or(0, |cell| cell.column + 1 - first);
@@ -246,16 +233,16 @@ impl Writer<'_> {
         flow.block(&table.finish());
     }
 
-    fn row(&self, row: &Row, first: usize, table: &mut Table) {
+    fn row(&self, row: Row, first: usize, table: &mut Table) {
         table.row();
-        let mut cells = row.cells.iter().peekable();
         let last = row.cells.last().map_or(first, |cell| cell.column);
+        let mut cells = row.cells.into_iter().peekable();
         for column in first..=last {
             let cell = cells.next_if(|cell| cell.column == column);
             if (self.is_hidden)(column) {
                 continue;
             }
-            let markup = cell.map_or("", |cell| cell.markup.as_str()).to_owned();
+            let markup = cell.map_or_else(String::new, |cell| cell.markup);
             match self.merged.get(&(row.number, column)) {
                 Some(Merged::Covered) => {}
                 Some(Merged::Start { columns, is_first_row: false }) => table.continued_cell(*columns),
@@ -264,6 +251,17 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Returns the number of rows at the start of a block that are titles: a single text that is alone or above a header.
+fn titles(rows: &[Row]) -> usize {
+    let is_title = |row: &Row| row.cells.len() == 1 && row.cells[0].is_text;
+    let is_header = |row: &Row| row.cells.len() > 1 && row.cells.iter().all(|cell| cell.is_text);
+    if let [row] = rows {
+        return usize::from(row.cells.len() == 1);
+    }
+    let count = rows.iter().take_while(|row| is_title(row)).count();
+    if count <= 2 && rows.len() > count + 1 && rows.get(count).is_some_and(is_header) { count } else { 0 }
 }
 
 /// Returns the markup of a text in a cell, with its line breaks.

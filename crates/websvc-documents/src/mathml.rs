@@ -63,7 +63,7 @@ pub(crate) fn read(xml: &mut Xml<'_>, start: &Tag) -> Result<String, DocumentErr
             Token::Text(text) => push_escaped(&mut markup, &text),
             Token::Start(tag) if tag.name == "annotation" => annotation(xml, &tag, &mut markup)?,
             Token::Start(tag) if matches!(tag.name.as_str(), "annotation-xml" | "script" | "style") => {
-                xml.skip()?
+                xml.skip()?;
             }
             Token::Start(tag) if ELEMENTS.contains(&tag.name.as_str()) => {
                 markup.push_str(&format!("<{}", tag.name));

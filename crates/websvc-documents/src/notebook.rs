@@ -2,7 +2,6 @@
 
 use pulldown_cmark::{Event, Options, Parser, html};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::error::DocumentError;
 use crate::flow::HtmlFlow;
@@ -65,8 +64,6 @@ struct Cell {
     level: Option<u32>,
     #[serde(default)]
     outputs: Vec<Output>,
-    #[serde(default)]
-    attachments: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -169,7 +166,7 @@ struct Writer {
 
 impl Writer {
     fn cell(&mut self, cell: &Cell) {
-        let Cell { cell_type, source, input, level, outputs, attachments: _ } = cell;
+        let Cell { cell_type, source, input, level, outputs } = cell;
         match cell_type.as_str() {
             "markdown" => self.flow.block(&markdown(&source.0)),
             "heading" => {
@@ -311,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn notebooks_are_told_from_other_json() {
+    fn notebooks_are_distinguished_from_other_json() {
         assert!(is_notebook(b" {\"cells\": [], \"nbformat\": 4}"));
         assert!(!is_notebook(b"{\"cells\": []}"));
         assert!(!is_notebook(b"[\"nbformat\", \"cells\"]"));

@@ -67,7 +67,11 @@ impl Table {
         }
         let rows = &self.rows[first..];
         let spans = row_spans(rows);
-        let mut markup = "<table>\n".to_owned();
+        let width =
+            rows.iter().map(|row| row.iter().map(|cell| cell.columns).sum::<usize>()).max().unwrap_or(0);
+        // Web pages use tables of this size for layout.
+        let is_small = width < 2 || rows.len() < 2 && width < 3;
+        let mut markup = if is_small { "<table role=\"table\">\n" } else { "<table>\n" }.to_owned();
         for (index, (row, spans)) in rows.iter().zip(spans).enumerate() {
             let tag = if index == 0 { "th" } else { "td" };
             markup.push_str("<tr>");

@@ -120,7 +120,7 @@ impl<'l> Writer<'l> {
         self.remaining_cells = self.remaining_cells.saturating_sub(1);
         self.grid.add(row, column, cell_markup(&text), matches!(value, Data::String(_)));
         // The limits are checked once in a while, because the clock is read for that.
-        self.remaining_cells > 0 && (self.remaining_cells % 1024 != 0 || self.has_capacity())
+        self.remaining_cells > 0 && (!self.remaining_cells.is_multiple_of(1024) || self.has_capacity())
     }
 
     fn end_sheet(&mut self) {

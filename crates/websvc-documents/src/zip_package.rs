@@ -54,11 +54,6 @@ impl Package {
         Ok(self.bytes(name, self.remaining_bytes)?.map(decode_xml))
     }
 
-    /// Returns whether the archive has a part.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.parts.contains_key(name.trim_start_matches('/'))
-    }
-
     /// Returns the bytes of a part; `None` if it is missing or larger than `max_bytes`.
     pub(crate) fn small_part(
         &mut self,

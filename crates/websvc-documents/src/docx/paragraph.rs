@@ -91,8 +91,10 @@ impl Reader<'_> {
                         paragraph.inline.formula(&latex, self.display_formula);
                     }
                     "txbxContent" => self.text_box(xml)?,
-                    // A duplicate, a previous version, or settings.
-                    "Fallback" | "rPrChange" | "sdtPr" | "del" | "moveFrom" | "delInstrText" => xml.skip()?,
+                    // A duplicate, a previous version, settings, or a hint for the pronunciation.
+                    "Fallback" | "rPrChange" | "sdtPr" | "del" | "moveFrom" | "delInstrText" | "rt" => {
+                        xml.skip()?
+                    }
                     _ => self.inline_element(&tag, &mut paragraph.inline, &run)?,
                 },
             }
@@ -116,7 +118,7 @@ impl Reader<'_> {
                     match tag.name.as_str() {
                         "pStyle" => properties.style = value.map(str::to_owned),
                         "outlineLvl" => {
-                            properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 })
+                            properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 });
                         }
                         "numId" => properties.list = value.map(str::to_owned),
                         "ilvl" => properties.level = number().and_then(|level| usize::try_from(level).ok()),
@@ -154,7 +156,7 @@ impl Reader<'_> {
         match tag.name.as_str() {
             "tab" | "ptab" => inline.tab(),
             "br" if matches!(tag.get("type"), Some("page" | "column")) => {
-                inline.text(" ", TextStyle::default())
+                inline.text(" ", TextStyle::default());
             }
             "br" | "cr" => inline.line_break(),
             "noBreakHyphen" => inline.text("-", run.style),
@@ -219,9 +221,9 @@ impl Reader<'_> {
                 }
             }
             Some("end") => {
-                if self.fields.pop().is_some_and(|field| link_of_field(&field.instruction).is_some()) {
-                    inline.end_link();
-                }
+                let field = self.fields.pop();
+                let is_link = field.is_some_and(|field| link_of_field(&field.instruction).is_some());
+                (0..usize::from(is_link)).for_each(|_| inline.end_link());
             }
             _ => {}
         }
@@ -295,20 +297,20 @@ impl Reader<'_> {
             let depth = level.max(style.map_or(0, |style| style.list_depth));
             return Role::Item { depth, marker: marker.marker.clone() };
         }
-        match style.map_or(Purpose::Body, super::styles::Style::purpose) {
+        match style.map_or(Purpose::Body, |style| style.purpose(self.fonts_mark_code)) {
             Purpose::Quote => Role::Quote,
-            Purpose::Code if self.fonts_mark_code || !paragraph.inline.is_code() => Role::Code,
-            _ if paragraph.inline.is_code() => Role::Code,
-            _ => Role::Body,
+            Purpose::Code => Role::Code,
+            Purpose::Body if paragraph.inline.is_code() => Role::Code,
+            Purpose::Body => Role::Body,
         }
     }
 
     /// Returns the block of a paragraph. The number of a heading becomes a part of its text.
     pub(super) fn block(&mut self, paragraph: Paragraph) -> Block {
         let (all, code) = paragraph.inline.char_counts();
-        self.chars += all;
-        self.code_chars += code;
         let role = self.role(&paragraph);
+        self.chars += all;
+        self.code_chars += if role == Role::Code { all } else { code };
         let mut inline = paragraph.inline;
         if let (Role::Heading(_), Some(marker), false) = (&role, &paragraph.marker, inline.is_empty()) {
             let number = if marker.text.is_empty() { String::new() } else { format!("{} ", marker.text) };

@@ -110,8 +110,9 @@ impl Style {
         self.heading.filter(|level| *level > 0)
     }
 
-    pub(super) fn purpose(&self) -> Purpose {
-        let is_code = self.run.code == Some(true) && !self.is_default;
+    /// Returns the purpose. A font of fixed width marks code if `fonts_mark_code`.
+    pub(super) fn purpose(&self, fonts_mark_code: bool) -> Purpose {
+        let is_code = fonts_mark_code && self.run.code == Some(true) && !self.is_default;
         self.purpose.unwrap_or(if is_code { Purpose::Code } else { Purpose::Body })
     }
 

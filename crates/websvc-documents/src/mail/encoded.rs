@@ -112,7 +112,7 @@ fn word(text: &str) -> Option<(String, Vec<u8>, usize)> {
     let (name, rest) = inner.split_once('?')?;
     let (method, rest) = rest.split_once('?')?;
     let end = rest.find("?=")?;
-    let content = rest[..end].as_bytes();
+    let content = &rest.as_bytes()[..end];
     let bytes = match method {
         "B" | "b" => base64(content),
         "Q" | "q" => quoted_printable(content, true),

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_from_other_text() {
+    fn messages_are_distinguished_from_other_text() {
         assert!(is_message(b"From: a@a.test\r\nTo: b@a.test\r\nSubject: x\r\n\r\nText"));
         assert!(is_message(b"Received: from x\n by y\nDate: z\nMessage-ID: <1>\n\n"));
         assert!(!is_message(b"From: a\nTo: b\n\nText"));

@@ -23,6 +23,8 @@ pub(crate) use msg::parse as parse_msg;
 const MAX_MESSAGES: usize = 4;
 /// The maximum number of attachments that are listed.
 const MAX_ATTACHMENTS: usize = 1000;
+/// The maximum number of images that are put into the output.
+const MAX_IMAGES: usize = 100;
 /// The maximum size of all images of a message that are put into the output, in bytes.
 const MAX_IMAGE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -48,7 +50,7 @@ pub(crate) struct Message {
 
 /// Reads a message in the Internet message format (`.eml`).
 pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
-    let message = message(Part::parse(bytes), MAX_MESSAGES);
+    let message = message(&Part::parse(bytes), MAX_MESSAGES);
     Ok(written(&message, limits))
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn written(message: &Message, limits: &Limits<'_>) -> ParsedDocument 
 }
 
 /// Reads the headers and the parts of a message.
-fn message(part: Part<'_>, depth: usize) -> Message {
+fn message(part: &Part<'_>, depth: usize) -> Message {
     let header = |name| part.header(name).map(encoded::decode_words).unwrap_or_default();
     let date = header("date");
     let mut message = Message {
@@ -83,7 +85,7 @@ fn message(part: Part<'_>, depth: usize) -> Message {
         date,
         ..Message::default()
     };
-    read_part(&part, depth, &mut message);
+    read_part(part, depth, &mut message);
     message
 }
 
@@ -99,7 +101,7 @@ fn read_part(part: &Part<'_>, depth: usize, message: &mut Message) {
         }
         "message/rfc822" | "message/global" if depth > 0 => {
             let bytes = part.body();
-            message.messages.push(self::message(Part::parse(&bytes), depth - 1));
+            message.messages.push(self::message(&Part::parse(&bytes), depth - 1));
         }
         "text/plain" if !is_attachment => {
             if !message.plain.is_empty() {
@@ -110,7 +112,10 @@ fn read_part(part: &Part<'_>, depth: usize, message: &mut Message) {
         "text/html" if !is_attachment => message.html.push_str(&text::body_of(&part.text())),
         kind => {
             let bytes = part.body();
-            if let Some(id) = part.header("content-id").filter(|_| kind.starts_with("image/")) {
+            let is_shown = kind.starts_with("image/")
+                && bytes.len() <= MAX_IMAGE_BYTES
+                && message.images.len() < MAX_IMAGES;
+            if let Some(id) = part.header("content-id").filter(|_| is_shown) {
                 message.images.push((
                     id.trim_matches(['<', '>', ' ']).to_owned(),
                     kind.to_owned(),

@@ -4,10 +4,10 @@ use super::{Action, is_within, parent};
 use crate::xml::Tag;
 
 pub(super) fn action(tag: &Tag, parents: &[String]) -> Action {
-    if is_within(parents, "front") || is_within(parents, "front-stub") {
-        if let Some(action) = front(tag, parents) {
-            return action;
-        }
+    if (is_within(parents, "front") || is_within(parents, "front-stub"))
+        && let Some(action) = front(tag, parents)
+    {
+        return action;
     }
     let outer = parent(parents);
     match tag.name.as_str() {

@@ -83,7 +83,7 @@ pub(super) fn format(section: &Section, number: f64) -> Option<String> {
                 (false, false) => "P",
             }),
             Part::Point if after_seconds && has_fraction => {
-                text.push_str(&fraction(section, index, time.millis))
+                text.push_str(&fraction(section, index, time.millis));
             }
             Part::Point => text.push('.'),
             Part::Comma => text.push(','),

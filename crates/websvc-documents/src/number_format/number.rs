@@ -268,15 +268,33 @@ fn fraction(parts: &[Part], slash: usize, number: f64) -> String {
     format!("{before}{body}{after}")
 }
 
-/// Returns the fraction next to a number, with a denominator up to `max`.
+/// Returns the fraction next to a number, with a denominator up to `max`: the last convergent of its continued fraction
+/// with such a denominator, or the fraction between this and the next one, whichever is nearer.
 fn nearest(number: f64, max: u32) -> (f64, u32) {
-    let mut best = (number.round(), 1, (number - number.round()).abs());
-    for below in 2..=max {
-        let above = (number * f64::from(below)).round();
-        let distance = (number - above / f64::from(below)).abs();
-        if distance + 1e-12 < best.2 {
-            best = (above, below, distance);
+    let max = f64::from(max.max(1));
+    let ((mut above_before, mut below_before), (mut above, mut below)) = ((0.0, 1.0), (1.0, 0.0));
+    let mut rest = number;
+    loop {
+        let whole = rest.floor();
+        let next_below = below_before + whole * below;
+        if next_below > max {
+            break;
         }
+        (above_before, above) = (above, above_before + whole * above);
+        (below_before, below) = (below, next_below);
+        let fraction = rest - whole;
+        if fraction < 1e-9 {
+            break;
+        }
+        rest = 1.0 / fraction;
     }
-    (best.0, best.1)
+    let steps = ((max - below_before) / below).floor();
+    let between = (above_before + steps * above, below_before + steps * below);
+    let distance = |(above, below): (f64, f64)| (number - above / below).abs();
+    let (above, below) = if between.1 > 0.0 && distance(between) < distance((above, below)) {
+        between
+    } else {
+        (above, below)
+    };
+    (above, below as u32)
 }

@@ -66,7 +66,7 @@ impl SlideReader<'_> {
             match tag.name.as_str() {
                 "sld" if matches!(tag.get("show"), Some("0" | "false")) => return Ok(None),
                 "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
-                    shapes.extend(self.shape(&tag, &mut xml)?)
+                    shapes.extend(self.shape(&tag, &mut xml)?);
                 }
                 "Fallback" => xml.skip()?,
                 _ => {}
@@ -162,7 +162,7 @@ impl SlideReader<'_> {
                     "off" => off = pair(&tag, "x", "y"),
                     "ext" => own = area(off.take(), pair(&tag, "cx", "cy")).or(own),
                     "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
-                        shapes.extend(self.shape(&tag, xml)?)
+                        shapes.extend(self.shape(&tag, xml)?);
                     }
                     "Fallback" => xml.skip()?,
                     _ => {}

@@ -16,7 +16,7 @@ struct CellDefinition {
     is_merged_up: bool,
 }
 
-/// What was being read when a note began.
+/// The paragraph that a note interrupts.
 #[derive(Debug)]
 struct Outer {
     inline: Inline,
@@ -49,7 +49,7 @@ pub(super) struct Blocks {
     definitions: Vec<CellDefinition>,
     definition: CellDefinition,
     table: Option<Table>,
-    /// What was being read when each open note began.
+    /// The paragraphs that the open notes interrupt, outermost first.
     notes: Vec<Outer>,
 }
 

@@ -51,7 +51,7 @@ impl Tables {
             "s" => self.entry = Entry { number, ..Entry::default() },
             "outlinelevel" => {
                 self.entry.outline =
-                    u32::try_from(number).ok().filter(|level| *level < 9).map(|level| level + 1)
+                    u32::try_from(number).ok().filter(|level| *level < 9).map(|level| level + 1);
             }
             _ => {}
         }

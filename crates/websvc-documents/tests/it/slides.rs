@@ -134,7 +134,7 @@ fn tables_charts_and_diagrams_are_read() {
     assert_eq!(
         parsed.html,
         "<h2>Slide 1</h2>\n<table>\n<tr><th colspan=\"2\">wide</th></tr>\n<tr><td>a</td><td>b</td></tr>\n</table>\n\
-         <table>\n<tr><th></th><th>1.5</th></tr>\n</table>\n<ul><li>Step</li></ul>\n"
+         <table role=\"table\">\n<tr><th></th><th>1.5</th></tr>\n</table>\n<ul><li>Step</li></ul>\n"
     );
 }
 

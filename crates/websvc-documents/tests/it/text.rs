@@ -20,7 +20,7 @@ fn rtf_is_read_with_styles_links_tables_and_its_code_page() {
         parsed.html,
         "<h1>Green tea</h1>\n<p><strong>Steep</strong> it now П€</p>\n\
          <p><a href=\"https://tea.test/\">More</a></p>\n<ul><li>Boil</li></ul>\n\
-         <table>\n<tr><th>One</th><th>Two</th></tr>\n</table>\n<p>End</p>\n"
+         <table role=\"table\">\n<tr><th>One</th><th>Two</th></tr>\n</table>\n<p>End</p>\n"
     );
     assert_eq!(parsed.metadata.title.as_deref(), Some("Tea"));
     assert_eq!(parsed.metadata.author.as_deref(), Some("Ada"));
@@ -62,7 +62,7 @@ fn csv_in_utf_16_and_with_a_stated_separator_is_read() {
         "<table>\n<tr><th>tea</th><th>note</th></tr>\n<tr><td>Assam</td><td>a<br>b</td></tr>\n</table>\n"
     );
     let table = |first: &str, second: &str| {
-        format!("<table>\n<tr><th>{first}</th></tr>\n<tr><td>{second}</td></tr>\n</table>\n")
+        format!("<table role=\"table\">\n<tr><th>{first}</th></tr>\n<tr><td>{second}</td></tr>\n</table>\n")
     };
     assert_eq!(html(DocumentKind::Csv, "sep=|\r\na,b\r\nc,d"), table("a,b", "c,d"));
     assert_eq!(html(DocumentKind::Csv, "name\nDoe, Jane\n"), table("name", "Doe, Jane"));
