@@ -18,8 +18,76 @@ pub(crate) fn format(number: u64, name: &str) -> String {
         "cardinalText" => capitalized(&words(number, &CARDINALS)),
         "ordinalText" => capitalized(&words(number, &ORDINALS)),
         "decimalEnclosedCircle" | "decimalEnclosedCircleChinese" => circled(number),
+        "decimalFullWidth" | "decimalFullWidth2" => {
+            // The full-width digits begin at U+FF10.
+            number
+                .to_string()
+                .chars()
+                .filter_map(|digit| char::from_u32(u32::from(digit) - 0x30 + 0xff10))
+                .collect()
+        }
+        "chineseCounting"
+        | "chineseCountingThousand"
+        | "ideographDigital"
+        | "japaneseCounting"
+        | "japaneseDigitalTenThousand"
+        | "taiwaneseCounting"
+        | "taiwaneseCountingThousand"
+        | "koreanCounting" => chinese(number, &CHINESE),
+        "chineseLegalSimplified" | "ideographLegalTraditional" | "japaneseLegal" => {
+            chinese(number, &CHINESE_LEGAL)
+        }
+        "ideographTraditional" => of_list(number, "甲乙丙丁戊己庚辛壬癸"),
+        "ideographZodiac" => of_list(number, "子丑寅卯辰巳午未申酉戌亥"),
+        "aiueo" | "aiueoFullWidth" => of_list(
+            number,
+            "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン",
+        ),
+        "iroha" | "irohaFullWidth" => of_list(
+            number,
+            "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセスン",
+        ),
+        "ganada" => of_list(number, "가나다라마바사아자차카타파하"),
+        "russianLower" => of_list(number, "абвгдежзиклмнопрстуфхцчшщыэюя"),
+        "russianUpper" => of_list(number, "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЫЭЮЯ"),
         _ => number.to_string(),
     }
+}
+
+/// The digits from one to nine, and ten, hundred and thousand.
+const CHINESE: [char; 12] = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千'];
+const CHINESE_LEGAL: [char; 12] = ['壹', '贰', '叁', '肆', '伍', '陆', '柒', '捌', '玖', '拾', '佰', '仟'];
+
+/// Returns a number up to 9999 in Chinese characters.
+fn chinese(number: u64, signs: &[char; 12]) -> String {
+    if number == 0 || number > 9999 {
+        return number.to_string();
+    }
+    let mut text = String::new();
+    let (mut rest, mut has_gap) = (number, false);
+    for (unit, value) in [(Some(signs[11]), 1000), (Some(signs[10]), 100), (Some(signs[9]), 10), (None, 1)] {
+        let digit = usize::try_from(rest / value).unwrap_or_default();
+        rest %= value;
+        if digit == 0 {
+            has_gap = !text.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut has_gap) {
+            text.push('零');
+        }
+        // Ten is written without a one in front of it.
+        if !(value == 10 && digit == 1 && text.is_empty()) {
+            text.push(signs[digit - 1]);
+        }
+        text.extend(unit);
+    }
+    text
+}
+
+/// Returns the sign of a number in a list of signs; decimal beyond its end.
+fn of_list(number: u64, signs: &str) -> String {
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    index.and_then(|index| signs.chars().nth(index)).map_or_else(|| number.to_string(), String::from)
 }
 
 /// Returns `a` to `z`, then `aa` to `zz`, as Word and OpenDocument count.
@@ -154,6 +222,14 @@ mod tests {
             (3, "cardinalText", "Three"),
             (2, "ordinalText", "Second"),
             (3, "decimalEnclosedCircle", "③"),
+            (9, "chineseCounting", "九"),
+            (10, "chineseCountingThousand", "十"),
+            (111, "chineseCountingThousand", "一百一十一"),
+            (205, "chineseCountingThousand", "二百零五"),
+            (2, "chineseLegalSimplified", "贰"),
+            (3, "ideographTraditional", "丙"),
+            (11, "ideographTraditional", "11"),
+            (12, "decimalFullWidth", "１２"),
             (3, "none", ""),
             (3, "unknown", "3"),
         ] {

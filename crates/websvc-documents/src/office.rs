@@ -153,11 +153,24 @@ pub(crate) fn is_monospace(font: &str) -> bool {
     NAMES.iter().any(|name| font.contains(name)) && !font.contains("monotype")
 }
 
-/// Returns the character of a symbol font at a hexadecimal code; `None` for an unknown symbol.
-pub(crate) fn symbol(font: &str, code: &str) -> Option<char> {
+/// Returns whether the characters of a font are symbols, whatever their codes mean elsewhere.
+pub(crate) fn is_symbol_font(font: &str) -> bool {
+    font.eq_ignore_ascii_case("symbol") || font.to_ascii_lowercase().starts_with("wingdings")
+}
+
+/// Returns text in a symbol font as its characters. Unknown symbols are left out.
+pub(crate) fn symbols(font: &str, text: &str) -> String {
+    text.chars()
+        .filter_map(|character| {
+            if character.is_whitespace() { Some(character) } else { symbol(font, u32::from(character)) }
+        })
+        .collect()
+}
+
+/// Returns the character of a symbol font at a code; `None` for an unknown symbol.
+pub(crate) fn symbol(font: &str, code: u32) -> Option<char> {
     /// The Greek letters of the font Symbol at `A` to `Z` and `a` to `z`.
     const GREEK: [&str; 2] = ["ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"];
-    let code = u32::from_str_radix(code, 16).ok()?;
     // Symbol fonts are at this offset in the private use area.
     let index = code.checked_sub(0xf000).unwrap_or(code);
     let font = font.to_ascii_lowercase();

@@ -7,7 +7,7 @@ use crate::chart;
 use crate::error::DocumentError;
 use crate::flow::{Block, Role};
 use crate::inline::{Inline, TextStyle};
-use crate::office::symbol;
+use crate::office::{symbol, symbols};
 use crate::omml;
 use crate::xml::{Tag, Token, Xml};
 
@@ -52,6 +52,8 @@ pub(super) struct Field {
 struct Run {
     style: TextStyle,
     hidden: bool,
+    /// The name of the font, if it is one of symbols.
+    symbol_font: Option<String>,
 }
 
 impl Reader<'_> {
@@ -74,7 +76,10 @@ impl Reader<'_> {
                     "r" => run = Run::default(),
                     "rPr" => run = self.run_properties(xml)?,
                     "t" => {
-                        let text = xml.text()?;
+                        let mut text = xml.text()?;
+                        if let Some(font) = &run.symbol_font {
+                            text = symbols(font, &text);
+                        }
                         if !run.hidden && self.fields.iter().all(|field| field.in_result) {
                             paragraph.inline.text(&text, run.style);
                         }
@@ -149,7 +154,7 @@ impl Reader<'_> {
         }
         let mut style = own.text_style();
         style.code &= self.fonts_mark_code;
-        Ok(Run { style, hidden: own.hidden.unwrap_or_default() })
+        Ok(Run { style, hidden: own.hidden.unwrap_or_default(), symbol_font: own.symbol_font })
     }
 
     fn inline_element(&mut self, tag: &Tag, inline: &mut Inline, run: &Run) -> Result<(), DocumentError> {
@@ -161,12 +166,16 @@ impl Reader<'_> {
             "br" | "cr" => inline.line_break(),
             "noBreakHyphen" => inline.text("-", run.style),
             "sym" => {
-                let sign = tag.get("char").and_then(|code| symbol(tag.get("font").unwrap_or_default(), code));
+                let code = tag.get("char").and_then(|code| u32::from_str_radix(code, 16).ok());
+                let sign = code.and_then(|code| symbol(tag.get("font").unwrap_or_default(), code));
                 sign.into_iter().for_each(|sign| inline.text(&sign.to_string(), run.style));
             }
             "hyperlink" => {
                 if let Some(url) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
-                    inline.begin_link(url);
+                    let anchor = tag.get("anchor").filter(|_| !url.contains('#'));
+                    inline.begin_link(
+                        &anchor.map_or_else(|| url.to_owned(), |anchor| format!("{url}#{anchor}")),
+                    );
                 }
             }
             "fldSimple" => {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::KIND;
 use crate::error::DocumentError;
 use crate::inline::{Position, TextStyle};
-use crate::office::is_monospace;
+use crate::office::{is_monospace, is_symbol_font};
 use crate::xml::{Tag, Token, Xml};
 
 /// The maximum number of styles that a style is based on.
@@ -20,7 +20,7 @@ pub(super) enum Purpose {
 }
 
 /// The properties of a run of text that a style or the run itself states.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RunProperties {
     bold: Option<bool>,
     italic: Option<bool>,
@@ -28,6 +28,8 @@ pub(super) struct RunProperties {
     code: Option<bool>,
     position: Option<Position>,
     pub(super) hidden: Option<bool>,
+    /// The name of the font, if it is one of symbols.
+    pub(super) symbol_font: Option<String>,
 }
 
 impl RunProperties {
@@ -41,6 +43,7 @@ impl RunProperties {
             "rFonts" => {
                 if let Some(font) = tag.get("ascii").or_else(|| tag.get("hAnsi")) {
                     self.code = Some(is_monospace(font));
+                    self.symbol_font = Some(font.to_owned()).filter(|font| is_symbol_font(font));
                 }
             }
             "vertAlign" => {

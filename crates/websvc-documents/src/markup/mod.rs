@@ -83,7 +83,13 @@ pub(crate) fn detect(bytes: &[u8]) -> Option<DocumentKind> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let is_markup = head.trim_ascii_start().starts_with(b"<")
         || matches!(head, [0xef, 0xbb, 0xbf, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
-    if !is_markup {
+    // Most files are pages, and they are recognized without a closer look.
+    let is_page = ["<!doctype html", "<html"].iter().any(|start| {
+        head.trim_ascii_start()
+            .get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    });
+    if !is_markup || is_page {
         return None;
     }
     let text = decode_text(head);

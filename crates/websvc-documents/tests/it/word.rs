@@ -193,14 +193,18 @@ fn fields_show_their_results() {
             run(result)
         )
     };
+    let greek = "<w:r><w:rPr><w:rFonts w:ascii=\"Symbol\"/></w:rPr><w:t>ab \u{f0b7}</w:t></w:r>";
     let body = format!(
-        "<w:p>{}{}</w:p><w:p><w:r><w:sym w:font=\"Wingdings\" w:char=\"F0FC\"/></w:r>{}<w:r><w:softHyphen/></w:r>{}</w:p>",
+        "<w:p>{}{}</w:p><w:p>{greek}</w:p><w:p><w:r><w:sym w:font=\"Wingdings\" w:char=\"F0FC\"/></w:r>{}<w:r><w:softHyphen/></w:r>{}</w:p>",
         field(" HYPERLINK \"https://tea.test/\" ", "link"),
         field(" PAGEREF x ", " page 3"),
         run(" soft"),
         run("ware"),
     );
-    assert_eq!(html(&body, &[]), "<p><a href=\"https://tea.test/\">link</a> page 3</p>\n<p>✓ software</p>\n");
+    assert_eq!(
+        html(&body, &[]),
+        "<p><a href=\"https://tea.test/\">link</a> page 3</p>\n<p>αβ •</p>\n<p>✓ software</p>\n"
+    );
 }
 
 #[test]
