@@ -1,9 +1,11 @@
-//! Reads the data of charts in office files as tables.
+//! Reads the data of charts in office files as tables, and the texts of diagrams as points.
 
 use std::collections::BTreeMap;
 
 use crate::error::DocumentError;
+use crate::flow::{Block, Marker, Role};
 use crate::html::escape;
+use crate::inline::{Inline, TextStyle};
 use crate::kind::DocumentKind;
 use crate::number_format::display;
 use crate::table::Table;
@@ -46,6 +48,31 @@ pub(crate) fn read(package: &mut Package, kind: DocumentKind, part: &str) -> Res
         return Ok(table);
     }
     Ok(format!("<p>{}</p>\n{table}", escape(title.trim())))
+}
+
+/// Returns the texts of a diagram (SmartArt) as points.
+pub(crate) fn diagram(
+    package: &mut Package,
+    kind: DocumentKind,
+    part: &str,
+) -> Result<Vec<Block>, DocumentError> {
+    let Some(text) = package.part(part)? else { return Ok(Vec::new()) };
+    let mut xml = Xml::new(kind, &text);
+    let mut points = Vec::new();
+    let mut is_node = false;
+    while let Some(token) = xml.next()? {
+        let Token::Start(tag) = token else { continue };
+        match tag.name.as_str() {
+            "pt" => is_node = matches!(tag.get("type"), None | Some("node" | "asst")),
+            "t" if is_node => {
+                let mut inline = Inline::default();
+                inline.text(&xml.text()?, TextStyle::default());
+                points.push(Block::Paragraph(Role::Item { depth: 0, marker: Marker::Bullet }, inline));
+            }
+            _ => {}
+        }
+    }
+    Ok(points)
 }
 
 fn text_of_title(xml: &mut Xml<'_>) -> Result<String, DocumentError> {

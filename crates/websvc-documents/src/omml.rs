@@ -432,6 +432,16 @@ mod tests {
                 ),
                 "\\int_{C} f",
             ),
+        ] {
+            assert_eq!(latex(&omml), expected, "{omml}");
+        }
+    }
+
+    #[test]
+    fn delimiters_matrices_functions_and_accents_become_latex() {
+        let r = |text: &str| format!("<m:r><m:t>{text}</m:t></m:r>");
+        let e = |text: &str| format!("<m:e>{}</m:e>", r(text));
+        for (omml, expected) in [
             (format!("<m:d>{}</m:d>", e("a+b")), "\\left(a+b\\right)"),
             (
                 format!(

@@ -98,7 +98,7 @@ impl Reader<'_> {
                     "txbxContent" => self.text_box(xml)?,
                     // A duplicate, a previous version, settings, or a hint for the pronunciation.
                     "Fallback" | "rPrChange" | "sdtPr" | "del" | "moveFrom" | "delInstrText" | "rt" => {
-                        xml.skip()?
+                        xml.skip()?;
                     }
                     _ => self.inline_element(&tag, &mut paragraph.inline, &run)?,
                 },
@@ -201,6 +201,12 @@ impl Reader<'_> {
                 if let Some(part) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
                     let chart = chart::read(&mut self.package, super::KIND, part)?;
                     self.boxes.push(Block::Markup(chart));
+                }
+            }
+            "relIds" => {
+                if let Some(part) = tag.get_exact("r:dm").and_then(|id| self.relations.get(id)) {
+                    let points = chart::diagram(&mut self.package, super::KIND, part)?;
+                    self.boxes.extend(points);
                 }
             }
             _ => {}

@@ -5,7 +5,7 @@ use super::text::{DefaultBullet, TextReader};
 use super::{KIND, area};
 use crate::chart;
 use crate::error::DocumentError;
-use crate::flow::{Block, HtmlFlow, Marker, Role};
+use crate::flow::{Block, HtmlFlow, Role};
 use crate::inline::{Inline, TextStyle};
 use crate::office::{Images, Relations};
 use crate::reading_order::{Area, Placed, in_reading_order};
@@ -139,7 +139,7 @@ impl SlideReader<'_> {
             }
             "relIds" => {
                 if let Some(part) = tag.get_exact("r:dm").and_then(|id| self.relations.get(id)) {
-                    current.blocks.extend(self.diagram(part)?);
+                    current.blocks.extend(chart::diagram(self.package, KIND, part)?);
                 }
             }
             "blip" => current.blocks.extend(self.image(tag, &current.alternative)?),
@@ -189,28 +189,6 @@ impl SlideReader<'_> {
             inline.text(alternative, TextStyle::default());
         }
         Ok(Some(Block::Paragraph(Role::Body, inline)))
-    }
-
-    /// Returns the texts of a diagram (SmartArt) as points.
-    fn diagram(&mut self, part: &str) -> Result<Vec<Block>, DocumentError> {
-        let Some(text) = self.package.part(part)? else { return Ok(Vec::new()) };
-        let mut xml = Xml::new(KIND, &text);
-        let mut blocks = Vec::new();
-        let mut is_node = false;
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
-            match tag.name.as_str() {
-                "pt" => is_node = matches!(tag.get("type"), None | Some("node" | "asst")),
-                "t" if is_node => {
-                    let paragraphs = paragraphs(&mut xml, self.relations, DefaultBullet::None, "t")?;
-                    blocks.extend(paragraphs.into_iter().map(|(_, inline)| {
-                        Block::Paragraph(Role::Item { depth: 0, marker: Marker::Bullet }, inline)
-                    }));
-                }
-                _ => {}
-            }
-        }
-        Ok(blocks)
     }
 }
 

@@ -244,7 +244,8 @@ fn cells_over_several_rows_have_spans() {
 fn images_are_data_and_charts_are_tables() {
     let relations = "<Relationships><Relationship Id=\"p\" Target=\"media/a.png\"/><Relationship Id=\"e\" Target=\"media/a.emf\"/>\
         <Relationship Id=\"w\" Target=\"https://tea.test/b.png\" TargetMode=\"External\"/>\
-        <Relationship Id=\"c\" Target=\"charts/c.xml\"/></Relationships>";
+        <Relationship Id=\"c\" Target=\"charts/c.xml\"/><Relationship Id=\"d\" Target=\"d.xml\"/></Relationships>";
+    let diagram = "<dgm:dataModel><dgm:pt><dgm:t><a:p><a:r><a:t>Step</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>";
     let chart = "<c:chartSpace><c:chart><c:title><a:t>Sales</a:t></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:strCache><c:pt idx=\"0\">\
         <c:v>2025</c:v></c:pt></c:strCache></c:tx><c:cat><c:strCache><c:pt idx=\"0\"><c:v>East</c:v></c:pt></c:strCache></c:cat>\
         <c:val><c:numCache><c:formatCode>0%</c:formatCode><c:pt idx=\"0\"><c:v>0.25</c:v></c:pt></c:numCache></c:val></c:ser>\
@@ -257,6 +258,7 @@ fn images_are_data_and_charts_are_tables() {
         drawing("On the web", "<a:blip r:link=\"w\"/>"),
         drawing("An old drawing", "<a:blip r:embed=\"e\"/>"),
         drawing("", "<c:chart r:id=\"c\"/>"),
+        drawing("", "<dgm:relIds r:dm=\"d\"/>"),
     ];
     let html = html(
         &body.concat(),
@@ -264,13 +266,14 @@ fn images_are_data_and_charts_are_tables() {
             ("word/_rels/document.xml.rels", relations),
             ("word/media/a.emf", "emf"),
             ("word/charts/c.xml", chart),
+            ("word/d.xml", diagram),
         ],
     );
     // The alternative text stands for an image that cannot be shown.
     assert_eq!(
         html,
         "<p>A cup</p>\n<p><img src=\"https://tea.test/b.png\" alt=\"On the web\"></p>\n<p>An old drawing</p>\n\
-         <p>Sales</p>\n<table>\n<tr><th></th><th>2025</th></tr>\n<tr><td>East</td><td>25%</td></tr>\n</table>\n"
+         <p>Sales</p>\n<table>\n<tr><th></th><th>2025</th></tr>\n<tr><td>East</td><td>25%</td></tr>\n</table>\n<ul><li>Step</li></ul>\n"
     );
     let png = b"\x89PNG\r\n\x1a\n";
     let document = format!("<w:document><w:body>{}</w:body></w:document>", body[0]);
