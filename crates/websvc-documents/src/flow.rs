@@ -81,6 +81,11 @@ impl HtmlFlow {
         self.html.is_full()
     }
 
+    /// Returns the number of bytes that still fit.
+    pub(crate) fn remaining(&self) -> usize {
+        self.html.remaining()
+    }
+
     pub(crate) fn write(&mut self, block: Block) {
         match block {
             Block::Paragraph(role, inline) => self.paragraph(role, inline),

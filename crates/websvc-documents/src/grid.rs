@@ -8,6 +8,8 @@ use crate::table::Table;
 
 /// The maximum number of columns of a sheet that are read.
 pub(crate) const MAX_COLUMNS: usize = 1024;
+/// The size of the output that is kept free for the elements around the rows of a table.
+const RESERVED_BYTES: usize = 1024;
 /// The maximum number of cells that merged cells cover, and the maximum number of cells of a block that is split at
 /// columns.
 const MAX_COVERED: usize = 200_000;
@@ -229,6 +231,12 @@ impl Writer<'_> {
             }
             *budget -= needed;
             self.row(row, first, &mut table);
+            // Of a table that does not fit, the first rows are written.
+            if table.bytes() + RESERVED_BYTES > flow.remaining() {
+                table.drop_row();
+                *budget = 0;
+                break;
+            }
         }
         flow.block(&table.finish());
     }

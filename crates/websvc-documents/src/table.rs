@@ -18,11 +18,19 @@ struct Cell {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
+    /// The size of the markup of the cells and rows.
+    bytes: usize,
 }
 
 impl Table {
     pub(crate) fn row(&mut self) {
+        self.bytes += "<tr></tr>\n".len();
         self.rows.push(Vec::new());
+    }
+
+    /// Returns the size of the markup so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Appends a cell that spans `columns`.
@@ -39,6 +47,9 @@ impl Table {
         if self.rows.is_empty() {
             self.row();
         }
+        let has_span = cell.columns > 1 || cell.continues;
+        let span = if has_span { " colspan=\"100\" rowspan=\"100\"".len() } else { 0 };
+        self.bytes += cell.markup.len() + "<td></td>".len() + span;
         if let Some(row) = self.rows.last_mut() {
             row.push(cell);
         }

@@ -40,9 +40,11 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
             break;
         }
         flow.block(&format!("<h2>{}</h2>\n", escape(name)));
-        if let Some(text) = package.part(part)? {
-            let relations = Relations::read(&mut package, KIND, part)?;
-            reader.sheet(&text, &relations)?.write(&mut flow, &mut remaining_cells);
+        let relations = Relations::read(&mut package, KIND, part)?;
+        // The text of the sheet is dropped before its tables are written: both may be large.
+        let grid = package.part(part)?.map(|text| reader.sheet(&text, &relations)).transpose()?;
+        if let Some(grid) = grid {
+            grid.write(&mut flow, &mut remaining_cells);
         }
         pages.read += 1;
     }

@@ -1,5 +1,7 @@
 //! Parses format codes such as `#,##0.00 "kr";[Red]-0.00` (ECMA-376, part 1, section 18.8.31).
 
+use super::simple::Simple;
+
 /// The maximum length of a format code in bytes. Excel allows 255 characters.
 const MAX_BYTES: usize = 1024;
 
@@ -42,6 +44,8 @@ pub(super) enum Operator {
 pub(super) struct Section {
     pub(super) parts: Vec<Part>,
     pub(super) condition: Option<(Operator, f64)>,
+    /// The format of a section that needs no more.
+    pub(super) simple: Option<Simple>,
 }
 
 impl Section {
@@ -98,7 +102,10 @@ pub(super) fn parse(code: &str) -> Vec<Section> {
             characters.next();
         }
     }
-    sections.iter_mut().for_each(resolve_minutes);
+    for section in &mut sections {
+        resolve_minutes(section);
+        section.simple = Simple::of(section);
+    }
     sections
 }
 

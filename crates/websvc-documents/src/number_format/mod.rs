@@ -3,6 +3,7 @@
 mod code;
 mod date;
 mod number;
+mod simple;
 
 use std::collections::HashMap;
 
@@ -119,9 +120,10 @@ impl Format {
             return date::format(section, number + date_offset)
                 .unwrap_or_else(|| format_number(number, value));
         }
-        let text = number::format(section, number, value);
+        let simple = section.simple.as_ref().and_then(|simple| simple.format(number));
+        let text = simple.unwrap_or_else(|| number::format(section, number, value));
         let text = if is_negative { format!("-{}", text.trim_start()) } else { text };
-        text.trim().to_owned()
+        if text.trim().len() == text.len() { text } else { text.trim().to_owned() }
     }
 
     /// Returns the section of a number, and whether a minus sign has to be added.
@@ -168,6 +170,12 @@ mod tests {
             ("@", "7", "7"),
             ("", "7", "7"),
             ("0", "7.5", "8"),
+            ("0.00%", "0.00005", "0.01%"),
+            ("#", "0", ""),
+            ("#,##0", "999", "999"),
+            ("#,##0", "1000", "1,000"),
+            ("0.0", "999999999999999", "999999999999999.0"),
+            ("0,000", "7", "0,007"),
             ("0.00", "2.675", "2.68"),
             ("0.00", "-0.5", "-0.50"),
             ("0.00;[Red]-0.00", "-0.5", "-0.50"),

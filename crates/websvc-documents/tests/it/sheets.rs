@@ -148,3 +148,24 @@ fn huge_ranges_are_bounded() {
     let html = sheet(&content, "");
     assert!(html.contains('a') && html.len() < 1000, "{html}");
 }
+
+#[test]
+fn first_rows_of_a_table_that_does_not_fit_are_written() {
+    let rows: String = (1..2000)
+        .map(|number| row(number, &[text(&format!("A{number}"), "tea"), text(&format!("B{number}"), "cup")]))
+        .collect();
+    let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
+    let bytes = package(&[
+        ("xl/workbook.xml", b"<workbook><sheets><sheet name=\"S\" r:id=\"r\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", b"<R><Relationship Id=\"r\" Target=\"s.xml\"/></R>"),
+        ("xl/s.xml", sheet.as_bytes()),
+    ]);
+    let limits = Limits { max_output_bytes: 5000, ..Limits::default() };
+    let parsed = parse(DocumentKind::Xlsx, bytes, &limits).unwrap();
+    assert!(
+        parsed.html.len() <= 5000 && parsed.html.contains("<td>cup</td></tr>\n</table>\n"),
+        "{}",
+        parsed.html
+    );
+    assert_eq!(parsed.warnings.len(), 1);
+}
