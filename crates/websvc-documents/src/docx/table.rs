@@ -16,10 +16,12 @@ struct Cell {
     columns: usize,
     /// The cell continues the cell above it.
     continues: bool,
+    /// The next text is that of another cell in a row of a nested table, and belongs to the line of this row.
+    is_in_row: bool,
 }
 
 impl Reader<'_> {
-    /// Reads the table whose start tag was read last. Nested tables become text of the cell that contains them. A table
+    /// Reads the table whose start tag was read last. Nested tables become text of the cell that contains them, a line for each row. A table
     /// of a single cell is a frame around blocks.
     pub(super) fn table(&mut self, xml: &mut Xml<'_>) -> Result<Vec<Block>, DocumentError> {
         let mut table = Table::default();
@@ -31,6 +33,7 @@ impl Reader<'_> {
                 None => break,
                 Some(Token::Start(tag)) => match tag.name.as_str() {
                     "tbl" => depth += 1,
+                    "tr" if depth > 1 => cell.is_in_row = false,
                     "tr" if depth == 1 => {
                         table.row();
                         is_deleted = false;
@@ -48,11 +51,15 @@ impl Reader<'_> {
                     _ => {}
                 },
                 Some(Token::End(name)) => match name.as_str() {
-                    "tbl" => depth -= 1,
+                    "tbl" => {
+                        depth -= 1;
+                        cell.is_in_row = false;
+                    }
+                    "tc" if depth > 1 => cell.is_in_row = !cell.blocks.is_empty(),
                     "tr" if depth == 1 && is_deleted => table.drop_row(),
                     "tc" if depth == 1 => {
                         cells += 1;
-                        let Cell { blocks, columns, continues } = std::mem::take(&mut cell);
+                        let Cell { blocks, columns, continues, .. } = std::mem::take(&mut cell);
                         if continues {
                             table.continued_cell(columns);
                         } else {
@@ -77,7 +84,10 @@ impl Reader<'_> {
             if let Block::Paragraph(role, inline) = block
                 && !inline.is_empty()
             {
-                cell.blocks.push((role, inline));
+                match cell.blocks.last_mut().filter(|_| std::mem::take(&mut cell.is_in_row)) {
+                    Some((_, line)) => line.append(inline),
+                    None => cell.blocks.push((role, inline)),
+                }
             }
         }
     }

@@ -3,9 +3,13 @@
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Returns a list of addresses on one line, without quotes around names.
+/// Returns a list of addresses on one line, without quotes around names except those with a comma.
 pub(crate) fn addresses(text: &str) -> String {
-    text.replace('"', "").split_whitespace().collect::<Vec<_>>().join(" ")
+    let pieces = text.split('"').enumerate().map(|(index, piece)| {
+        let is_needed = index % 2 == 1 && piece.contains([',', ';']);
+        if is_needed { format!("\"{piece}\"") } else { piece.to_owned() }
+    });
+    pieces.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a date such as `Tue, 2 Jan 2024 03:04:05 +0100` in ISO 8601; `None` if it is not one.
@@ -54,5 +58,6 @@ mod tests {
     #[test]
     fn addresses_have_no_quotes() {
         assert_eq!(addresses("\"Ada L.\"\r\n <ada@a.test>,  bo@a.test"), "Ada L. <ada@a.test>, bo@a.test");
+        assert_eq!(addresses("\"Roe, M\" <m@a.test>"), "\"Roe, M\" <m@a.test>");
     }
 }

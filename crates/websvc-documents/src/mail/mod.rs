@@ -115,12 +115,14 @@ fn read_part(part: &Part<'_>, depth: usize, message: &mut Message) {
             let is_shown = kind.starts_with("image/")
                 && bytes.len() <= MAX_IMAGE_BYTES
                 && message.images.len() < MAX_IMAGES;
-            if let Some(id) = part.header("content-id").filter(|_| is_shown) {
-                message.images.push((
-                    id.trim_matches(['<', '>', ' ']).to_owned(),
-                    kind.to_owned(),
-                    bytes.to_vec(),
-                ));
+            let id = part.header("content-id").filter(|_| is_shown);
+            if let Some(id) = id {
+                let id = id.trim_matches(['<', '>', ' ']).to_owned();
+                message.images.push((id, kind.to_owned(), bytes.to_vec()));
+            }
+            // An image without a name is a part of the HTML.
+            if id.is_some() && name.is_none() {
+                return;
             }
             if message.attachments.len() < MAX_ATTACHMENTS {
                 message.attachments.push((name.unwrap_or_default(), kind.to_owned(), bytes.len()));

@@ -241,6 +241,23 @@ fn cells_over_several_rows_have_spans() {
 }
 
 #[test]
+fn nested_tables_are_lines_of_their_cell() {
+    let cells =
+        |texts: [&str; 2]| texts.map(|text| format!("<w:tc><w:p>{}</w:p></w:tc>", run(text))).concat();
+    let inner =
+        format!("<w:tbl><w:tr>{}</w:tr><w:tr>{}</w:tr></w:tbl>", cells(["a", "b"]), cells(["c", "d"]));
+    let body = format!(
+        "<w:tbl><w:tr><w:tc>{inner}<w:p>{}</w:p></w:tc><w:tc><w:p>{}</w:p></w:tc></w:tr></w:tbl>",
+        run("after"),
+        run("outer")
+    );
+    assert_eq!(
+        html(&body, &[]),
+        "<table role=\"table\">\n<tr><th>a b<br>c d<br>after</th><th>outer</th></tr>\n</table>\n"
+    );
+}
+
+#[test]
 fn images_are_data_and_charts_are_tables() {
     let relations = "<Relationships><Relationship Id=\"p\" Target=\"media/a.png\"/><Relationship Id=\"e\" Target=\"media/a.emf\"/>\
         <Relationship Id=\"w\" Target=\"https://tea.test/b.png\" TargetMode=\"External\"/>\
