@@ -109,6 +109,32 @@ impl Table {
     }
 }
 
+/// Returns the markup of a finished table as lines for the cell of another table: a line for each row.
+pub(crate) fn lines(table: &str) -> String {
+    let mut lines = Vec::new();
+    for row in table.split("</tr>") {
+        let mut line = String::with_capacity(row.len());
+        let mut rest = row;
+        while let Some(at) = rest.find('<') {
+            let end = rest[at..].find('>').map_or(rest.len(), |end| at + end + 1);
+            let tag = &rest[at..end];
+            let name = tag.trim_start_matches(['<', '/']).split([' ', '>']).next().unwrap_or_default();
+            line.push_str(&rest[..at]);
+            match name {
+                "table" | "tr" | "th" | "td" => line.push(' '),
+                _ => line.push_str(tag),
+            }
+            rest = &rest[end..];
+        }
+        line.push_str(rest);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !words.is_empty() {
+            lines.push(words.join(" "));
+        }
+    }
+    lines.join("<br>")
+}
+
 /// Returns the number of rows that each cell spans; `None` for a cell that is the continuation of another one.
 fn row_spans(rows: &[Vec<Cell>]) -> Vec<Vec<Option<usize>>> {
     let mut spans: Vec<Vec<Option<usize>>> = Vec::with_capacity(rows.len());
@@ -137,6 +163,13 @@ fn row_spans(rows: &[Vec<Cell>]) -> Vec<Vec<Option<usize>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn table_is_written_as_lines() {
+        let table = "<table>\n<tr><th colspan=\"2\">a <em>b</em></th></tr>\n<tr><td>c</td><td>d</td></tr>\n</table>\n";
+        assert_eq!(lines(table), "a <em>b</em><br>c d");
+        assert_eq!(lines("<"), "<");
+    }
 
     #[test]
     fn continued_cells_become_row_spans() {

@@ -7,7 +7,7 @@ use crate::error::DocumentError;
 use crate::flow::{Block, Role};
 use crate::grid::Grid;
 use crate::html::escape;
-use crate::table::Table;
+use crate::table::{self, Table};
 use crate::xml::{Tag, Token, Xml};
 
 /// The maximum repetition of a cell or row. Larger numbers fill the rest of an empty sheet and count as 1.
@@ -182,7 +182,7 @@ fn line(block: Block) -> Option<String> {
         Block::Paragraph(Role::Item { .. }, inline) => Some(format!("• {}", inline.finish())),
         Block::Paragraph(_, inline) => Some(inline.finish()),
         // A table in a table.
-        Block::Markup(_) => None,
+        Block::Markup(markup) => Some(table::lines(&markup)).filter(|lines| !lines.is_empty()),
     }
 }
 

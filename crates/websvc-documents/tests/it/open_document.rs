@@ -74,6 +74,19 @@ fn odt_merged_cells_have_spans() {
 }
 
 #[test]
+fn odt_nested_tables_are_lines_of_their_cell() {
+    let inner = "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell><text:p>b</text:p>\
+        </table:table-cell></table:table-row></table:table>";
+    let body = format!(
+        "<table:table><table:table-row><table:table-cell><text:p>x</text:p>{inner}</table:table-cell></table:table-row></table:table>"
+    );
+    assert_eq!(
+        html(DocumentKind::Odt, "", &body, &[]),
+        "<table role=\"table\">\n<tr><th>x<br>a b</th></tr>\n</table>\n"
+    );
+}
+
+#[test]
 fn ods_hidden_sheets_rows_and_columns_are_left_out() {
     let styles =
         "<style:style style:name=\"h\"><style:table-properties table:display=\"false\"/></style:style>";
