@@ -4,7 +4,7 @@ use super::Reader;
 use super::lists::Lists;
 use super::table;
 use crate::error::DocumentError;
-use crate::flow::Block;
+use crate::flow::{Block, Role};
 use crate::inline::{Inline, TextStyle};
 use crate::mathml;
 use crate::xml::{Tag, Token, Xml};
@@ -59,6 +59,11 @@ impl Reader<'_, '_> {
                         inline.note_reference(number);
                     }
                     "frame" => self.frame(&mut inline)?,
+                    // The text of a shape.
+                    "p" | "h" => {
+                        let text = self.paragraph(&tag.name, &tag)?;
+                        self.boxes.push(Block::Paragraph(Role::Body, text));
+                    }
                     "annotation" | "hidden-text" | "ruby-text" => self.xml.skip()?,
                     _ => {}
                 },

@@ -21,15 +21,13 @@ struct CellDefinition {
 struct Outer {
     inline: Inline,
     lines: Vec<String>,
-    in_table: bool,
     marker: Option<Marker>,
-    heading: Option<u32>,
+    properties: Properties,
 }
 
-/// The blocks that are being read.
-pub(super) struct Blocks {
-    pub(super) flow: HtmlFlow,
-    pub(super) inline: Inline,
+/// The properties of a paragraph.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Properties {
     /// The level of the heading.
     pub(super) heading: Option<u32>,
     pub(super) is_quote: bool,
@@ -39,6 +37,14 @@ pub(super) struct Blocks {
     pub(super) indent: i32,
     pub(super) first_indent: i32,
     pub(super) in_table: bool,
+}
+
+/// The blocks that are being read.
+pub(super) struct Blocks {
+    pub(super) flow: HtmlFlow,
+    pub(super) inline: Inline,
+    /// The properties of the paragraph.
+    pub(super) properties: Properties,
     /// The marker of the item.
     marker: Option<Marker>,
     /// The indents of the open lists.
@@ -58,12 +64,7 @@ impl Blocks {
         Self {
             flow,
             inline: Inline::default(),
-            heading: None,
-            is_quote: false,
-            level: None,
-            indent: 0,
-            first_indent: 0,
-            in_table: false,
+            properties: Properties::default(),
             marker: None,
             indents: Vec::new(),
             lines: Vec::new(),
@@ -77,8 +78,7 @@ impl Blocks {
 
     /// Resets the properties of the paragraph.
     pub(super) fn reset_paragraph(&mut self) {
-        (self.heading, self.level, self.indent, self.first_indent) = (None, None, 0, 0);
-        (self.in_table, self.is_quote) = (false, false);
+        self.properties = Properties::default();
     }
 
     /// Sets the marker of the item. A sign is a bullet, whichever it is.
@@ -91,7 +91,7 @@ impl Blocks {
 
     /// Appends a tab. After a marker at the start of a hanging paragraph, it begins the text of the item.
     pub(super) fn tab(&mut self) {
-        let is_hanging = self.first_indent < 0 && self.marker.is_none();
+        let is_hanging = self.properties.first_indent < 0 && self.marker.is_none();
         if is_hanging && let Some(marker) = marker_of(self.inline.source().trim()) {
             self.inline = Inline::default();
             self.marker = Some(marker);
@@ -103,7 +103,7 @@ impl Blocks {
     pub(super) fn end_paragraph(&mut self) {
         let inline = std::mem::take(&mut self.inline);
         let marker = self.marker.take();
-        if self.in_table || !self.notes.is_empty() {
+        if self.properties.in_table || !self.notes.is_empty() {
             if !inline.is_empty() {
                 let prefix = match marker {
                     Some(Marker::Number(number)) => format!("{number}. "),
@@ -121,10 +121,10 @@ impl Blocks {
             self.flow.paragraph(Role::Body, inline);
             return;
         }
-        let role = match (self.heading, marker) {
+        let role = match (self.properties.heading, marker) {
             (Some(level), _) => Role::Heading(level),
             (None, Some(marker)) => Role::Item { depth: self.depth(), marker },
-            (None, None) if self.is_quote => Role::Quote,
+            (None, None) if self.properties.is_quote => Role::Quote,
             (None, None) if inline.is_code() => Role::Code,
             (None, None) => Role::Body,
         };
@@ -137,14 +137,14 @@ impl Blocks {
 
     /// Returns the depth of an item: its level, or the number of list indents that are smaller.
     fn depth(&mut self) -> usize {
-        if let Some(level) = self.level {
+        if let Some(level) = self.properties.level {
             return level;
         }
-        while self.indents.last().is_some_and(|indent| *indent > self.indent) {
+        while self.indents.last().is_some_and(|indent| *indent > self.properties.indent) {
             self.indents.pop();
         }
-        if self.indents.last().is_none_or(|indent| *indent < self.indent) {
-            self.indents.push(self.indent);
+        if self.indents.last().is_none_or(|indent| *indent < self.properties.indent) {
+            self.indents.push(self.properties.indent);
         }
         self.indents.len() - 1
     }
@@ -167,7 +167,7 @@ impl Blocks {
 
     /// Ends a cell. A cell of a nested table is a line of the cell around it.
     pub(super) fn end_cell(&mut self, is_nested: bool) {
-        self.in_table = true;
+        self.properties.in_table = true;
         self.end_paragraph();
         if !is_nested {
             self.cells.push(std::mem::take(&mut self.lines).join("<br>"));
@@ -175,7 +175,7 @@ impl Blocks {
     }
 
     pub(super) fn end_row(&mut self) {
-        self.in_table = false;
+        self.properties.in_table = false;
         let cells = std::mem::take(&mut self.cells);
         let table = self.table.get_or_insert_with(Table::default);
         table.row();
@@ -209,9 +209,8 @@ impl Blocks {
         self.notes.push(Outer {
             inline: std::mem::take(&mut self.inline),
             lines: std::mem::take(&mut self.lines),
-            in_table: self.in_table,
             marker: self.marker.take(),
-            heading: self.heading.take(),
+            properties: std::mem::take(&mut self.properties),
         });
         true
     }
@@ -219,9 +218,9 @@ impl Blocks {
     /// Ends a note: its text goes to the end of the document, and a reference to it into the text.
     pub(super) fn end_note(&mut self) {
         self.end_paragraph();
-        let Some(Outer { inline, lines, in_table, marker, heading }) = self.notes.pop() else { return };
+        let Some(Outer { inline, lines, marker, properties }) = self.notes.pop() else { return };
         let note = std::mem::replace(&mut self.lines, lines);
-        (self.inline, self.in_table, self.marker, self.heading) = (inline, in_table, marker, heading);
+        (self.inline, self.marker, self.properties) = (inline, marker, properties);
         if !note.is_empty() {
             let number = self.flow.add_note(note.join("<br>"));
             self.inline.note_reference(number);
@@ -236,7 +235,7 @@ impl Blocks {
         if !self.cells.is_empty() {
             self.end_row();
         }
-        self.in_table = false;
+        self.properties.in_table = false;
         self.end_paragraph();
         for line in std::mem::take(&mut self.lines) {
             self.flow.block(&format!("<p>{line}</p>\n"));

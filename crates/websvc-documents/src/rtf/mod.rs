@@ -356,17 +356,18 @@ impl Reader {
             "tab" => self.blocks.tab(),
             "pard" => self.blocks.reset_paragraph(),
             "s" => {
-                self.blocks.heading = number.and_then(|style| self.tables.heading(style));
-                self.blocks.is_quote = number.is_some_and(|style| self.tables.is_quote(style));
+                self.blocks.properties.heading = number.and_then(|style| self.tables.heading(style));
+                self.blocks.properties.is_quote = number.is_some_and(|style| self.tables.is_quote(style));
             }
             "outlinelevel" => {
                 let level = number.and_then(|level| u32::try_from(level).ok()).filter(|level| *level < 9);
-                self.blocks.heading = level.map(|level| level + 1).or(self.blocks.heading);
+                self.blocks.properties.heading =
+                    level.map(|level| level + 1).or(self.blocks.properties.heading);
             }
-            "ilvl" => self.blocks.level = number.and_then(|level| usize::try_from(level).ok()),
-            "li" | "lin" => self.blocks.indent = number.unwrap_or(0),
-            "fi" => self.blocks.first_indent = number.unwrap_or(0),
-            "intbl" => self.blocks.in_table = number != Some(0),
+            "ilvl" => self.blocks.properties.level = number.and_then(|level| usize::try_from(level).ok()),
+            "li" | "lin" => self.blocks.properties.indent = number.unwrap_or(0),
+            "fi" => self.blocks.properties.first_indent = number.unwrap_or(0),
+            "intbl" => self.blocks.properties.in_table = number != Some(0),
             "cell" | "nestcell" => self.blocks.end_cell(word == "nestcell"),
             "row" => self.blocks.end_row(),
             "trowd" => self.blocks.begin_row_definition(),

@@ -46,12 +46,13 @@ fn odt_styles_frames_and_notes_are_kept() {
         <text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>see <text:a xlink:href=\"https://tea.test/\">it</text:a>\
         </text:p></text:note-body></text:note></text:p>\
         <text:p>Text<draw:frame><draw:text-box><text:p>boxed</text:p></draw:text-box></draw:frame></text:p>\
+        <text:p>Text<draw:custom-shape><text:p>shaped</text:p></draw:custom-shape> and more</text:p>\
         <text:p>So <draw:frame><draw:object xlink:href=\"./Object 1\"/><draw:image xlink:href=\"./r.png\"/></draw:frame> is</text:p>";
     let formula = "<math:math><math:semantics><math:mi onclick=\"x\">a</math:mi><math:annotation encoding=\"StarMath 5.0\">a</math:annotation></math:semantics></math:math>";
     assert_eq!(
         html(DocumentKind::Odt, styles, body, &[("Object 1/content.xml", formula)]),
         "<h1>Name</h1>\n<blockquote><p>said</p>\n</blockquote>\n<p>x<sup>2</sup> <code>ls</code><sup><a href=\"#fn1\">1</a></sup></p>\n\
-         <p>Text</p>\n<p>boxed</p>\n<p>So <math><semantics><mi>a</mi></semantics></math> is</p>\n\
+         <p>Text</p>\n<p>boxed</p>\n<p>Text and more</p>\n<p>shaped</p>\n<p>So <math><semantics><mi>a</mi></semantics></math> is</p>\n\
          <ol><li id=\"fn1\">see <a href=\"https://tea.test/\">it</a></li>\n</ol>\n"
     );
 }
@@ -144,5 +145,16 @@ fn repetitions_and_spans_are_bounded() {
         </table:table-cell></table:table-row></table:table>";
     for kind in [DocumentKind::Ods, DocumentKind::Odt] {
         assert!(html(kind, "", body, &[]).len() < 1_000_000);
+    }
+}
+
+#[test]
+fn deeply_nested_frames_and_tables_are_bounded() {
+    let frames = "<text:p><draw:frame><draw:text-box>".repeat(165) + "<text:p>deep";
+    let tables = "<table:table><table:table-row><table:table-cell>".repeat(165) + "<text:p>deep";
+    for body in [frames, tables] {
+        for kind in [DocumentKind::Odt, DocumentKind::Ods, DocumentKind::Odp] {
+            assert!(html(kind, "", &body, &[]).len() < 100_000);
+        }
     }
 }

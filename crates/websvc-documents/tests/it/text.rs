@@ -73,17 +73,17 @@ fn rtf_headings_lists_and_notes_are_read() {
     let text = r"{\rtf1\ansi\deff0{\fonttbl{\f0\fswiss Arial;}{\f1\fmodern Courier New;}{\f2\fswiss\fcharset204 Arial;}}
 {\stylesheet{\s0 Normal;}{\s1\b heading 1;}{\s2 Quote;}}
 \pard\s1{\b Tea}\par\pard\s2 said\par
-\pard{\listtext 1.\tab}\ilvl0 one\par{\listtext (a)\tab}\ilvl1 inner\par{\listtext 2.\tab}\ilvl0 two\par
+\pard{\listtext 1.\tab}\ilvl0 one\par{\listtext (a)\tab}\ilvl1 inner{\footnote\pard In.}\par{\listtext 2.\tab}\ilvl0 two\par
 \pard\li360\fi-360\bullet\tab dot\par\pard\li720\fi-360\bullet\tab nested\par
 \pard Text{\super 2}{\footnote\pard {\super\chftn} A {\i note}.} and {\f1 code}{\f2 \'cf}\par
 \pard{\f1 ls -l}\par
 {\v hidden}{\deleted gone}\u55357?\u56832?\par}";
     assert_eq!(
         html(DocumentKind::Rtf, text),
-        "<h1>Tea</h1>\n<blockquote><p>said</p>\n</blockquote>\n<ol><li>one<ul><li>(a) inner</li></ul>\n</li>\n<li>two</li></ol>\n\
+        "<h1>Tea</h1>\n<blockquote><p>said</p>\n</blockquote>\n<ol><li>one<ul><li>(a) inner<sup><a href=\"#fn1\">1</a></sup></li></ul>\n</li>\n<li>two</li></ol>\n\
          <ul><li>dot<ul><li>nested</li></ul>\n</li></ul>\n\
-         <p>Text<sup>2</sup><sup><a href=\"#fn1\">1</a></sup> and <code>code</code>П</p>\n<pre><code>ls -l</code></pre>\n<p>😀</p>\n\
-         <ol><li id=\"fn1\">A <em>note</em>.</li>\n</ol>\n"
+         <p>Text<sup>2</sup><sup><a href=\"#fn2\">2</a></sup> and <code>code</code>П</p>\n<pre><code>ls -l</code></pre>\n<p>😀</p>\n\
+         <ol><li id=\"fn1\">In.</li>\n<li id=\"fn2\">A <em>note</em>.</li>\n</ol>\n"
     );
 }
 
