@@ -1,27 +1,31 @@
-//! Reads comma-separated values as one table.
+//! Reads comma-separated and tab-separated values as one table.
 
 use csv::ReaderBuilder;
 
 use crate::error::DocumentError;
-use crate::flow::Table;
-use crate::html::{Html, escape};
+use crate::grid::cell_markup;
+use crate::html::Html;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed_document::ParsedDocument;
+use crate::table::Table;
 use crate::text_encoding::decode_text;
 
 /// The maximum number of cells that are read.
 const MAX_CELLS: usize = 1_000_000;
 /// The number of lines from which the separator is detected.
 const SAMPLE_LINES: usize = 20;
+/// The separator of units, which no text has.
+const NO_SEPARATOR: u8 = 0x1f;
 
 /// Reads a CSV file.
 pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let text = decode_text(bytes);
+    let (stated, text) = stated_separator(&text);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(detect_separator(&text))
+        .delimiter(stated.unwrap_or_else(|| detect_separator(text)))
         .from_reader(text.as_bytes());
     let mut table = Table::default();
     // The markup is at least as long as the text, so the size limit is checked before the rows are collected.
@@ -35,7 +39,7 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
             break;
         }
         table.row();
-        record.iter().for_each(|cell| table.cell(escape(cell.trim()), 1));
+        record.iter().for_each(|cell| table.cell(cell_markup(cell), 1));
     }
     let mut html = Html::new(limits.max_output_bytes);
     html.push(&table.finish());
@@ -46,18 +50,42 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
     Ok(ParsedDocument { html: html.into_string(), warnings, ..ParsedDocument::default() })
 }
 
-/// Returns the separator that splits the largest number of lines into the same number of cells.
+/// Returns the separator that a first line such as `sep=;` states, as Excel reads and writes it, and the text after the
+/// line.
+fn stated_separator(text: &str) -> (Option<u8>, &str) {
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let line = line.strip_suffix('\r').unwrap_or(line).trim_matches('"');
+    let is_statement = line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sep="));
+    match (is_statement, line.as_bytes().get(4..)) {
+        (true, Some([separator])) if separator.is_ascii() => (Some(*separator), rest),
+        _ => (None, text),
+    }
+}
+
+/// Returns the separator that splits the largest number of lines into the same number of cells. Text without a separator
+/// in its first line is one column.
 fn detect_separator(text: &str) -> u8 {
-    let lines: Vec<&str> = text.lines().take(SAMPLE_LINES).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(SAMPLE_LINES).collect();
     let score = |separator: u8| {
-        let counts: Vec<usize> =
-            lines.iter().map(|line| line.bytes().filter(|byte| *byte == separator).count()).collect();
+        let counts: Vec<usize> = lines.iter().map(|line| separators(line, separator)).collect();
         let first = counts.first().copied().unwrap_or(0);
         let equal = counts.iter().filter(|count| **count == first).count();
         if first == 0 { (0, 0) } else { (equal, first) }
     };
     // `max_by_key` returns the last of equal maxima, so the comma is last.
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(|separator| score(*separator)).unwrap_or(b',')
+    let best = [b'|', b'\t', b';', b','].into_iter().max_by_key(|separator| score(*separator));
+    best.filter(|separator| score(*separator) != (0, 0)).unwrap_or(NO_SEPARATOR)
+}
+
+/// Returns the number of separators outside of quotes.
+fn separators(line: &str, separator: u8) -> usize {
+    let mut in_quotes = false;
+    line.bytes()
+        .filter(|byte| {
+            in_quotes ^= *byte == b'"';
+            *byte == separator && !in_quotes
+        })
+        .count()
 }
 
 #[cfg(test)]
@@ -69,6 +97,15 @@ mod tests {
         assert_eq!(detect_separator("a,b\n1,2\n"), b',');
         assert_eq!(detect_separator("a;b\n1,5;2,5\n3,5;4\n"), b';');
         assert_eq!(detect_separator("a\tb\n1\t2\n"), b'\t');
-        assert_eq!(detect_separator("one column\nof text\n"), b',');
+        assert_eq!(detect_separator("\"a;b\",c\n\"1;2\",3\n"), b',');
+        assert_eq!(detect_separator("name\nDoe, Jane\nRoe, Max\n"), NO_SEPARATOR);
+    }
+
+    #[test]
+    fn first_line_may_state_the_separator() {
+        assert_eq!(stated_separator("sep=;\r\na,b;c"), (Some(b';'), "a,b;c"));
+        assert_eq!(stated_separator("\"sep=|\"\nx"), (Some(b'|'), "x"));
+        assert_eq!(stated_separator("sep=ab\nx"), (None, "sep=ab\nx"));
+        assert_eq!(stated_separator(""), (None, ""));
     }
 }

@@ -1,124 +1,25 @@
-//! Writes styled runs of text as HTML paragraphs, headings, lists and tables.
+//! Writes paragraphs as HTML blocks in reading order: headings, lists, quotes, code, tables and notes.
 
-use crate::html::{Html, push_escaped};
+use crate::html::{Html, escape};
+use crate::inline::Inline;
 
 /// The maximum nesting depth of lists.
 const MAX_LISTS: usize = 9;
+/// The highest number of a list item that is written as a number.
+const MAX_NUMBER: u64 = 999_999_999;
 
-/// The style of a run of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct TextStyle {
-    pub(crate) bold: bool,
-    pub(crate) italic: bool,
-    pub(crate) strike: bool,
-}
-
-/// The markup of one paragraph.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Inline {
-    markup: String,
-    style: TextStyle,
-    in_link: bool,
-    /// White space after the last run. It is written without the style of either neighbor.
-    space: String,
-}
-
-impl Inline {
-    pub(crate) fn text(&mut self, text: &str, style: TextStyle) {
-        let trimmed = text.trim();
-        if trimmed.is_empty() {
-            self.space.push_str(text);
-            return;
-        }
-        self.space.push_str(&text[..text.len() - text.trim_start().len()]);
-        if style == self.style {
-            self.flush_space();
-        } else {
-            self.close_style();
-            self.flush_space();
-            for (enabled, tag) in tags(style) {
-                if enabled {
-                    self.markup.push_str(&format!("<{tag}>"));
-                }
-            }
-            self.style = style;
-        }
-        push_escaped(&mut self.markup, trimmed);
-        self.space.push_str(&text[text.trim_end().len()..]);
-    }
-
-    fn flush_space(&mut self) {
-        if !self.markup.is_empty() {
-            push_escaped(&mut self.markup, &self.space);
-        }
-        self.space.clear();
-    }
-
-    fn close_style(&mut self) {
-        for (enabled, tag) in tags(self.style).into_iter().rev() {
-            if enabled {
-                self.markup.push_str(&format!("</{tag}>"));
-            }
-        }
-        self.style = TextStyle::default();
-    }
-
-    pub(crate) fn line_break(&mut self) {
-        self.markup.push_str("<br>");
-    }
-
-    /// Begins a link if its URL has a scheme that is safe on a web page.
-    pub(crate) fn begin_link(&mut self, url: &str) {
-        self.end_link();
-        if is_web_url(url) {
-            self.close_style();
-            self.flush_space();
-            self.markup.push_str("<a href=\"");
-            push_escaped(&mut self.markup, url);
-            self.markup.push_str("\">");
-            self.in_link = true;
-        }
-    }
-
-    pub(crate) fn end_link(&mut self) {
-        if std::mem::take(&mut self.in_link) {
-            self.close_style();
-            self.markup.push_str("</a>");
-        }
-    }
-
-    /// Appends the reference to a note.
-    pub(crate) fn note_reference(&mut self, number: usize) {
-        self.close_style();
-        self.flush_space();
-        self.markup.push_str(&format!("<sup>[{number}]</sup>"));
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.markup.trim().is_empty()
-    }
-
-    /// Returns the markup with all elements closed.
-    pub(crate) fn finish(mut self) -> String {
-        self.end_link();
-        self.close_style();
-        self.markup
-    }
-}
-
-fn tags(style: TextStyle) -> [(bool, &'static str); 3] {
-    [(style.bold, "strong"), (style.italic, "em"), (style.strike, "del")]
-}
-
-/// Returns whether a URL has a web scheme, and not for example `javascript:` or a path within the file.
-pub(crate) fn is_web_url(url: &str) -> bool {
-    ["http://", "https://", "mailto:", "ftp://"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+/// The marker of a list item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Marker {
+    Bullet,
+    /// A plain number.
+    Number(u64),
+    /// Another number, as it is displayed, such as `(a)` or `1.2`.
+    Text(String),
 }
 
 /// The role of a paragraph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     Body,
     /// A heading. The level is 1-based.
@@ -126,69 +27,180 @@ pub(crate) enum Role {
     /// An item of a list. The depth is 0-based.
     Item {
         depth: usize,
-        ordered: bool,
+        marker: Marker,
     },
+    /// A further paragraph of the last item.
+    ItemText,
+    Quote,
+    /// A line of code.
+    Code,
+}
+
+/// A block of a document.
+#[derive(Debug, Clone)]
+pub(crate) enum Block {
+    Paragraph(Role, Inline),
+    /// A table or another block, as markup.
+    Markup(String),
+}
+
+/// An open list.
+#[derive(Debug)]
+struct List {
+    /// The depth that the document states. Levels without an item have no list.
+    depth: usize,
+    ordered: bool,
+    /// The number of the next item.
+    next: u64,
 }
 
 /// The blocks of a document, written in reading order.
 #[derive(Debug)]
 pub(crate) struct HtmlFlow {
     html: Html,
-    /// For each open list, outermost first: `true` for an ordered list.
-    lists: Vec<bool>,
+    /// The open lists, outermost first.
+    lists: Vec<List>,
+    /// The lines of the code that is being read.
+    code: String,
+    in_quote: bool,
     notes: Vec<String>,
 }
 
 impl HtmlFlow {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { html: Html::new(max_bytes), lists: Vec::new(), notes: Vec::new() }
+        Self {
+            html: Html::new(max_bytes),
+            lists: Vec::new(),
+            code: String::new(),
+            in_quote: false,
+            notes: Vec::new(),
+        }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         self.html.is_full()
     }
 
+    /// Returns the number of bytes that still fit.
+    pub(crate) fn remaining(&self) -> usize {
+        self.html.remaining()
+    }
+
+    pub(crate) fn write(&mut self, block: Block) {
+        match block {
+            Block::Paragraph(role, inline) => self.paragraph(role, inline),
+            Block::Markup(markup) => self.block(&markup),
+        }
+    }
+
     pub(crate) fn paragraph(&mut self, role: Role, inline: Inline) {
         if inline.is_empty() {
+            if !self.code.is_empty() {
+                self.code.push('\n');
+            }
             return;
         }
-        let markup = inline.finish();
         match role {
-            Role::Body => self.block(&format!("<p>{markup}</p>\n")),
+            Role::ItemText if !self.lists.is_empty() => {
+                self.end_paragraphs();
+                self.html.push(&format!("<p>{}</p>\n", inline.finish()));
+            }
+            Role::Body | Role::ItemText => self.block(&format!("<p>{}</p>\n", inline.finish())),
             Role::Heading(level) => {
                 let level = level.clamp(1, 6);
+                let mut markup = inline.finish();
+                // Bold text does not stand out in a heading that is bold as a whole.
+                if markup.starts_with("<strong>") && markup.ends_with("</strong>") {
+                    markup = markup.replace("<strong>", "").replace("</strong>", "");
+                }
                 self.block(&format!("<h{level}>{markup}</h{level}>\n"));
             }
-            Role::Item { depth, ordered } => self.item(depth.min(MAX_LISTS - 1), ordered, &markup),
+            Role::Item { depth, marker } => self.item(depth, &marker, &inline.finish()),
+            Role::Quote => {
+                if !self.in_quote {
+                    self.block("<blockquote>");
+                    self.in_quote = true;
+                }
+                self.html.push(&format!("<p>{}</p>\n", inline.finish()));
+            }
+            Role::Code => {
+                if self.code.is_empty() {
+                    self.end_blocks();
+                }
+                self.code.push_str(&inline.into_source());
+                self.code.push('\n');
+            }
         }
     }
 
     /// Appends markup outside of lists.
     pub(crate) fn block(&mut self, markup: &str) {
-        self.close_lists(0);
+        if !markup.is_empty() {
+            self.end_blocks();
+            self.html.push(markup);
+        }
+    }
+
+    /// Appends a block of code.
+    pub(crate) fn code(&mut self, code: &str, language: &str) {
+        let code = code.trim_end();
+        if !code.trim().is_empty() {
+            self.block(&code_block(code, language));
+        }
+    }
+
+    fn item(&mut self, depth: usize, marker: &Marker, markup: &str) {
+        self.end_paragraphs();
+        while self.lists.last().is_some_and(|list| list.depth > depth) || self.lists.len() > MAX_LISTS {
+            self.close_list();
+        }
+        let (ordered, number, prefix) = match marker {
+            Marker::Bullet => (false, 1, String::new()),
+            Marker::Number(number) => (true, (*number).min(MAX_NUMBER), String::new()),
+            Marker::Text(text) => (false, 1, format!("{} ", escape(text))),
+        };
+        if self.lists.last().is_some_and(|list| list.depth == depth && list.ordered != ordered) {
+            self.close_list();
+        }
+        if let Some(list) = self.lists.last_mut().filter(|list| list.depth == depth) {
+            let is_next = list.next == number || !ordered;
+            list.next = number + 1;
+            self.html.push("</li>\n");
+            self.html.push(&if is_next { "<li>".to_owned() } else { format!("<li value=\"{number}\">") });
+        } else {
+            self.html.push(&match (ordered, number) {
+                (false, _) => "<ul><li>".to_owned(),
+                (true, 1) => "<ol><li>".to_owned(),
+                (true, start) => format!("<ol start=\"{start}\"><li>"),
+            });
+            self.lists.push(List { depth, ordered, next: number + 1 });
+        }
+        self.html.push(&prefix);
         self.html.push(markup);
     }
 
-    fn item(&mut self, depth: usize, ordered: bool, markup: &str) {
-        self.close_lists(depth + 1);
-        if self.lists.len() == depth + 1 && self.lists[depth] != ordered {
-            self.close_lists(depth);
+    fn close_list(&mut self) {
+        if let Some(list) = self.lists.pop() {
+            self.html.push(if list.ordered { "</li></ol>\n" } else { "</li></ul>\n" });
         }
-        if self.lists.len() == depth + 1 {
-            self.html.push("</li>\n<li>");
-        }
-        while self.lists.len() < depth + 1 {
-            self.html.push(if ordered { "<ol><li>" } else { "<ul><li>" });
-            self.lists.push(ordered);
-        }
-        self.html.push(markup);
     }
 
-    /// Closes the lists deeper than `depth`.
-    fn close_lists(&mut self, depth: usize) {
-        while self.lists.len() > depth {
-            let ordered = self.lists.pop().unwrap_or_default();
-            self.html.push(if ordered { "</li></ol>\n" } else { "</li></ul>\n" });
+    /// Ends the quote and the code that are open.
+    fn end_paragraphs(&mut self) {
+        if !self.code.is_empty() {
+            let code = std::mem::take(&mut self.code);
+            self.html.push(&code_block(code.trim_end(), ""));
+        }
+        if std::mem::take(&mut self.in_quote) {
+            self.html.push("</blockquote>\n");
+        }
+    }
+
+    /// Ends all open blocks.
+    fn end_blocks(&mut self) {
+        self.end_paragraphs();
+        while !self.lists.is_empty() {
+            self.close_list();
         }
     }
 
@@ -200,56 +212,22 @@ impl HtmlFlow {
 
     /// Returns the HTML, and whether content was dropped because of the size limit.
     pub(crate) fn finish(mut self) -> (String, bool) {
-        self.close_lists(0);
-        for (index, note) in std::mem::take(&mut self.notes).into_iter().enumerate() {
-            self.html.push(&format!("<p>[{}] {note}</p>\n", index + 1));
+        self.end_blocks();
+        let notes = std::mem::take(&mut self.notes);
+        if !notes.is_empty() {
+            self.html.push("<ol>");
+            for (index, note) in notes.into_iter().enumerate() {
+                self.html.push(&format!("<li id=\"fn{}\">{note}</li>\n", index + 1));
+            }
+            self.html.push("</ol>\n");
         }
         let is_full = self.html.is_full();
         (self.html.into_string(), is_full)
     }
 }
 
-/// A table under construction.
-#[derive(Debug, Default)]
-pub(crate) struct Table {
-    rows: Vec<Vec<(String, usize)>>,
-}
-
-impl Table {
-    pub(crate) fn row(&mut self) {
-        self.rows.push(Vec::new());
-    }
-
-    /// Appends a cell that spans `span` columns.
-    pub(crate) fn cell(&mut self, markup: String, span: usize) {
-        if self.rows.is_empty() {
-            self.row();
-        }
-        if let Some(row) = self.rows.last_mut() {
-            row.push((markup, span.clamp(1, 100)));
-        }
-    }
-
-    /// Returns the markup; the first row is the header. Empty rows at the beginning and the end are left out.
-    pub(crate) fn finish(mut self) -> String {
-        let is_blank = |row: &Vec<(String, usize)>| row.iter().all(|(cell, _)| cell.trim().is_empty());
-        while self.rows.last().is_some_and(is_blank) {
-            self.rows.pop();
-        }
-        let first = self.rows.iter().position(|row| !is_blank(row)).unwrap_or(self.rows.len());
-        let mut markup = "<table>\n".to_owned();
-        for (index, row) in self.rows.iter().skip(first).enumerate() {
-            let tag = if index == 0 { "th" } else { "td" };
-            markup.push_str("<tr>");
-            for (cell, span) in row {
-                match span {
-                    1 => markup.push_str(&format!("<{tag}>{cell}</{tag}>")),
-                    span => markup.push_str(&format!("<{tag} colspan=\"{span}\">{cell}</{tag}>")),
-                }
-            }
-            markup.push_str("</tr>\n");
-        }
-        markup.push_str("</table>\n");
-        if first == self.rows.len() { String::new() } else { markup }
-    }
+fn code_block(code: &str, language: &str) -> String {
+    let class =
+        if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
+    format!("<pre><code{class}>{}</code></pre>\n", escape(code))
 }

@@ -27,6 +27,11 @@ impl Html {
         }
     }
 
+    /// Returns the number of bytes that still fit.
+    pub(crate) fn remaining(&self) -> usize {
+        self.max_bytes.saturating_sub(self.text.len())
+    }
+
     pub(crate) fn into_string(self) -> String {
         self.text
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ole;
+use crate::{mail, markup, notebook, ole};
 
 /// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,18 @@ pub enum DocumentKind {
     Epub,
     /// Comma-separated values.
     Csv,
+    /// A mail message in the Internet message format.
+    Eml,
+    /// A mail message of Outlook.
+    Msg,
+    /// A Jupyter notebook.
+    Ipynb,
+    /// A journal article in JATS.
+    Jats,
+    /// A book or article in DocBook.
+    DocBook,
+    /// A text in TEI.
+    Tei,
     /// Excel, before 2007.
     Xls,
     /// Excel, the binary format of 2007 and later.
@@ -44,7 +56,7 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// The kinds that have a file extension.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::Pdf,
         Self::Docx,
         Self::Xlsx,
@@ -55,6 +67,12 @@ impl DocumentKind {
         Self::Rtf,
         Self::Epub,
         Self::Csv,
+        Self::Eml,
+        Self::Msg,
+        Self::Ipynb,
+        Self::Jats,
+        Self::DocBook,
+        Self::Tei,
         Self::Xls,
         Self::Xlsb,
         Self::Doc,
@@ -74,6 +92,12 @@ impl DocumentKind {
             Self::Rtf => "rtf",
             Self::Epub => "epub",
             Self::Csv => "csv",
+            Self::Eml => "eml",
+            Self::Msg => "msg",
+            Self::Ipynb => "ipynb",
+            Self::Jats => "jats",
+            Self::DocBook => "dbk",
+            Self::Tei => "tei",
             Self::Xls => "xls",
             Self::Xlsb => "xlsb",
             Self::Doc => "doc",
@@ -95,6 +119,12 @@ impl DocumentKind {
             Self::Rtf => "application/rtf",
             Self::Epub => "application/epub+zip",
             Self::Csv => "text/csv",
+            Self::Eml => "message/rfc822",
+            Self::Msg => "application/vnd.ms-outlook",
+            Self::Ipynb => "application/x-ipynb+json",
+            Self::Jats => "application/jats+xml",
+            Self::DocBook => "application/docbook+xml",
+            Self::Tei => "application/tei+xml",
             Self::Xls => "application/vnd.ms-excel",
             Self::Xlsb => "application/vnd.ms-excel.sheet.binary.macroenabled.12",
             Self::Doc => "application/msword",
@@ -126,6 +156,9 @@ impl DocumentKind {
         if starts_with(b"{\\rtf") {
             return Some(Self::Rtf);
         }
+        if let Some(kind) = text_kind(bytes, declared) {
+            return Some(kind);
+        }
         let by_signature = if head.starts_with(b"PK\x03\x04") {
             zip_kind(bytes)
         } else if head.starts_with(ole::SIGNATURE) {
@@ -139,16 +172,38 @@ impl DocumentKind {
     /// Returns the kind of a declared media type; `None` if the bytes look like a web page or JSON, which servers send
     /// in place of files.
     fn from_declared(declared: &str, head: &[u8]) -> Option<Self> {
-        if ["text/csv", "application/csv"].iter().any(|name| declared.eq_ignore_ascii_case(name)) {
-            return (!head.contains(&0)).then_some(Self::Csv);
+        if ["text/csv", "application/csv", TSV].iter().any(|name| declared.eq_ignore_ascii_case(name)) {
+            let is_wide = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+            return (is_wide || !head.contains(&0)).then_some(Self::Csv);
         }
         if head.trim_ascii_start().starts_with(b"<") || head.trim_ascii_start().starts_with(b"{") {
             return None;
         }
-        // RTF always has a signature: other text that is declared as RTF is not RTF.
-        let kinds = Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::Rtf | Self::Csv));
+        // These always have a signature: other text that is declared as RTF is not RTF.
+        let has_signature = |kind: &Self| {
+            matches!(kind, Self::Rtf | Self::Csv | Self::Ipynb | Self::Jats | Self::DocBook | Self::Tei)
+        };
+        let kinds = Self::ALL.into_iter().filter(|kind| !has_signature(kind));
         kinds.into_iter().find(|kind| kind.media_type().eq_ignore_ascii_case(declared))
     }
+}
+
+/// The media type of tab-separated values, which are read like comma-separated ones.
+const TSV: &str = "text/tab-separated-values";
+
+/// Returns the kind of a text by its structure: articles in XML, notebooks, and messages. Any text may begin like a
+/// message, so its type has to be declared or unknown.
+fn text_kind(bytes: &[u8], declared: &str) -> Option<DocumentKind> {
+    if let Some(kind) = markup::detect(bytes) {
+        return Some(kind);
+    }
+    if notebook::is_notebook(bytes) {
+        return Some(DocumentKind::Ipynb);
+    }
+    let may_be_message = ["", "application/octet-stream", "message/rfc822"];
+    let is_message =
+        may_be_message.iter().any(|name| declared.eq_ignore_ascii_case(name)) && mail::is_message(bytes);
+    is_message.then_some(DocumentKind::Eml)
 }
 
 /// Returns the kind of a ZIP archive, detected by the names of its parts.
@@ -205,6 +260,14 @@ mod tests {
         check(b"", Some("application/pdf"), Some(DocumentKind::Pdf));
         check(b"", Some("text/html"), None);
         check(b"PK\x03\x04 cut off", Some(DocumentKind::Docx.media_type()), Some(DocumentKind::Docx));
+        check(b"\xff\xfea\0,\0b\0", Some("text/csv"), Some(DocumentKind::Csv));
+        check(b"a\tb", Some("text/tab-separated-values"), Some(DocumentKind::Csv));
+        check(b"From: a\nTo: b\nSubject: c\n\nd", None, Some(DocumentKind::Eml));
+        check(b"From: a\nTo: b\nSubject: c\n\nd", Some("text/plain"), None);
+        check(b"d", Some("message/rfc822"), Some(DocumentKind::Eml));
+        check(b"{\"cells\": [], \"nbformat\": 4}", Some("text/plain"), Some(DocumentKind::Ipynb));
+        check(b"{\"a\": 1}", Some("application/x-ipynb+json"), None);
+        check(b"<TEI xmlns=\"http://www.tei-c.org/ns/1.0\">", Some("text/xml"), Some(DocumentKind::Tei));
         check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("application/msword"), Some(DocumentKind::Doc));
         check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", None, None);
     }

@@ -1,4 +1,5 @@
-//! Converts documents that are not web pages (PDF, office files, e-books, CSV) to HTML.
+//! Converts documents that are not web pages (PDF, office files, e-books, tables, mail, notebooks, articles in XML) to
+//! HTML.
 //!
 //! The crate is pure: no IO, no async, no clock. [`DocumentKind::detect`] detects the kind of a file, and [`parse`]
 //! reads it within the caller's [`Limits`]. The result is a [`ParsedDocument`]: plain semantic HTML (headings,
@@ -9,24 +10,36 @@
 //! Files are hostile. This crate limits its own work and output, but not the memory and time of third-party decoders.
 //! A service should therefore call it in a separate process with hard limits.
 
+mod chart;
+mod compound_file;
 mod csv;
 mod docx;
 mod epub;
 mod error;
 mod flow;
+mod grid;
 mod html;
+mod inline;
 mod kind;
 mod limits;
+mod mail;
+mod markup;
+mod mathml;
+mod notebook;
 mod number_format;
+mod number_words;
 mod odf;
 mod office;
 mod ole;
+mod omml;
 mod page_output;
 mod parsed_document;
 mod pdf;
 mod pptx;
 mod reader;
+mod reading_order;
 mod rtf;
+mod table;
 mod text_encoding;
 mod workbook;
 mod xlsx;

@@ -1,4 +1,4 @@
-//! Detects the content of OLE compound files: Office files from before 2007, and encrypted later ones.
+//! Detects the content of OLE compound files: Office files from before 2007, encrypted later ones, and messages.
 
 use crate::kind::DocumentKind;
 
@@ -10,6 +10,8 @@ const ENTRY_BYTES: usize = 128;
 
 /// The streams that identify a kind, in order of precedence.
 const STREAMS: &[(&str, DocumentKind)] = &[
+    // A message may have files of the other kinds in it.
+    ("__properties_version1.0", DocumentKind::Msg),
     ("EncryptedPackage", DocumentKind::Protected),
     ("WordDocument", DocumentKind::Doc),
     ("Workbook", DocumentKind::Xls),

@@ -5,7 +5,7 @@ use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::page_output::PageOutput;
 use crate::parsed_document::ParsedDocument;
-use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
+use crate::{csv, docx, epub, mail, markup, notebook, odf, pdf, pptx, rtf, workbook, xlsx};
 
 /// Reads a document within the limits.
 ///
@@ -43,6 +43,10 @@ pub fn parse_pages(
         DocumentKind::Rtf => rtf::parse(&bytes, limits),
         DocumentKind::Epub => epub::parse(bytes, limits),
         DocumentKind::Csv => csv::parse(&bytes, limits),
+        DocumentKind::Eml => mail::parse(&bytes, limits),
+        DocumentKind::Msg => mail::parse_msg(&bytes, limits),
+        DocumentKind::Ipynb => notebook::parse(&bytes, limits),
+        DocumentKind::Jats | DocumentKind::DocBook | DocumentKind::Tei => markup::parse(kind, &bytes, limits),
         DocumentKind::Xls => workbook::xls(bytes, limits),
         DocumentKind::Xlsb => workbook::xlsb(bytes, limits),
         DocumentKind::Doc => Err(old("Word", kind, DocumentKind::Docx)),

@@ -5,7 +5,8 @@ use std::io::Cursor;
 use calamine::{Data, ExcelDateTime, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb};
 
 use crate::error::DocumentError;
-use crate::flow::{HtmlFlow, Table};
+use crate::flow::HtmlFlow;
+use crate::grid::{Grid, cell_markup};
 use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
@@ -14,8 +15,6 @@ use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
 
 /// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
-/// The maximum number of columns of a sheet that are read.
-const MAX_COLUMNS: usize = 1024;
 
 /// Reads a workbook from before 2007 (`.xls`).
 pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
@@ -31,7 +30,7 @@ pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument,
         let (first_row, first_column) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
             let position = (row + first_row as usize, column + first_column as usize);
-            if !writer.cell(position, &display_text(value)) {
+            if !writer.cell(position, value) {
                 break;
             }
         }
@@ -52,7 +51,7 @@ pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument
         while let Some(cell) = cells.next_cell().map_err(to_error)? {
             let (row, column) = cell.get_position();
             let value = Data::from(cell.get_value().clone());
-            if !writer.cell((row as usize, column as usize), &display_text(&value)) {
+            if !writer.cell((row as usize, column as usize), &value) {
                 break;
             }
         }
@@ -67,11 +66,10 @@ struct Writer<'l> {
     /// The visible sheets that are not read yet, in reverse order.
     pending_sheets: Vec<String>,
     flow: HtmlFlow,
-    table: Table,
-    row: Option<usize>,
-    column: usize,
-    /// The remaining budget of cells.
+    grid: Grid,
+    /// The remaining budgets of cells with content, and of cells that are written.
     remaining_cells: usize,
+    remaining_written: usize,
     pages: PageCounts,
 }
 
@@ -90,10 +88,9 @@ impl<'l> Writer<'l> {
             limits,
             pending_sheets,
             flow: HtmlFlow::new(limits.max_output_bytes),
-            table: Table::default(),
-            row: None,
-            column: 0,
+            grid: Grid::default(),
             remaining_cells: MAX_CELLS,
+            remaining_written: MAX_CELLS,
             pages: PageCounts { total, ..PageCounts::default() },
         }
     }
@@ -108,50 +105,37 @@ impl<'l> Writer<'l> {
     }
 
     fn has_capacity(&self) -> bool {
-        !self.flow.is_full() && self.remaining_cells > 0 && !(self.limits.stop)()
+        !self.flow.is_full()
+            && self.remaining_cells > 0
+            && self.remaining_written > 0
+            && !(self.limits.stop)()
     }
 
     /// Adds a cell. Cells must be added in row order. Returns `false` if a limit was reached.
-    fn cell(&mut self, (row, column): (usize, usize), text: &str) -> bool {
-        if self.row != Some(row) {
-            self.row = Some(row);
-            self.column = 0;
-            self.table.row();
-            if !self.has_capacity() {
-                return false;
-            }
-        }
-        if text.is_empty() || column >= MAX_COLUMNS || column < self.column {
+    fn cell(&mut self, (row, column): (usize, usize), value: &Data) -> bool {
+        let text = display_text(value);
+        if text.is_empty() {
             return true;
         }
-        let needed = column + 1 - self.column;
-        let Some(remaining) = self.remaining_cells.checked_sub(needed) else {
-            self.remaining_cells = 0;
-            return false;
-        };
-        self.remaining_cells = remaining;
-        for _ in self.column..column {
-            self.table.cell(String::new(), 1);
-        }
-        self.table.cell(escape(text), 1);
-        self.column = column + 1;
-        true
+        self.remaining_cells = self.remaining_cells.saturating_sub(1);
+        self.grid.add(row, column, cell_markup(&text), matches!(value, Data::String(_)));
+        // The limits are checked once in a while, because the clock is read for that.
+        self.remaining_cells > 0 && (!self.remaining_cells.is_multiple_of(1024) || self.has_capacity())
     }
 
     fn end_sheet(&mut self) {
-        self.flow.block(&std::mem::take(&mut self.table).finish());
-        self.row = None;
+        std::mem::take(&mut self.grid).write(&mut self.flow, &mut self.remaining_written);
         self.pages.read += 1;
     }
 
     fn finish(self) -> ParsedDocument {
-        let Self { flow, remaining_cells, pages, .. } = self;
+        let Self { flow, remaining_cells, remaining_written, pages, .. } = self;
         let (html, is_full) = flow.finish();
         let mut warnings = Vec::new();
         if pages.read < pages.total {
             warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
         }
-        if is_full || remaining_cells == 0 {
+        if is_full || remaining_cells == 0 || remaining_written == 0 {
             warnings.push("the tables were cut off at the maximum size".to_owned());
         }
         ParsedDocument {
@@ -182,9 +166,13 @@ fn display_text(value: &Data) -> String {
 fn format_date(serial_date: &ExcelDateTime) -> String {
     let (year, month, day, hour, minute, second, _) = serial_date.to_ymd_hms_milli();
     let days = serial_date.as_f64();
+    if serial_date.is_duration() && (0.0..1e6).contains(&days) {
+        let seconds = (days * 86_400.0).round() as i64;
+        return format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    }
     let time = format!("{hour:02}:{minute:02}:{second:02}");
     let day = format!("{year:04}-{month:02}-{day:02}");
-    if (0.0..1.0).contains(&days) || serial_date.is_duration() {
+    if (0.0..1.0).contains(&days) {
         time
     } else if days.fract() == 0.0 {
         day

@@ -1,8 +1,10 @@
-//! Reads Excel workbooks: each sheet as a table of the displayed cell texts.
+//! Reads Excel workbooks: the tables of each sheet, with the displayed texts of the cells that are visible.
 
 use crate::error::DocumentError;
-use crate::flow::{HtmlFlow, Table};
+use crate::flow::HtmlFlow;
+use crate::grid::{Grid, Range, cell_markup};
 use crate::html::escape;
+use crate::inline::is_web_url;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::number_format::NumberFormats;
@@ -15,31 +17,34 @@ const KIND: DocumentKind = DocumentKind::Xlsx;
 const WORKBOOK: &str = "xl/workbook.xml";
 /// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
-/// The maximum number of columns of a sheet that are read.
-const MAX_COLUMNS: usize = 1024;
+/// The maximum number of merged cells of a sheet.
+const MAX_MERGES: usize = 50_000;
 
 /// Reads a workbook.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     let metadata = read_metadata(&mut package, KIND, "docProps/core.xml")?;
-    let sheets = sheets(&mut package)?;
+    let Book { sheets, is_1904 } = book(&mut package)?;
     let strings = shared_strings(&mut package)?;
     let formats = match package.part("xl/styles.xml")? {
-        Some(text) => NumberFormats::read(&text)?,
+        Some(text) => NumberFormats::read(&text, is_1904)?,
         None => NumberFormats::default(),
     };
     let mut reader = Reader { strings, formats, remaining_cells: MAX_CELLS, limits };
+    let mut remaining_cells = MAX_CELLS;
     let mut flow = HtmlFlow::new(limits.max_output_bytes);
     let mut pages =
         PageCounts { total: u32::try_from(sheets.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     for (name, part) in sheets.iter().take(limits.max_pages as usize) {
-        if flow.is_full() || reader.remaining_cells == 0 || (limits.stop)() {
+        if flow.is_full() || reader.remaining_cells == 0 || remaining_cells == 0 || (limits.stop)() {
             break;
         }
         flow.block(&format!("<h2>{}</h2>\n", escape(name)));
-        if let Some(text) = package.part(part)? {
-            let table = reader.sheet(&text)?;
-            flow.block(&table);
+        let relations = Relations::read(&mut package, KIND, part)?;
+        // The text of the sheet is dropped before its tables are written: both may be large.
+        let grid = package.part(part)?.map(|text| reader.sheet(&text, &relations)).transpose()?;
+        if let Some(grid) = grid {
+            grid.write(&mut flow, &mut remaining_cells);
         }
         pages.read += 1;
     }
@@ -48,29 +53,43 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if pages.read < pages.total {
         warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
     }
-    if is_full || reader.remaining_cells == 0 {
+    if is_full || reader.remaining_cells == 0 || remaining_cells == 0 {
         warnings.push("the tables were cut off at the maximum size".to_owned());
     }
     Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: Some(pages), warnings })
 }
 
-/// Returns the names and the paths of the visible sheets.
-fn sheets(package: &mut Package) -> Result<Vec<(String, String)>, DocumentError> {
+/// The properties of a workbook.
+struct Book {
+    /// The names and the paths of the visible sheets.
+    sheets: Vec<(String, String)>,
+    /// Dates begin in 1904.
+    is_1904: bool,
+}
+
+fn book(package: &mut Package) -> Result<Book, DocumentError> {
     let relations = Relations::read(package, KIND, WORKBOOK)?;
     let text = package.required(WORKBOOK)?;
     let mut xml = Xml::new(KIND, &text);
-    let mut sheets = Vec::new();
+    let mut book = Book { sheets: Vec::new(), is_1904: false };
     while let Some(token) = xml.next()? {
         let Token::Start(tag) = token else { continue };
         let is_hidden = matches!(tag.get("state"), Some("hidden" | "veryHidden"));
-        if tag.name == "sheet"
-            && !is_hidden
-            && let Some(part) = tag.get_exact("r:id").and_then(|id| relations.get(id))
-        {
-            sheets.push((tag.get("name").unwrap_or_default().to_owned(), part.to_owned()));
+        match tag.name.as_str() {
+            "workbookPr" => book.is_1904 = is_true(tag.get("date1904")),
+            "sheet" if !is_hidden => {
+                if let Some(part) = tag.get_exact("r:id").and_then(|id| relations.get(id)) {
+                    book.sheets.push((tag.get("name").unwrap_or_default().to_owned(), part.to_owned()));
+                }
+            }
+            _ => {}
         }
     }
-    Ok(sheets)
+    Ok(book)
+}
+
+fn is_true(value: Option<&str>) -> bool {
+    matches!(value, Some("1" | "true"))
 }
 
 /// Returns the shared strings, to which cells refer by index.
@@ -88,92 +107,169 @@ fn shared_strings(package: &mut Package) -> Result<Vec<String>, DocumentError> {
                 "rPh" => xml.skip()?,
                 _ => {}
             },
-            Token::End(name) if name == "si" => strings.push(std::mem::take(&mut string)),
+            Token::End(name) if name == "si" => strings.push(unescape(std::mem::take(&mut string))),
             Token::End(_) | Token::Text(_) => {}
         }
     }
     Ok(strings)
 }
 
+/// Decodes characters that XML cannot contain, such as `_x000D_`.
+fn unescape(text: String) -> String {
+    if !text.contains("_x") {
+        return text;
+    }
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find("_x") {
+        let code = rest.get(at + 2..at + 6).filter(|_| rest.as_bytes().get(at + 6) == Some(&b'_'));
+        let character = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
+        let (length, replacement) = match character {
+            Some('\r') => (7, None),
+            Some(character) => (7, Some(character)),
+            None => (1, Some('_')),
+        };
+        decoded.push_str(&rest[..at]);
+        decoded.extend(replacement);
+        rest = &rest[at + length..];
+    }
+    decoded.push_str(rest);
+    decoded
+}
+
 struct Reader<'l> {
     strings: Vec<String>,
     formats: NumberFormats,
-    /// The remaining budget of cells.
+    /// The remaining budget of cells with content.
     remaining_cells: usize,
     limits: &'l Limits<'l>,
 }
 
+/// The displayed text of a cell.
+struct Text {
+    text: String,
+    /// The cell has text, not a number, a date or a truth value.
+    is_text: bool,
+    /// The URL of a formula `HYPERLINK`.
+    url: Option<String>,
+}
+
 impl Reader<'_> {
-    fn sheet(&mut self, text: &str) -> Result<String, DocumentError> {
+    fn sheet(&mut self, text: &str, relations: &Relations) -> Result<Grid, DocumentError> {
         let mut xml = Xml::new(KIND, text);
-        let mut table = Table::default();
-        let mut column = 0;
+        let mut grid = Grid::default();
+        let (mut next_row, mut row, mut column) = (0, 0, 0);
         while let Some(token) = xml.next()? {
             let Token::Start(tag) = token else { continue };
             match tag.name.as_str() {
+                "col" if is_true(tag.get("hidden")) && grid.hidden_columns.len() < 1024 => {
+                    let number = |name| tag.get(name).and_then(|number| number.parse::<usize>().ok());
+                    if let (Some(first @ 1..), Some(last @ 1..)) = (number("min"), number("max")) {
+                        grid.hidden_columns.push((first - 1, last - 1));
+                    }
+                }
                 "row" => {
                     if (self.limits.stop)() {
                         break;
                     }
-                    table.row();
-                    column = 0;
+                    row = tag
+                        .get("r")
+                        .and_then(|row| row.parse().ok())
+                        .and_then(|row: usize| row.checked_sub(1))
+                        .unwrap_or(next_row);
+                    (next_row, column) = (row.saturating_add(1), 0);
+                    if is_true(tag.get("hidden")) {
+                        grid.hidden_rows.insert(row);
+                        xml.skip()?;
+                    }
                 }
                 "c" => {
                     let target = tag.get("r").and_then(column_of).unwrap_or(column);
-                    let text = self.cell(&tag, &mut xml)?;
-                    let needed = (target + 1).saturating_sub(column);
-                    if text.is_empty() || target >= MAX_COLUMNS || target < column {
+                    column = target + 1;
+                    let cell = self.cell(&tag, &mut xml)?;
+                    if cell.text.is_empty() {
                         continue;
                     }
-                    if needed > self.remaining_cells {
-                        self.remaining_cells = 0;
-                        break;
-                    }
-                    self.remaining_cells -= needed;
-                    while column < target {
-                        table.cell(String::new(), 1);
-                        column += 1;
-                    }
-                    table.cell(escape(&text), 1);
-                    column += 1;
+                    let Some(remaining) = self.remaining_cells.checked_sub(1) else { break };
+                    self.remaining_cells = remaining;
+                    grid.add(row, target, markup(&cell), cell.is_text);
                 }
+                "mergeCell" if grid.merges.len() < MAX_MERGES => {
+                    grid.merges.extend(tag.get("ref").and_then(range_of));
+                }
+                "hyperlink" => add_link(&tag, relations, &mut grid),
                 _ => {}
             }
         }
-        Ok(table.finish())
+        Ok(grid)
     }
 
     /// Returns the text that Excel displays for a cell.
-    fn cell(&self, tag: &Tag, xml: &mut Xml<'_>) -> Result<String, DocumentError> {
-        let (mut value, mut inline) = (String::new(), String::new());
+    fn cell(&self, tag: &Tag, xml: &mut Xml<'_>) -> Result<Text, DocumentError> {
+        let (mut value, mut inline, mut url) = (String::new(), String::new(), None);
         while let Some(token) = xml.next()? {
             match token {
                 Token::End(name) if name == "c" => break,
                 Token::Start(inner) => match inner.name.as_str() {
                     "v" => value = xml.text()?,
                     "t" => inline.push_str(&xml.text()?),
-                    "f" => xml.skip()?,
+                    "f" => url = link_of_formula(&xml.text()?),
+                    "rPh" => xml.skip()?,
                     _ => {}
                 },
                 Token::End(_) | Token::Text(_) => {}
             }
         }
-        Ok(match tag.get("t") {
-            Some("s") => value
-                .parse()
-                .ok()
-                .and_then(|index: usize| self.strings.get(index))
-                .cloned()
-                .unwrap_or_default(),
-            Some("inlineStr") => inline,
-            Some("b") => if value == "1" { "TRUE" } else { "FALSE" }.to_owned(),
-            Some("str" | "e" | "d") => value,
-            _ => {
-                let style = tag.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
-                self.formats.format(&value, style)
+        let style = tag.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
+        let (text, is_text) = match tag.get("t") {
+            Some("s") => {
+                let index = value.parse::<usize>().ok();
+                (index.and_then(|index| self.strings.get(index)).cloned().unwrap_or_default(), true)
             }
-        })
+            Some("inlineStr") => (unescape(inline), true),
+            Some("b") => (if value == "1" { "TRUE" } else { "FALSE" }.to_owned(), false),
+            Some("str") => (unescape(value), true),
+            Some("e" | "d") => (value, false),
+            _ => (self.formats.format(&value, style), false),
+        };
+        let text = match self.formats.format_text(&text, style).filter(|_| is_text && !text.is_empty()) {
+            Some(shown) => shown,
+            None => text,
+        };
+        Ok(Text { text, is_text, url })
     }
+}
+
+fn markup(cell: &Text) -> String {
+    let markup = cell_markup(&cell.text);
+    match &cell.url {
+        Some(url) => link_markup(url, &markup),
+        None => markup,
+    }
+}
+
+fn link_markup(url: &str, markup: &str) -> String {
+    if markup.is_empty() { String::new() } else { format!("<a href=\"{}\">{markup}</a>", escape(url)) }
+}
+
+/// Adds the link of a cell. A link of a range belongs to its first cell.
+fn add_link(tag: &Tag, relations: &Relations, grid: &mut Grid) {
+    let target = tag.get_exact("r:id").and_then(|id| relations.get(id)).filter(|url| is_web_url(url));
+    let place = tag.get("ref").and_then(range_of);
+    if let (Some(url), Some((cell, _))) = (target, place) {
+        grid.map_cell(cell, |markup| {
+            if markup.starts_with("<a ") { markup.to_owned() } else { link_markup(url, markup) }
+        });
+    }
+}
+
+/// Returns the URL of a formula such as `HYPERLINK("https://example.org", "text")`.
+fn link_of_formula(formula: &str) -> Option<String> {
+    let start = formula.trim_start_matches(['=', ' ']);
+    let arguments =
+        start.get(..10).filter(|name| name.eq_ignore_ascii_case("HYPERLINK(")).map(|_| &start[10..])?;
+    let url = arguments.trim_start().strip_prefix('"')?.split('"').next()?;
+    is_web_url(url).then(|| url.to_owned())
 }
 
 /// Returns the 0-based column of a cell reference such as `BC12`.
@@ -187,15 +283,48 @@ fn column_of(reference: &str) -> Option<usize> {
     letters.into_iter().reduce(|column, letter| column * 26 + letter)?.checked_sub(1)
 }
 
+/// Returns the row and the column of a cell reference.
+fn cell_of(reference: &str) -> Option<(usize, usize)> {
+    let reference = reference.replace('$', "");
+    let row: usize =
+        reference.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).parse().ok()?;
+    Some((row.checked_sub(1)?, column_of(&reference)?))
+}
+
+/// Returns the first and the last cell of a range such as `A1:B2`, or of a single cell.
+fn range_of(reference: &str) -> Option<Range> {
+    let (first, last) = reference.split_once(':').unwrap_or((reference, reference));
+    let (first, last) = (cell_of(first)?, cell_of(last)?);
+    (first.0 <= last.0 && first.1 <= last.1).then_some((first, last))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn column_of_parses_the_letters_of_a_reference() {
+    fn references_are_parsed() {
         assert_eq!(column_of("A1"), Some(0));
         assert_eq!(column_of("Z9"), Some(25));
         assert_eq!(column_of("AB12"), Some(27));
         assert_eq!(column_of("7"), None);
+        assert_eq!(range_of("A1:$B$2"), Some(((0, 0), (1, 1))));
+        assert_eq!(range_of("C3"), Some(((2, 2), (2, 2))));
+        assert_eq!(range_of("B2:A1"), None);
+    }
+
+    #[test]
+    fn escaped_characters_are_decoded() {
+        assert_eq!(unescape("a_x000D_\nb_x0041__xyz".to_owned()), "a\nbA_xyz");
+    }
+
+    #[test]
+    fn formulas_with_links_have_a_url() {
+        assert_eq!(
+            link_of_formula("HYPERLINK(\"https://a.test/\",\"x\")").as_deref(),
+            Some("https://a.test/")
+        );
+        assert_eq!(link_of_formula("HYPERLINK(A1)"), None);
+        assert_eq!(link_of_formula("SUM(A1)"), None);
     }
 }

@@ -51,6 +51,26 @@ impl Package {
 
     /// Returns the text of a part; `None` if it is missing.
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<String>, DocumentError> {
+        Ok(self.bytes(name, self.remaining_bytes)?.map(decode_xml))
+    }
+
+    /// Returns the bytes of a part; `None` if it is missing or larger than `max_bytes`.
+    pub(crate) fn small_part(
+        &mut self,
+        name: &str,
+        max_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, DocumentError> {
+        if max_bytes >= self.remaining_bytes {
+            return Ok(None);
+        }
+        match self.bytes(name, max_bytes) {
+            Err(DocumentError::TooLarge { .. }) => Ok(None),
+            read => read,
+        }
+    }
+
+    /// Returns the bytes of a part; an error if it is larger than `max_bytes`.
+    fn bytes(&mut self, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, DocumentError> {
         let Some((method, wayfinder)) = self.parts.get(name.trim_start_matches('/')).copied() else {
             return Ok(None);
         };
@@ -58,11 +78,11 @@ impl Package {
         let entry = self.archive.get_entry(wayfinder).map_err(|error| damaged(error.to_string()))?;
         let mut bytes = Vec::new();
         // Reads one byte more than allowed, to detect that the part exceeds the budget.
-        let max_bytes = self.remaining_bytes.saturating_add(1);
+        let limit = max_bytes.saturating_add(1);
         let read = match method {
-            CompressionMethod::STORE => entry.data().take(max_bytes).read_to_end(&mut bytes),
+            CompressionMethod::STORE => entry.data().take(limit).read_to_end(&mut bytes),
             CompressionMethod::DEFLATE => {
-                DeflateDecoder::new(entry.data()).take(max_bytes).read_to_end(&mut bytes)
+                DeflateDecoder::new(entry.data()).take(limit).read_to_end(&mut bytes)
             }
             _ => {
                 return Err(DocumentError::Unsupported {
@@ -72,14 +92,14 @@ impl Package {
         };
         read.map_err(|error| damaged(error.to_string()))?;
         let length = bytes.len() as u64;
-        if length > self.remaining_bytes {
+        self.remaining_bytes = self.remaining_bytes.saturating_sub(length);
+        if length > max_bytes {
             return Err(DocumentError::too_large(
                 self.kind,
                 "its parts decompress to more than the maximum size",
             ));
         }
-        self.remaining_bytes -= length;
-        Ok(Some(decode_xml(bytes)))
+        Ok(Some(bytes))
     }
 }
 

@@ -137,6 +137,9 @@ pub(crate) fn extension_of_type(content_type: &str) -> Option<&'static str> {
         "application/vnd.openxmlformats-officedocument.presentationml.presentation" => "pptx",
         "application/rtf" | "text/rtf" => "rtf",
         "application/epub+zip" => "epub",
+        "message/rfc822" => "eml",
+        "application/vnd.ms-outlook" => "msg",
+        "application/x-ipynb+json" => "ipynb",
         _ => return None,
     })
 }

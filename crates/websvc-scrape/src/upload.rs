@@ -127,13 +127,16 @@ fn is_readable(kind: DocumentKind) -> bool {
     !matches!(kind, DocumentKind::Doc | DocumentKind::Ppt)
 }
 
-/// Returns the file extensions of a kind of document, also those of files with macros.
+/// Returns the file extensions of a kind of document, also those of files with macros and of variants.
 fn extensions(kind: DocumentKind) -> Vec<&'static str> {
     let mut extensions = vec![kind.name()];
     extensions.extend(match kind {
         DocumentKind::Docx => Some("docm"),
         DocumentKind::Xlsx => Some("xlsm"),
         DocumentKind::Pptx => Some("pptm"),
+        DocumentKind::Csv => Some("tsv"),
+        DocumentKind::Jats => Some("nxml"),
+        DocumentKind::DocBook => Some("docbook"),
         _ => None,
     });
     extensions
@@ -147,6 +150,12 @@ fn group(kind: DocumentKind) -> &'static str {
         | DocumentKind::Odt
         | DocumentKind::Rtf
         | DocumentKind::Doc
+        | DocumentKind::Eml
+        | DocumentKind::Msg
+        | DocumentKind::Ipynb
+        | DocumentKind::Jats
+        | DocumentKind::DocBook
+        | DocumentKind::Tei
         | DocumentKind::Protected => "document",
         DocumentKind::Xlsx
         | DocumentKind::Ods
@@ -281,6 +290,23 @@ mod tests {
             ("a.html", Some("text/html"), b"%PDF-1.7", Some("application/pdf")),
             ("a.csv", None, b"a,b\n1,2", Some("text/csv")),
             ("a.csv", Some("text/plain"), b"a,b\n1,2", Some("text/csv")),
+            ("a.tsv", None, b"a\tb\n1\t2", Some("text/csv")),
+            ("a.csv", Some("text/csv"), b"\xff\xfea\0;\0b\0", Some("text/csv")),
+            ("a.eml", Some("text/plain"), b"Subject: a\n\nb", Some("message/rfc822")),
+            ("a", None, b"From: a\nTo: b\nSubject: c\n\nd", Some("message/rfc822")),
+            (
+                "a.ipynb",
+                Some("application/json"),
+                b"{\"cells\": [], \"nbformat\": 4}",
+                Some("application/x-ipynb+json"),
+            ),
+            (
+                "a.xml",
+                Some("text/xml"),
+                b"<TEI xmlns=\"http://www.tei-c.org/ns/1.0\"/>",
+                Some("application/tei+xml"),
+            ),
+            ("a.xml", Some("text/xml"), b"<rss/>", None),
             ("a.md", Some("text/plain"), b"# a", Some("text/markdown")),
             ("notes", Some("text/plain"), b"a", Some("text/plain")),
             ("a.txt", Some("text/plain"), b"\xff\xfea\0", Some("text/plain")),

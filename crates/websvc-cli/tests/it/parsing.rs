@@ -61,6 +61,17 @@ async fn parse_returns_formats_of_uploaded_files() {
     assert_eq!(response.body["data"]["metadata"]["url"], json!("file:///tea.docx"));
     let response = parse(&service, "stock.csv", b"tea,grams\noolong,40\n", &json!({})).await;
     assert!(response.body["data"]["markdown"].as_str().unwrap().contains("| oolong"), "{}", response.body);
+    let message =
+        b"From: ada@tea.test\nTo: bo@tea.test\nSubject: =?utf-8?q?Gr=C3=BCner_Tee?=\n\nOf leaves.\n";
+    let response = parse(&service, "tea.eml", message, &json!({})).await;
+    assert!(
+        response.body["data"]["markdown"].as_str().unwrap().starts_with("# Gr\u{fc}ner Tee\n"),
+        "{}",
+        response.body
+    );
+    let notebook = br#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": "brew(tea)"}]}"#;
+    let response = parse(&service, "tea.ipynb", notebook, &json!({})).await;
+    assert_eq!(response.body["data"]["markdown"], json!("```python\nbrew(tea)\n```\n"), "{}", response.body);
     // The upload is larger than the part that is held in memory.
     let long = format!("<p>{}</p>", "Tea is made of leaves. ".repeat(150_000));
     let response = parse(&service, "long.html", long.as_bytes(), &json!({})).await;
@@ -200,6 +211,8 @@ async fn parse_formats_are_listed() {
     let format = |name: &str| formats.iter().find(|format| format["format"] == json!(name)).unwrap();
     assert_eq!((&format("pdf")["available"], &format("doc")["available"]), (&json!(true), &json!(false)));
     assert_eq!(format("docx")["extensions"], json!(["docx", "docm"]));
+    assert_eq!(format("csv")["extensions"], json!(["csv", "tsv"]));
+    assert_eq!(format("eml")["mimeTypes"], json!(["message/rfc822"]));
     assert_eq!(format("html")["kind"], json!("page"));
 }
 

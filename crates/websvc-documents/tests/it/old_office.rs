@@ -101,7 +101,10 @@ fn doc_and_ppt_errors_name_the_program_and_the_supported_format() {
     );
     // A Word file with an embedded workbook is still a Word file.
     assert!(error(DocumentKind::Doc, &["Workbook", "WordDocument"]).contains("(.doc)"));
-    assert_eq!(DocumentKind::detect(&compound(&["__properties_version1.0"]), None), None);
+    assert_eq!(DocumentKind::detect(&compound(&["Unknown"]), None), None);
+    // A message with an attached Word file is a message.
+    let message = compound(&["WordDocument", "__properties_version1.0"]);
+    assert_eq!(DocumentKind::detect(&message, None), Some(DocumentKind::Msg));
 }
 
 #[test]

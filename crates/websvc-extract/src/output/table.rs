@@ -167,8 +167,10 @@ fn shape(context: OutputContext<'_>, table: NodeId) -> Shape {
 /// Returns whether a table is used for layout only.
 fn is_layout(context: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
     let dom = context.dom;
-    if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
-        return true;
+    match dom.attribute(table, "role") {
+        Some("presentation" | "none") => return true,
+        Some("table" | "grid" | "treegrid") => return false,
+        _ => {}
     }
     let width = shape.rows.iter().map(Vec::len).max().unwrap_or(0);
     if shape.rows.len() < 2 && width < 3 || width < 2 {

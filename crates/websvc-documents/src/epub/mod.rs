@@ -1,69 +1,20 @@
-//! Reads EPUB books: the chapters in the order of the spine, with the XHTML reduced to semantic elements.
+//! Reads EPUB books: the chapters in the order of the spine, and after them those outside of it.
+
+mod chapter;
 
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
-use crate::flow::is_web_url;
-use crate::html::{Html, escape, push_escaped};
+use crate::html::Html;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::office::read_metadata;
+use crate::office::{Images, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{Token, Xml};
 use crate::zip_package::{Package, resolve};
+use chapter::{Chapters, Sanitizer};
 
 const KIND: DocumentKind = DocumentKind::Epub;
-
-/// The elements that are written to the output. Of other elements, only the content is written.
-const ALLOWED_ELEMENTS: &[&str] = &[
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "p",
-    "ul",
-    "ol",
-    "li",
-    "dl",
-    "dt",
-    "dd",
-    "blockquote",
-    "pre",
-    "code",
-    "em",
-    "strong",
-    "b",
-    "i",
-    "sup",
-    "sub",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "caption",
-    "figure",
-    "figcaption",
-    "section",
-    "div",
-    "br",
-    "hr",
-    "del",
-    "s",
-    "q",
-    "cite",
-    "kbd",
-    "samp",
-    "var",
-    "ruby",
-    "rt",
-    "rp",
-];
-/// The elements that are dropped with their content.
-const DROPPED_ELEMENTS: &[&str] = &["script", "style", "head", "svg", "nav", "template", "object", "iframe"];
 
 /// Reads a book.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
@@ -78,13 +29,16 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     let mut pages =
         PageCounts { total: u32::try_from(chapters.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
     let mut warnings = Vec::new();
+    let numbers = Chapters::new(&chapters);
+    let mut images = Images::default();
     for chapter in chapters.iter().take(limits.max_pages as usize) {
         if html.is_full() || (limits.stop)() {
             break;
         }
         if let Some(text) = package.part(chapter)? {
-            let (markup, is_damaged) = sanitize_xhtml(&text)?;
-            html.push(&markup);
+            let mut sanitizer = Sanitizer::new(&numbers, chapter, &mut package, &mut images);
+            let is_damaged = sanitizer.read(&text)?;
+            html.push(&sanitizer.finish());
             if is_damaged {
                 warnings.push(format!("the chapter {chapter} is damaged and was read partially"));
             }
@@ -139,12 +93,13 @@ fn reject_encrypted(package: &mut Package) -> Result<(), DocumentError> {
     Ok(())
 }
 
-/// Returns the paths of the chapters in reading order.
+/// Returns the paths of the chapters in reading order. Chapters outside of this order, such as notes and answers, come
+/// last.
 fn chapters(package: &mut Package, package_document: &str) -> Result<Vec<String>, DocumentError> {
     let text = package.required(package_document)?;
     let mut xml = Xml::new(KIND, &text);
     let mut items: HashMap<String, String> = HashMap::new();
-    let mut chapters = Vec::new();
+    let (mut chapters, mut others) = (Vec::new(), Vec::new());
     while let Some(token) = xml.next()? {
         let Token::Start(tag) = token else { continue };
         match tag.name.as_str() {
@@ -155,12 +110,14 @@ fn chapters(package: &mut Package, package_document: &str) -> Result<Vec<String>
                     items.insert(id.to_owned(), resolve(package_document, &percent_decode(href)));
                 }
             }
-            "itemref" if tag.get("linear") != Some("no") => {
-                chapters.extend(tag.get("idref").and_then(|id| items.get(id)).cloned());
+            "itemref" => {
+                let list = if tag.get("linear") == Some("no") { &mut others } else { &mut chapters };
+                list.extend(tag.get("idref").and_then(|id| items.get(id)).cloned());
             }
             _ => {}
         }
     }
+    chapters.append(&mut others);
     Ok(chapters)
 }
 
@@ -182,54 +139,4 @@ fn percent_decode(href: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Returns the sanitized content of a chapter, and whether the chapter is damaged, so that the content is incomplete.
-fn sanitize_xhtml(text: &str) -> Result<(String, bool), DocumentError> {
-    let mut xml = Xml::new(KIND, text);
-    let mut markup = String::new();
-    let mut open: Vec<String> = Vec::new();
-    let is_damaged = loop {
-        match xml.next() {
-            Ok(None) => break false,
-            Err(DocumentError::Damaged { .. }) => break true,
-            Err(error) => return Err(error),
-            Ok(Some(Token::Text(text))) => push_escaped(&mut markup, &text),
-            Ok(Some(Token::Start(tag))) if DROPPED_ELEMENTS.contains(&tag.name.as_str()) => xml.skip()?,
-            Ok(Some(Token::Start(tag))) => start_element(&tag, &mut markup, &mut open),
-            Ok(Some(Token::End(name))) => end_element(&name, &mut markup, &mut open),
-        }
-    };
-    while let Some(name) = open.pop() {
-        markup.push_str(&format!("</{name}>"));
-    }
-    markup.push('\n');
-    Ok((markup, is_damaged))
-}
-
-fn start_element(tag: &Tag, markup: &mut String, open: &mut Vec<String>) {
-    let name = tag.name.as_str();
-    let url = tag.get("href").filter(|url| name == "a" && is_web_url(url));
-    if let Some(url) = url {
-        markup.push_str(&format!("<a href=\"{}\">", escape(url)));
-        open.push("a".to_owned());
-    } else if name == "img" {
-        push_escaped(markup, tag.get("alt").unwrap_or_default());
-    } else if ALLOWED_ELEMENTS.contains(&name) {
-        markup.push_str(&format!("<{name}>"));
-        if !matches!(name, "br" | "hr") {
-            open.push(name.to_owned());
-        }
-    }
-}
-
-fn end_element(name: &str, markup: &mut String, open: &mut Vec<String>) {
-    // Also closes the inner elements that have no end tag.
-    if let Some(index) = open.iter().rposition(|open_name| open_name == name) {
-        while open.len() > index {
-            if let Some(inner) = open.pop() {
-                markup.push_str(&format!("</{inner}>"));
-            }
-        }
-    }
 }

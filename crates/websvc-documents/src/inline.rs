@@ -1,0 +1,216 @@
+//! The markup of one paragraph: runs of text with their styles, links, images, formulas and references to notes.
+
+use crate::html::push_escaped;
+
+/// The vertical position of a run of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Position {
+    #[default]
+    Baseline,
+    Superscript,
+    Subscript,
+}
+
+/// The style of a run of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct TextStyle {
+    pub(crate) bold: bool,
+    pub(crate) italic: bool,
+    pub(crate) strike: bool,
+    /// Text in a font of fixed width.
+    pub(crate) code: bool,
+    pub(crate) position: Position,
+}
+
+/// The markup of one paragraph.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Inline {
+    markup: String,
+    style: TextStyle,
+    in_link: bool,
+    /// White space after the last run. It is written without the style of either neighbor.
+    space: String,
+    /// The text as written, with its white space, for a paragraph that turns out to be code.
+    source: String,
+    /// The numbers of characters in all runs and in runs of code.
+    chars: usize,
+    code_chars: usize,
+}
+
+impl Inline {
+    pub(crate) fn text(&mut self, text: &str, style: TextStyle) {
+        self.source.push_str(text);
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            self.space.push_str(text);
+            return;
+        }
+        self.chars += trimmed.len();
+        self.code_chars += if style.code { trimmed.len() } else { 0 };
+        self.space.push_str(&text[..text.len() - text.trim_start().len()]);
+        if style == self.style {
+            self.flush_space();
+        } else {
+            self.close_style();
+            self.flush_space();
+            for (enabled, tag) in tags(style) {
+                if enabled {
+                    self.markup.push_str(&format!("<{tag}>"));
+                }
+            }
+            self.style = style;
+        }
+        push_escaped(&mut self.markup, trimmed);
+        self.space.push_str(&text[text.trim_end().len()..]);
+    }
+
+    /// Puts text in front of the paragraph.
+    pub(crate) fn prefix(&mut self, text: &str) {
+        let mut markup = String::with_capacity(text.len() + self.markup.len());
+        push_escaped(&mut markup, text);
+        markup.push_str(&self.markup);
+        self.markup = markup;
+    }
+
+    /// Appends another paragraph, after a space.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.end_link();
+        self.close_style();
+        self.space.clear();
+        self.source.push(' ');
+        self.source.push_str(&other.source);
+        self.chars += other.chars;
+        self.code_chars += other.code_chars;
+        self.markup.push(' ');
+        self.markup.push_str(&other.finish());
+    }
+
+    /// Appends a tab: a space in text, and a tab in code.
+    pub(crate) fn tab(&mut self) {
+        self.source.push('\t');
+        self.space.push(' ');
+    }
+
+    fn flush_space(&mut self) {
+        if !self.markup.is_empty() {
+            push_escaped(&mut self.markup, &self.space);
+        }
+        self.space.clear();
+    }
+
+    fn close_style(&mut self) {
+        for (enabled, tag) in tags(self.style).into_iter().rev() {
+            if enabled {
+                self.markup.push_str(&format!("</{tag}>"));
+            }
+        }
+        self.style = TextStyle::default();
+    }
+
+    pub(crate) fn line_break(&mut self) {
+        self.source.push('\n');
+        self.markup.push_str("<br>");
+    }
+
+    /// Begins a link if its URL has a scheme that is safe on a web page.
+    pub(crate) fn begin_link(&mut self, url: &str) {
+        self.end_link();
+        if is_web_url(url) {
+            self.close_style();
+            self.flush_space();
+            self.markup.push_str("<a href=\"");
+            push_escaped(&mut self.markup, url);
+            self.markup.push_str("\">");
+            self.in_link = true;
+        }
+    }
+
+    pub(crate) fn end_link(&mut self) {
+        if std::mem::take(&mut self.in_link) {
+            self.close_style();
+            self.markup.push_str("</a>");
+        }
+    }
+
+    /// Appends the reference to a note.
+    pub(crate) fn note_reference(&mut self, number: usize) {
+        self.markup(&format!("<sup><a href=\"#fn{number}\">{number}</a></sup>"));
+    }
+
+    /// Appends a formula in LaTeX. `display` puts it on a line of its own.
+    pub(crate) fn formula(&mut self, latex: &str, display: bool) {
+        let mut escaped = String::new();
+        push_escaped(&mut escaped, latex.trim());
+        if !escaped.is_empty() {
+            let display = if display { " display=\"block\"" } else { "" };
+            self.markup(&format!("<math alttext=\"{escaped}\"{display}><mtext>{escaped}</mtext></math>"));
+        }
+    }
+
+    /// Appends an image by its URL.
+    pub(crate) fn image(&mut self, url: &str, alternative: &str) {
+        let mut markup = String::with_capacity(url.len() + alternative.len() + 20);
+        markup.push_str("<img src=\"");
+        push_escaped(&mut markup, url);
+        markup.push_str("\" alt=\"");
+        push_escaped(&mut markup, alternative.trim());
+        markup.push_str("\">");
+        self.markup(&markup);
+    }
+
+    /// Appends markup that is not text of a run.
+    pub(crate) fn markup(&mut self, markup: &str) {
+        self.close_style();
+        self.flush_space();
+        self.markup.push_str(markup);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.markup.trim().is_empty()
+    }
+
+    /// Returns whether all text is in a font of fixed width.
+    pub(crate) fn is_code(&self) -> bool {
+        self.chars > 0 && self.code_chars == self.chars
+    }
+
+    /// Returns the numbers of characters in all runs and in runs of code.
+    pub(crate) fn char_counts(&self) -> (usize, usize) {
+        (self.chars, self.code_chars)
+    }
+
+    /// Returns the text so far as written, without markup.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns the text as written, without markup.
+    pub(crate) fn into_source(self) -> String {
+        self.source
+    }
+
+    /// Returns the markup with all elements closed.
+    pub(crate) fn finish(mut self) -> String {
+        self.end_link();
+        self.close_style();
+        self.markup
+    }
+}
+
+fn tags(style: TextStyle) -> [(bool, &'static str); 6] {
+    [
+        (style.bold, "strong"),
+        (style.italic, "em"),
+        (style.strike, "del"),
+        (style.position == Position::Superscript, "sup"),
+        (style.position == Position::Subscript, "sub"),
+        (style.code, "code"),
+    ]
+}
+
+/// Returns whether a URL has a web scheme, and not for example `javascript:` or a path within the file.
+pub(crate) fn is_web_url(url: &str) -> bool {
+    ["http://", "https://", "mailto:", "ftp://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
