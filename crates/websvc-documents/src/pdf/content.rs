@@ -430,14 +430,17 @@ fn rotate_point(x: f64, y: f64, rotation: u8, content: &PageContent) -> (f64, f6
     }
 }
 
-/// Adds text in the area of one glyph, divided equally between its characters.
+/// Adds text in the area of one glyph, divided equally between its characters. The letters of a ligature share the area,
+/// too, so that the second of two equal letters does not look like the shadow of the first.
 fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
-    let count = text.chars().count().max(1) as f32;
-    let step = (area.x1 - area.x0) / count;
-    for (index, character) in text.chars().enumerate() {
-        let x0 = area.x0 + step * index as f32;
+    let mut count = 0_u32;
+    text.chars().for_each(|character| strings::normalize(character, |_| count += 1));
+    let step = (area.x1 - area.x0) / count.max(1) as f32;
+    let mut x0 = area.x0;
+    for character in text.chars() {
         strings::normalize(character, |character| {
             glyphs.push(Glyph { character, x0, x1: x0 + step, ..area });
+            x0 += step;
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::content::Glyph;
 use super::geometry::Rect;
+use super::gutters::{self, Strip};
 
 /// The maximum gap within a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
@@ -72,17 +73,44 @@ fn dominant_line(glyphs: &[Glyph]) -> (f32, f32) {
 pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     let mut runs = runs(glyphs);
     runs.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let strips = gutters::strips(&runs);
+    if !strips.is_empty() {
+        runs = runs.into_iter().flat_map(|run| split_at(run, &strips)).collect();
+    }
     let mut segments = Vec::new();
     let mut row: Vec<Segment> = Vec::new();
     for run in runs {
         let same_row = row.last().is_some_and(|last| (run.y - last.y).abs() < 0.35 * run.size.min(last.size));
         if !same_row {
-            finish_row(&mut row, &mut segments);
+            finish_row(&mut row, &strips, &mut segments);
         }
         row.push(run);
     }
-    finish_row(&mut row, &mut segments);
+    finish_row(&mut row, &strips, &mut segments);
     segments
+}
+
+/// Splits a run where a gutter crosses it.
+fn split_at(run: Segment, strips: &[Strip]) -> Vec<Segment> {
+    let crossing: Vec<&Strip> =
+        strips.iter().filter(|strip| strip.separates(run.y, run.area.x0, run.area.x1)).collect();
+    if crossing.is_empty() {
+        return vec![run];
+    }
+    let mut parts = Vec::new();
+    let mut part: Vec<Glyph> = Vec::new();
+    let mut end = f32::INFINITY;
+    for glyph in run.glyphs {
+        if glyph.character != ' ' {
+            if crossing.iter().any(|strip| strip.separates(run.y, end, glyph.x0)) {
+                finish_run(&mut part, &mut parts);
+            }
+            end = glyph.x1;
+        }
+        part.push(glyph);
+    }
+    finish_run(&mut part, &mut parts);
+    parts
 }
 
 /// Groups glyphs that follow each other both in the file and on the page into runs.
@@ -147,8 +175,8 @@ fn trim(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     glyphs
 }
 
-/// Joins the adjacent runs of a row to segments.
-fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
+/// Joins the adjacent runs of a row to segments. Gutters separate them.
+fn finish_row(row: &mut Vec<Segment>, strips: &[Strip], segments: &mut Vec<Segment>) {
     let mut runs = std::mem::take(row);
     runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
     let mut joined: Vec<Glyph> = Vec::new();
@@ -161,7 +189,8 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
             if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
                 continue;
             }
-            if gap > SEGMENT_GAP * size {
+            let is_separated = || strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
+            if gap > SEGMENT_GAP * size || is_separated() {
                 segments.push(finish_segment(std::mem::take(&mut joined)));
                 end = Rect::EMPTY;
             }

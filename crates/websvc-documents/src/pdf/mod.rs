@@ -10,6 +10,7 @@ mod document;
 mod font;
 mod geometry;
 mod graphics;
+mod gutters;
 mod headers_footers;
 mod layout;
 mod lines;

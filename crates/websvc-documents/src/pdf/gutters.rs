@@ -1,0 +1,146 @@
+//! Finds narrow gutters: strips of white space that consecutive rows have in common.
+//!
+//! The distance between columns or cells can be hardly wider than a space. A single row then does not show that its parts
+//! belong to different columns, but the rows above and below it do: words of running text end at different places in
+//! each row.
+
+use super::columns::median;
+use super::lines::Segment;
+
+/// The minimum width of a gutter, in ems.
+const MIN_GUTTER: f32 = 0.42;
+/// The minimum width of a gutter relative to the spaces in the same row.
+const MIN_SPACES: f32 = 1.4;
+/// The minimum number of rows with text on both sides and a gap that is wider than the spaces of the row.
+const MIN_ROWS: usize = 4;
+/// The maximum number of strips that are followed at the same time, and of strips of a page.
+const MAX_STRIPS: usize = 64;
+
+/// A strip of white space between the baselines `y0` and `y1`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strip {
+    x0: f32,
+    x1: f32,
+    y0: f32,
+    y1: f32,
+}
+
+impl Strip {
+    /// Returns whether the strip lies in the gap from `x0` to `x1` of a row with this baseline.
+    pub(super) fn separates(&self, y: f32, x0: f32, x1: f32) -> bool {
+        (self.y0 - 1.0..=self.y1 + 1.0).contains(&y) && x0 <= self.x0 + 1.0 && x1 >= self.x1 - 1.0
+    }
+}
+
+/// A strip that is followed from row to row.
+struct OpenStrip {
+    strip: Strip,
+    /// The number of rows with text on both sides.
+    both: usize,
+    /// The number of these rows whose gap is wider than their spaces.
+    wide: usize,
+}
+
+/// The parts of a row without a gap that can be a gutter.
+struct Row {
+    parts: Vec<(f32, f32)>,
+    y: f32,
+    size: f32,
+    /// The usual width of a space; 0 if the row has none.
+    space: f32,
+}
+
+/// Returns the gutters of a page. The runs are sorted by their baselines.
+pub(super) fn strips(runs: &[Segment]) -> Vec<Strip> {
+    let mut found = Vec::new();
+    let mut open: Vec<OpenStrip> = Vec::new();
+    let mut start = 0;
+    while start < runs.len() && found.len() < MAX_STRIPS {
+        let is_same_row = |pair: &[Segment]| {
+            (pair[1].y - pair[0].y).abs() < 0.35 * pair[1].size.min(pair[0].size)
+        };
+        let length = runs[start..].windows(2).take_while(|pair| is_same_row(pair)).count() + 1;
+        follow(&Row::new(&runs[start..start + length]), &mut open, &mut found);
+        start += length;
+    }
+    open.iter().for_each(|strip| finish(strip, &mut found));
+    found.truncate(MAX_STRIPS);
+    found
+}
+
+impl Row {
+    fn new(runs: &[Segment]) -> Self {
+        let size = runs.iter().map(|run| run.size).fold(1.0, f32::max);
+        let mut ink: Vec<(f32, f32)> = runs
+            .iter()
+            .flat_map(|run| &run.glyphs)
+            .filter(|glyph| glyph.character != ' ')
+            .map(|glyph| (glyph.x0, glyph.x1))
+            .collect();
+        ink.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut parts: Vec<(f32, f32)> = Vec::new();
+        let mut spaces = Vec::new();
+        for (x0, x1) in ink {
+            match parts.last_mut() {
+                Some(last) if x0 - last.1 < MIN_GUTTER * size => {
+                    if x0 - last.1 > 0.12 * size {
+                        spaces.push(x0 - last.1);
+                    }
+                    last.1 = last.1.max(x1);
+                }
+                last => {
+                    if let Some(last) = last {
+                        spaces.push(x0 - last.1);
+                    }
+                    parts.push((x0, x1));
+                }
+            }
+        }
+        // A row of one word on each side has only the gap itself.
+        let space = if spaces.len() < 3 { 0.0 } else { median(spaces.into_iter()).unwrap_or(0.0) };
+        Self { parts, y: runs[0].y, size, space }
+    }
+
+    /// Returns the white space around the middle of a strip, from the text before it to the text after it.
+    fn gap_at(&self, strip: &Strip) -> (f32, f32) {
+        let middle = (strip.x0 + strip.x1) / 2.0;
+        let next = self.parts.partition_point(|(x0, _)| *x0 < middle);
+        let before = next.checked_sub(1).map_or(f32::NEG_INFINITY, |index| self.parts[index].1);
+        (before, self.parts.get(next).map_or(f32::INFINITY, |part| part.0))
+    }
+}
+
+/// Narrows the open strips to the white space of a row, and opens strips at its other gaps.
+fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
+    let mut taken = Vec::new();
+    open.retain_mut(|open| {
+        let (before, after) = row.gap_at(&open.strip);
+        let (x0, x1) = (open.strip.x0.max(before), open.strip.x1.min(after));
+        if x1 - x0 < MIN_GUTTER * row.size {
+            finish(open, found);
+            return false;
+        }
+        if before.is_finite() && after.is_finite() {
+            open.both += 1;
+            open.wide += usize::from(after - before >= MIN_SPACES * row.space);
+            open.strip.y1 = row.y;
+            taken.push(before);
+        }
+        (open.strip.x0, open.strip.x1) = (x0, x1);
+        true
+    });
+    for pair in row.parts.windows(2) {
+        let (x0, x1) = (pair[0].1, pair[1].0);
+        if open.len() < MAX_STRIPS && x1 - x0 >= MIN_SPACES * row.space && !taken.contains(&x0) {
+            let strip = Strip { x0, x1, y0: row.y, y1: row.y };
+            open.push(OpenStrip { strip, both: 1, wide: 1 });
+        }
+    }
+}
+
+/// Adds a strip to the gutters if enough rows show it.
+fn finish(open: &OpenStrip, found: &mut Vec<Strip>) {
+    if open.wide >= MIN_ROWS && open.wide * 2 >= open.both {
+        found.push(open.strip);
+    }
+}
