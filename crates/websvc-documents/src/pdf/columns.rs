@@ -5,7 +5,7 @@ use super::graphics::StraightLine;
 use super::lines::Segment;
 
 /// The minimum width of the white space between columns, in ems.
-const MIN_GUTTER: f32 = 0.42;
+const MIN_GUTTER: f32 = 0.35;
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
 /// The minimum number of lines of the longest pair of columns. Without such a pair, a page has no columns.

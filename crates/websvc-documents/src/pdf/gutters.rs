@@ -4,15 +4,23 @@
 //! belong to different columns, but the rows above and below it do: words of running text end at different places in
 //! each row.
 
-use super::columns::median;
 use super::lines::Segment;
 
 /// The minimum width of a gutter, in ems.
-const MIN_GUTTER: f32 = 0.42;
+const MIN_GUTTER: f32 = 0.38;
+/// The maximum width of a space in a justified line, in ems.
+const MAX_SPACE: f32 = 0.45;
 /// The minimum width of a gutter relative to the spaces in the same row.
 const MIN_SPACES: f32 = 1.4;
 /// The minimum number of rows with text on both sides and a gap that is wider than the spaces of the row.
 const MIN_ROWS: usize = 4;
+/// The number of these rows that is sufficient for a wide gutter.
+const MIN_WIDE_ROWS: usize = 3;
+/// The minimum width of a wide gutter, in ems.
+const WIDE_GUTTER: f32 = 0.75;
+/// The number of rows with text on both sides that is sufficient, whatever their spaces are: words do not end at the same
+/// place in so many rows.
+const MIN_LONG_ROWS: usize = 8;
 /// The maximum number of strips that are followed at the same time, and of strips of a page.
 const MAX_STRIPS: usize = 64;
 
@@ -39,6 +47,8 @@ struct OpenStrip {
     both: usize,
     /// The number of these rows whose gap is wider than their spaces.
     wide: usize,
+    /// The largest font size.
+    size: f32,
 }
 
 /// The parts of a row without a gap that can be a gutter.
@@ -70,7 +80,7 @@ pub(super) fn strips(runs: &[Segment]) -> Vec<Strip> {
 
 impl Row {
     fn new(runs: &[Segment]) -> Self {
-        let size = runs.iter().map(|run| run.size).fold(1.0, f32::max);
+        let size = runs.iter().map(|run| run.size).fold(f32::INFINITY, f32::min);
         let mut ink: Vec<(f32, f32)> = runs
             .iter()
             .flat_map(|run| &run.glyphs)
@@ -96,8 +106,10 @@ impl Row {
                 }
             }
         }
-        // A row of one word on each side has only the gap itself.
-        let space = if spaces.len() < 3 { 0.0 } else { median(spaces.into_iter()).unwrap_or(0.0) };
+        // The smaller gaps of a row are its spaces. A row of few words has nothing but gutters, which are wider than the
+        // spaces of a justified line.
+        spaces.sort_by(f32::total_cmp);
+        let space = if spaces.len() < 3 { 0.0 } else { spaces[spaces.len() / 4].min(MAX_SPACE * size) };
         Self { parts, y: runs[0].y, size, space }
     }
 
@@ -124,7 +136,11 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
             open.both += 1;
             open.wide += usize::from(after - before >= MIN_SPACES * row.space);
             open.strip.y1 = row.y;
-            taken.push(before);
+            open.size = open.size.max(row.size);
+            // A strip between the words of one line above does not hide a gutter that begins here.
+            if open.wide >= 3 || x1 - x0 >= 0.8 * (after - before) {
+                taken.push(before);
+            }
         }
         (open.strip.x0, open.strip.x1) = (x0, x1);
         true
@@ -133,14 +149,16 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
         let (x0, x1) = (pair[0].1, pair[1].0);
         if open.len() < MAX_STRIPS && x1 - x0 >= MIN_SPACES * row.space && !taken.contains(&x0) {
             let strip = Strip { x0, x1, y0: row.y, y1: row.y };
-            open.push(OpenStrip { strip, both: 1, wide: 1 });
+            open.push(OpenStrip { strip, both: 1, wide: 1, size: row.size });
         }
     }
 }
 
 /// Adds a strip to the gutters if enough rows show it.
 fn finish(open: &OpenStrip, found: &mut Vec<Strip>) {
-    if open.wide >= MIN_ROWS && open.wide * 2 >= open.both {
+    let is_wide = open.strip.x1 - open.strip.x0 >= WIDE_GUTTER * open.size;
+    let min_rows = if is_wide { MIN_WIDE_ROWS } else { MIN_ROWS };
+    if (open.wide >= min_rows && open.wide * 2 >= open.both) || open.both >= MIN_LONG_ROWS {
         found.push(open.strip);
     }
 }

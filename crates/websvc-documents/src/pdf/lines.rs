@@ -181,6 +181,7 @@ fn finish_row(row: &mut Vec<Segment>, strips: &[Strip], segments: &mut Vec<Segme
     runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
     let mut joined: Vec<Glyph> = Vec::new();
     let mut end = Rect::EMPTY;
+    let mut y = 0.0;
     for run in runs {
         let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
         if !joined.is_empty() {
@@ -190,12 +191,15 @@ fn finish_row(row: &mut Vec<Segment>, strips: &[Strip], segments: &mut Vec<Segme
                 continue;
             }
             let is_separated = || strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
-            if gap > SEGMENT_GAP * size || is_separated() {
+            // Lines of neighboring columns are rarely at exactly the same height.
+            let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
+            if gap > SEGMENT_GAP * size || is_shifted || is_separated() {
                 segments.push(finish_segment(std::mem::take(&mut joined)));
                 end = Rect::EMPTY;
             }
         }
         end.unite(&run.area);
+        y = run.y;
         joined.extend(run.glyphs);
     }
     if !joined.is_empty() {
