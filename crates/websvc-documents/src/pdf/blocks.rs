@@ -5,6 +5,7 @@ use super::content::Glyph;
 use super::font::Style;
 use super::geometry::Rect;
 use super::lines::Segment;
+use super::listing;
 use super::list_marker::{ListMarker, leading_marker};
 use super::text::{Span, join, spans};
 
@@ -191,8 +192,7 @@ fn code_lines(lines: &[Line], column: &Column) -> usize {
 /// Returns the lines of code, with the indentation and gaps that they have on the page.
 fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
     let left = lines.iter().map(|line| line.area.x0).fold(f32::INFINITY, f32::min);
-    let widths = lines.iter().flat_map(|line| &line.glyphs).map(|glyph| glyph.x1 - glyph.x0);
-    let width = median(widths.filter(|width| *width > 0.0)).unwrap_or(5.0).max(0.5);
+    let pitch = listing::pitch(lines.iter().map(|line| line.glyphs.as_slice()));
     let mut text: Vec<String> = Vec::new();
     let mut last: Option<f32> = None;
     for line in lines {
@@ -200,18 +200,7 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
             text.push(String::new());
         }
         last = Some(line.y);
-        let mut row = String::new();
-        let mut length = 0_usize;
-        for glyph in line.glyphs.iter().filter(|glyph| glyph.character != ' ') {
-            let target_column = (((glyph.x0 - left) / width).round().max(0.0) as usize).min(400);
-            while length < target_column {
-                row.push(' ');
-                length += 1;
-            }
-            row.push(glyph.character);
-            length += 1;
-        }
-        text.push(row);
+        text.push(listing::code_line(&line.glyphs, left, pitch));
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use super::content::Glyph;
 use super::geometry::Rect;
+use super::listing::{self, CellGrid};
 use super::gutters::{self, Strip};
 
 /// The maximum gap within a segment, in ems.
@@ -77,17 +78,18 @@ pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     if !strips.is_empty() {
         runs = runs.into_iter().flat_map(|run| split_at(run, &strips)).collect();
     }
-    let mut segments = Vec::new();
+    let mut rows = Rows { strips, segments: Vec::new(), grids: Vec::new() };
     let mut row: Vec<Segment> = Vec::new();
     for run in runs {
         let same_row = row.last().is_some_and(|last| (run.y - last.y).abs() < 0.35 * run.size.min(last.size));
         if !same_row {
-            finish_row(&mut row, &strips, &mut segments);
+            rows.finish_row(&mut row);
         }
         row.push(run);
     }
-    finish_row(&mut row, &strips, &mut segments);
-    segments
+    rows.finish_row(&mut row);
+    listing::mark_listings(&mut rows.segments, &rows.grids);
+    rows.segments
 }
 
 /// Splits a run where a gutter crosses it.
@@ -175,35 +177,63 @@ fn trim(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     glyphs
 }
 
-/// Joins the adjacent runs of a row to segments. Gutters separate them.
-fn finish_row(row: &mut Vec<Segment>, strips: &[Strip], segments: &mut Vec<Segment>) {
-    let mut runs = std::mem::take(row);
-    runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
-    let mut joined: Vec<Glyph> = Vec::new();
-    let mut end = Rect::EMPTY;
-    let mut y = 0.0;
-    for run in runs {
-        let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
-        if !joined.is_empty() {
-            let gap = run.area.x0 - end.x1;
-            // The same text twice with a small offset is a shadow.
-            if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
-                continue;
+/// The rows of a page that were read.
+struct Rows {
+    /// The gutters, which separate the segments of a row.
+    strips: Vec<Strip>,
+    segments: Vec<Segment>,
+    /// The grids of lines whose letters have the same distance, and the areas of these lines.
+    grids: Vec<(Rect, CellGrid)>,
+}
+
+impl Rows {
+    /// Joins the adjacent runs of a row to segments.
+    fn finish_row(&mut self, row: &mut Vec<Segment>) {
+        let mut runs = std::mem::take(row);
+        runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
+        let mut joined: Vec<Glyph> = Vec::new();
+        let mut end = Rect::EMPTY;
+        let mut y = 0.0;
+        for run in runs {
+            let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
+            if !joined.is_empty() {
+                let gap = run.area.x0 - end.x1;
+                // The same text twice with a small offset is a shadow.
+                if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
+                    continue;
+                }
+                let is_separated = || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
+                // Lines of neighboring columns are rarely at exactly the same height.
+                let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
+                if gap > SEGMENT_GAP * size || is_shifted || is_separated() {
+                    self.finish_segment(std::mem::take(&mut joined));
+                    end = Rect::EMPTY;
+                }
             }
-            let is_separated = || strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
-            // Lines of neighboring columns are rarely at exactly the same height.
-            let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
-            if gap > SEGMENT_GAP * size || is_shifted || is_separated() {
-                segments.push(finish_segment(std::mem::take(&mut joined)));
-                end = Rect::EMPTY;
-            }
+            end.unite(&run.area);
+            y = run.y;
+            joined.extend(run.glyphs);
         }
-        end.unite(&run.area);
-        y = run.y;
-        joined.extend(run.glyphs);
+        if !joined.is_empty() {
+            self.finish_segment(joined);
+        }
     }
-    if !joined.is_empty() {
-        segments.push(finish_segment(joined));
+
+    /// Adds the segment of the glyphs, with spaces between the words.
+    fn finish_segment(&mut self, mut glyphs: Vec<Glyph>) {
+        if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
+            glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+        }
+        let grid = CellGrid::of_line(&glyphs);
+        let mut segment = Segment::new(trim(spaced(glyphs, grid)));
+        if let Some(grid) = grid {
+            segment.glyphs.iter_mut().for_each(|glyph| glyph.style.mono = true);
+            self.grids.push((segment.area, grid));
+        }
+        if is_right_to_left(&segment.glyphs) {
+            reverse_to_reading_order(&mut segment.glyphs);
+        }
+        self.segments.push(segment);
     }
 }
 
@@ -219,19 +249,20 @@ fn is_shadow(joined: &[Glyph], run: &Segment) -> bool {
     letters(&joined[start..]).starts_with(&letters(&run.glyphs))
 }
 
-/// Returns the segment of the glyphs, with spaces between the words.
-fn finish_segment(mut glyphs: Vec<Glyph>) -> Segment {
-    if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
-        glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
-    }
-    let threshold = WORD_GAP + letter_spacing(&glyphs);
+/// Returns the glyphs of a segment with spaces between the words.
+fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
+    let threshold = WORD_GAP + if grid.is_none() { letter_spacing(&glyphs) } else { 0.0 };
     let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len() + glyphs.len() / 4);
     for glyph in glyphs {
         if let Some(last) = spaced.last().copied() {
             let gap = glyph.x0 - last.x1;
             let size = glyph.size.max(last.size);
             let is_blank = glyph.character == ' ' || last.character == ' ';
-            if !is_blank && gap > threshold * size && !is_combining(glyph.character) {
+            let is_space = match &grid {
+                Some(grid) => grid.has_space(&last, &glyph),
+                None => gap > threshold * size,
+            };
+            if !is_blank && is_space && !is_combining(glyph.character) {
                 spaced.push(Glyph { character: ' ', x0: last.x1, x1: glyph.x0, ..last });
             }
             if glyph.character == ' ' && last.character == ' ' {
@@ -240,11 +271,7 @@ fn finish_segment(mut glyphs: Vec<Glyph>) -> Segment {
         }
         spaced.push(glyph);
     }
-    let mut segment = Segment::new(trim(spaced));
-    if is_right_to_left(&segment.glyphs) {
-        reverse_to_reading_order(&mut segment.glyphs);
-    }
-    segment
+    spaced
 }
 
 /// Returns the letter spacing of the text, in ems; 0 if it is not letter-spaced.

@@ -15,10 +15,12 @@ mod headers_footers;
 mod layout;
 mod lines;
 mod links;
+mod listing;
 mod list_marker;
 mod outline;
 mod strings;
 mod tables;
+mod tex_font;
 mod text;
 mod to_html;
 
