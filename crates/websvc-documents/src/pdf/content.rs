@@ -10,7 +10,7 @@ use hayro_syntax::page::{Page, Resources};
 
 use super::font::{Fonts, Style};
 use super::geometry::{Matrix, Rect};
-use super::graphics::{Paths, StraightLine};
+use super::graphics::{Paths, Shapes};
 use super::strings;
 
 /// The maximum nesting depth of forms.
@@ -51,7 +51,7 @@ pub(super) struct Glyph {
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
     pub(super) glyphs: Vec<Glyph>,
-    pub(super) rules: Vec<StraightLine>,
+    pub(super) shapes: Shapes,
     /// The number of character codes without a mapping to text.
     pub(super) unmapped: usize,
     /// The share of the page area that images cover, from 0 to about 1.
@@ -188,7 +188,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 other => {
                     self.content.curves += usize::from(is_curve(&other));
-                    if !paths.apply(&other, &state.ctm, &mut self.content.rules) {
+                    if !paths.apply(&other, &state.ctm, &mut self.content.shapes) {
                         self.text_instruction(&other, resources, state);
                     }
                 }

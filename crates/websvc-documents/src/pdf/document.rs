@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::page_output::PageOutput;
 
 use super::blocks::{Block, PageSize, PlacedBlock, Text};
+use super::bullets;
 use super::columns;
 use super::content::{self, Glyph, PageContent};
 use super::font::Fonts;
@@ -118,7 +119,11 @@ impl Page {
                 .filter(|glyph| glyph.rotation == *rotation)
                 .copied()
                 .collect();
-            segments(&in_direction)
+            let mut segments = segments(&in_direction);
+            if *rotation == 0 {
+                bullets::attach(&mut segments, &content.shapes.dots);
+            }
+            segments
         });
         let directions = directions.collect();
         let is_upright = rotations.first().is_some_and(|(rotation, _)| *rotation == 0);
@@ -170,7 +175,7 @@ impl DocumentReader {
         for (index, mut direction) in page.directions.into_iter().enumerate() {
             self.text_bytes += direction.iter().map(|segment| segment.glyphs.len()).sum::<usize>();
             // The rules belong to the text of the main direction.
-            let rules = if index == 0 { page.content.rules.as_slice() } else { &[] };
+            let rules = if index == 0 { page.content.shapes.rules.as_slice() } else { &[] };
             let grids = tables::extract_grids(&mut direction, rules);
             for column in columns::in_reading_order(direction, rules) {
                 let start = self.blocks.len();

@@ -4,6 +4,7 @@
 //! analysis from glyphs to paragraphs, because the text of a PDF is only usable with its order, columns and tables.
 
 mod blocks;
+mod bullets;
 mod columns;
 mod content;
 mod document;

@@ -93,6 +93,7 @@ fn join_marker(row: &mut Vec<Segment>) {
         }
         first.glyphs.extend(second.glyphs);
         first.area.unite(&second.area);
+        (first.y, first.size) = (second.y, second.size);
     }
 }
 
