@@ -6,7 +6,7 @@ use super::font::Style;
 use super::geometry::Rect;
 use super::lines::Segment;
 use super::listing;
-use super::list_marker::{ListMarker, leading_marker};
+use super::list_marker::{ListMarker, label, leading_marker};
 use super::text::{Span, join, spans};
 
 /// A block and its place.
@@ -68,11 +68,26 @@ pub(super) struct Text {
     pub(super) x0: f32,
     /// The marker of a list item.
     pub(super) marker: Option<ListMarker>,
+    /// The text of the marker.
+    pub(super) label: String,
     /// The block is the first of its column, so it can continue the block before it.
     pub(super) starts_column: bool,
     /// The last line reaches the right edge of the column and does not end a sentence, so the next column can continue
     /// the block.
     pub(super) may_continue: bool,
+}
+
+impl Text {
+    /// Makes the marker a part of the text, because the block is not an item of a list.
+    pub(super) fn marker_to_text(&mut self) {
+        if self.marker.take().is_some() {
+            let label = format!("{} ", std::mem::take(&mut self.label));
+            match self.spans.first_mut() {
+                Some(first) if first.style == Style::default() && first.link == 0 => first.text.insert_str(0, &label),
+                _ => self.spans.insert(0, Span { text: label, style: Style::default(), link: 0 }),
+            }
+        }
+    }
 }
 
 /// A line of a column.
@@ -249,6 +264,7 @@ fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
 struct TextBuilder {
     spans: Vec<Span>,
     marker: Option<ListMarker>,
+    label: String,
     /// The left edge of the text of the first line, after a list marker.
     text_x0: f32,
     first: Line,
@@ -265,6 +281,7 @@ impl TextBuilder {
         Self {
             spans: spans(content, column.link_offset),
             marker,
+            label: label(&line.glyphs[..skipped]),
             text_x0,
             first: line.clone(),
             last: line.clone(),
@@ -303,10 +320,19 @@ impl TextBuilder {
     /// Returns whether a marker at the start of a line begins a list item and is not a number in running text.
     fn marker_begins_item(&self, line: &Line, column: &Column) -> bool {
         let is_bullet = matches!(leading_marker(&line.glyphs).0, Some(ListMarker::Bullet));
+        if !is_bullet && self.has_open_parenthesis() {
+            return false;
+        }
         is_bullet
             || self.marker.is_some()
             || self.is_short(&self.last, column, 0.1)
             || self.ends_with(&[':', '.', ';'])
+    }
+
+    /// Returns whether the text has a parenthesis that is not closed, so that a number before a parenthesis closes it.
+    fn has_open_parenthesis(&self) -> bool {
+        let text = self.spans.last().map_or("", |span| span.text.as_str());
+        text.rfind('(').is_some_and(|open| !text[open..].contains(')'))
     }
 
     /// Returns whether the indentation of a line shows that the line begins a new block.
@@ -353,6 +379,7 @@ impl TextBuilder {
             lines: self.lines,
             x0: self.first.area.x0,
             marker: self.marker,
+            label: self.label,
             starts_column: false,
             spans: self.spans,
         }

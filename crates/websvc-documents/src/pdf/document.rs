@@ -13,6 +13,7 @@ use super::font::Fonts;
 use super::headers_footers::RunningElements;
 use super::lines::{Segment, segments};
 use super::links;
+use super::list_marker::{ListMarker, demote_lone_numbers};
 use super::outline::Outline;
 use super::tables;
 use super::text::join;
@@ -202,7 +203,8 @@ impl DocumentReader {
         }
     }
 
-    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
+    fn finish(mut self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
+        demote_lone_numbers(&mut self.blocks);
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} exceeds the limits of a page and was cut off"));
@@ -257,7 +259,8 @@ fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
             last.extend(next);
             None
         }
-        (Block::Text(last), Block::Text(next)) if continues(last, &next) => {
+        (Block::Text(last), Block::Text(mut next)) if continues(last, &next) => {
+            next.marker_to_text();
             join(&mut last.spans, next.spans);
             last.lines += next.lines;
             last.may_continue = next.may_continue;
@@ -273,7 +276,8 @@ fn continues(last: &Text, next: &Text) -> bool {
         next.spans.first().and_then(|span| span.text.chars().next()).is_some_and(char::is_lowercase);
     last.may_continue
         && next.starts_column
-        && next.marker.is_none()
+        && !matches!(next.marker, Some(ListMarker::Bullet | ListMarker::Letter))
+        && (next.marker.is_none() || last.marker.is_none())
         && begins_lowercase
         && last.bold == next.bold
         && (last.size - next.size).abs() < 0.08 * last.size

@@ -72,10 +72,9 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
             _ => rows.push(vec![segment]),
         }
     }
-    for row in &mut rows {
-        row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
-        join_marker(row);
-    }
+    rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0)));
+    list_marker::mark_bare_numbers(&mut rows);
+    rows.iter_mut().for_each(join_marker);
     rows
 }
 

@@ -153,7 +153,7 @@ fn heading_kind(text: &Text, body_size: f32, outline: &Outline, next_is_bold: bo
     if plain.len() > MAX_HEADING_BYTES || text.lines > 4 || !plain.chars().any(char::is_alphabetic) {
         return None;
     }
-    if matches!(text.marker, Some(ListMarker::Bullet)) {
+    if matches!(text.marker, Some(ListMarker::Bullet | ListMarker::Dash)) {
         return None;
     }
     let is_prominent = text.bold || text.size > body_size * 1.05;
@@ -217,8 +217,8 @@ impl Writer<'_> {
 
     fn heading(&mut self, text: &Text, level: u32) {
         let number = match text.marker {
-            Some(ListMarker::Number(number)) => format!("{number}. "),
-            Some(ListMarker::Bullet | ListMarker::Letter) | None => String::new(),
+            Some(ListMarker::Number(_) | ListMarker::Letter) => format!("{} ", text.label),
+            Some(ListMarker::Bullet | ListMarker::Dash) | None => String::new(),
         };
         let inline = self.inline(&unstyled(&text.spans));
         self.block(&format!("<h{level}>{number}{inline}</h{level}>\n"));
@@ -238,7 +238,7 @@ impl Writer<'_> {
         let is_deeper = self.lists.last().is_none_or(|list| text.x0 > list.x0 + text.size * 0.6);
         if is_deeper && self.lists.len() < 8 {
             let (start_tag, end_tag) = match marker {
-                ListMarker::Bullet => ("<ul>".to_owned(), "</li></ul>\n"),
+                ListMarker::Bullet | ListMarker::Dash => ("<ul>".to_owned(), "</li></ul>\n"),
                 ListMarker::Number(1) => ("<ol>".to_owned(), "</li></ol>\n"),
                 ListMarker::Number(first) => (format!("<ol start=\"{first}\">"), "</li></ol>\n"),
                 ListMarker::Letter => ("<ol type=\"a\">".to_owned(), "</li></ol>\n"),
