@@ -31,6 +31,9 @@ impl PlacedBlock {
     }
 }
 
+/// The cells of the rows of a table.
+pub(super) type Table = Vec<Vec<Vec<Span>>>;
+
 /// A block of a column.
 #[derive(Debug, Clone)]
 pub(super) enum Block {
@@ -39,7 +42,7 @@ pub(super) enum Block {
     /// Monospace lines, with their indentation.
     Code(Vec<String>),
     /// Rows of cells.
-    Table(Vec<Vec<Vec<Span>>>),
+    Table(Table),
     /// Lines of a table of contents.
     Contents(Vec<Vec<Span>>),
     /// The start of a page.

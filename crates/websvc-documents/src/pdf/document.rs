@@ -5,11 +5,12 @@ use hayro_syntax::Pdf;
 use crate::limits::Limits;
 use crate::page_output::PageOutput;
 
-use super::blocks::{Block, PageSize, PlacedBlock, Text};
+use super::blocks::{Block, PageSize, PlacedBlock, Table, Text};
 use super::bullets;
 use super::columns;
 use super::content::{self, Glyph, PageContent};
 use super::font::Fonts;
+use super::geometry::Rect;
 use super::headers_footers::RunningElements;
 use super::lines::{Segment, segments};
 use super::links;
@@ -31,6 +32,8 @@ const GLYPHS_UNDER_IMAGES: f32 = 100.0;
 const ORNAMENT_SHARE: f32 = 0.01;
 /// The share of a page above which images can be a scan of a page, even if the page has a few words of text.
 const SCAN_SHARE: f32 = 0.75;
+/// The maximum difference of the left and right edges of the parts of a table on two pages, in points.
+const MAX_SHIFT: f32 = 12.0;
 /// The number of curves on a page without text above which the curves are letters drawn as outlines.
 const MIN_CURVES: usize = 200;
 
@@ -254,8 +257,16 @@ fn join_pages(blocks: Vec<PlacedBlock>) -> Vec<PlacedBlock> {
 /// block before stays, because the blocks are in different columns.
 fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
     let PlacedBlock { block, area } = next;
+    let last_area = last.area;
     match (&mut last.block, block) {
         (Block::Code(last), Block::Code(next)) => {
+            last.extend(next);
+            None
+        }
+        (Block::Table(last), Block::Table(mut next)) if continues_table(last, area, last_area, &next) => {
+            if next.first() == last.first() {
+                next.remove(0);
+            }
             last.extend(next);
             None
         }
@@ -268,6 +279,19 @@ fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
         }
         (_, block) => Some(PlacedBlock { block, area }),
     }
+}
+
+/// Returns whether a table at the start of a page continues the table at the end of the page before: its header is
+/// repeated, or the tables have the same columns and place.
+fn continues_table(last: &Table, area: Option<Rect>, last_area: Option<Rect>, next: &Table) -> bool {
+    let columns = |table: &Table| table.first().map_or(0, Vec::len);
+    if columns(last) != columns(next) || columns(last) == 0 {
+        return false;
+    }
+    let is_same_place = area.zip(last_area).is_some_and(|(next, last)| {
+        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && (next.x1 - last.x1).abs() < MAX_SHIFT
+    });
+    next.first() == last.first() || is_same_place
 }
 
 /// Returns whether a block continues the sentence of the block before it.

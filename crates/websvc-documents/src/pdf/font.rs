@@ -142,7 +142,7 @@ impl<'a> PdfFont<'a> {
             };
             let text: Arc<str> = match unicode {
                 Some(BfString::Char(character)) => Arc::from(character.to_string()),
-                Some(BfString::String(text)) => Arc::from(text),
+                Some(BfString::String(text)) => Arc::from(unswapped(text)),
                 None if unicode_codes => {
                     Arc::from(char::from_u32(code).map(String::from).unwrap_or_default())
                 }
@@ -153,6 +153,15 @@ impl<'a> PdfFont<'a> {
             Code { text, advance: advance / f64::from(hayro_font::UNITS_PER_EM) }
         })
     }
+}
+
+/// Returns the letters of a ligature in the right byte order. Some writers store `fi` as the characters 昀椀.
+fn unswapped(text: String) -> String {
+    let letter = |character: char| {
+        let swapped = u16::try_from(u32::from(character)).ok()?.swap_bytes();
+        char::from_u32(u32::from(swapped)).filter(char::is_ascii_lowercase)
+    };
+    text.chars().map(letter).collect::<Option<String>>().filter(|letters| letters.len() > 1).unwrap_or(text)
 }
 
 /// Detects the style of a font from its name and its descriptor.

@@ -6,7 +6,11 @@
 
 use super::lines::Segment;
 
-/// The minimum width of a gutter, in ems.
+/// The minimum width of a strip whose right edge is the left edge of text in nearly all rows, in ems.
+const MIN_STRIP: f32 = 0.18;
+/// The maximum distance of left edges that are the same, in points.
+const ALIGNED: f32 = 0.4;
+/// The minimum width of other gutters, in ems.
 const MIN_GUTTER: f32 = 0.38;
 /// The maximum width of a space in a justified line, in ems.
 const MAX_SPACE: f32 = 0.45;
@@ -36,7 +40,11 @@ pub(super) struct Strip {
 impl Strip {
     /// Returns whether the strip lies in the gap from `x0` to `x1` of a row with this baseline.
     pub(super) fn separates(&self, y: f32, x0: f32, x1: f32) -> bool {
-        (self.y0 - 1.0..=self.y1 + 1.0).contains(&y) && x0 <= self.x0 + 1.0 && x1 >= self.x1 - 1.0
+        // A difference of the positions of glyphs that are rounded to the next point.
+        let rounding = 0.15 * (self.x1 - self.x0);
+        (self.y0 - 1.0..=self.y1 + 1.0).contains(&y)
+            && x0 <= self.x0 + rounding
+            && x1 >= self.x1 - rounding
     }
 }
 
@@ -47,6 +55,9 @@ struct OpenStrip {
     both: usize,
     /// The number of these rows whose gap is wider than their spaces.
     wide: usize,
+    /// The left edge of the text after the strip in its first row, and the number of rows with this edge.
+    edge: f32,
+    aligned: usize,
     /// The largest font size.
     size: f32,
 }
@@ -92,12 +103,7 @@ impl Row {
         let mut spaces = Vec::new();
         for (x0, x1) in ink {
             match parts.last_mut() {
-                Some(last) if x0 - last.1 < MIN_GUTTER * size => {
-                    if x0 - last.1 > 0.12 * size {
-                        spaces.push(x0 - last.1);
-                    }
-                    last.1 = last.1.max(x1);
-                }
+                Some(last) if x0 - last.1 < MIN_STRIP * size => last.1 = last.1.max(x1),
                 last => {
                     if let Some(last) = last {
                         spaces.push(x0 - last.1);
@@ -128,17 +134,18 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
     open.retain_mut(|open| {
         let (before, after) = row.gap_at(&open.strip);
         let (x0, x1) = (open.strip.x0.max(before), open.strip.x1.min(after));
-        if x1 - x0 < MIN_GUTTER * row.size {
+        if x1 - x0 < MIN_STRIP * row.size {
             finish(open, found);
             return false;
         }
         if before.is_finite() && after.is_finite() {
             open.both += 1;
-            open.wide += usize::from(after - before >= MIN_SPACES * row.space);
+            open.wide += usize::from(after - before >= (MIN_SPACES * row.space).max(MIN_GUTTER * row.size));
+            open.aligned += usize::from((after - open.edge).abs() < ALIGNED);
             open.strip.y1 = row.y;
             open.size = open.size.max(row.size);
             // A strip between the words of one line above does not hide a gutter that begins here.
-            if open.wide >= 3 || x1 - x0 >= 0.8 * (after - before) {
+            if open.wide >= 3 || open.aligned >= 3 || x1 - x0 >= 0.8 * (after - before) {
                 taken.push(before);
             }
         }
@@ -147,18 +154,22 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
     });
     for pair in row.parts.windows(2) {
         let (x0, x1) = (pair[0].1, pair[1].0);
-        if open.len() < MAX_STRIPS && x1 - x0 >= MIN_SPACES * row.space && !taken.contains(&x0) {
+        if open.len() < MAX_STRIPS && !taken.contains(&x0) {
             let strip = Strip { x0, x1, y0: row.y, y1: row.y };
-            open.push(OpenStrip { strip, both: 1, wide: 1, size: row.size });
+            let is_wide = x1 - x0 >= (MIN_SPACES * row.space).max(MIN_GUTTER * row.size);
+            let (wide, size) = (usize::from(is_wide), row.size);
+            open.push(OpenStrip { strip, both: 1, wide, edge: x1, aligned: 1, size });
         }
     }
 }
 
 /// Adds a strip to the gutters if enough rows show it.
 fn finish(open: &OpenStrip, found: &mut Vec<Strip>) {
-    let is_wide = open.strip.x1 - open.strip.x0 >= WIDE_GUTTER * open.size;
-    let min_rows = if is_wide { MIN_WIDE_ROWS } else { MIN_ROWS };
-    if (open.wide >= min_rows && open.wide * 2 >= open.both) || open.both >= MIN_LONG_ROWS {
+    let ems = (open.strip.x1 - open.strip.x0) / open.size;
+    let min_rows = if ems >= WIDE_GUTTER { MIN_WIDE_ROWS } else { MIN_ROWS };
+    let is_gutter = ems >= MIN_GUTTER
+        && ((open.wide >= min_rows && open.wide * 2 >= open.both) || open.both >= MIN_LONG_ROWS);
+    if is_gutter || (open.aligned >= MIN_ROWS && open.aligned * 10 >= open.both * 9) {
         found.push(open.strip);
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn mark_bare_numbers(rows: &mut [Vec<Segment>]) {
 fn bare_sequence(rows: &[Vec<Segment>], start: usize) -> Vec<usize> {
     let Some((1, x1, text_x0)) = bare_number(&rows[start]) else { return Vec::new() };
     // Below a row of cells, numbers are the first column of a table.
-    if start > 0 && rows[start - 1].len() > 1 {
+    if start > 0 && rows[start - 1].iter().skip(1).any(|cell| (cell.area.x0 - text_x0).abs() < 2.0) {
         return Vec::new();
     }
     let mut sequence = vec![start];
