@@ -135,6 +135,8 @@ pub(super) struct Column {
     /// The number of links on the pages before this one.
     pub(super) link_offset: u32,
     pub(super) area: Rect,
+    /// The median font size.
+    pub(super) size: f32,
     /// The median distance of baselines.
     pub(super) leading: f32,
     /// At least half of the lines end at the right edge.
@@ -153,7 +155,7 @@ impl Column {
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
         let leading = median(distances).unwrap_or(size * 1.2);
         let full = lines.iter().filter(|line| line.area.x1 > area.x1 - size * 0.5).count();
-        Self { link_offset, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
+        Self { link_offset, area, size, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
     }
 }
 
@@ -304,7 +306,9 @@ impl TextBuilder {
     fn ends_before(&self, line: &Line, column: &Column) -> bool {
         let em = line.size;
         let distance = line.y - self.last.y;
-        let usual_leading = column.leading.max(em * 0.9).min(em * 1.9);
+        // The lines of a heading have a larger distance than those of the text.
+        let least = if em > column.size * 1.08 { em * 1.2 } else { em * 0.9 };
+        let usual_leading = column.leading.max(least).min(em * 1.9);
         if distance > usual_leading * 1.28 + 0.5 || distance < -em {
             return true;
         }

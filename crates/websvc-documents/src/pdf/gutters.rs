@@ -62,6 +62,21 @@ struct OpenStrip {
     size: f32,
 }
 
+impl OpenStrip {
+    /// Returns whether the text after the strip begins at the same place in nearly all rows.
+    fn is_aligned(&self) -> bool {
+        self.aligned * 10 >= self.both * 9
+    }
+
+    /// Returns whether the strip is a gutter because of its width.
+    fn is_gutter(&self) -> bool {
+        let ems = (self.strip.x1 - self.strip.x0) / self.size;
+        let min_rows = if ems >= WIDE_GUTTER { MIN_WIDE_ROWS } else { MIN_ROWS };
+        ems >= MIN_GUTTER
+            && ((self.wide >= min_rows && self.wide * 2 >= self.both) || self.both >= MIN_LONG_ROWS)
+    }
+}
+
 /// The parts of a row without a gap that can be a gutter.
 struct Row {
     parts: Vec<(f32, f32)>,
@@ -134,7 +149,9 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
     open.retain_mut(|open| {
         let (before, after) = row.gap_at(&open.strip);
         let (x0, x1) = (open.strip.x0.max(before), open.strip.x1.min(after));
-        if x1 - x0 < MIN_STRIP * row.size {
+        // A line that is longer than its column does not narrow the gutter that the rows above it show.
+        let ends = x1 - x0 < MIN_GUTTER * row.size && open.is_gutter();
+        if ends || x1 - x0 < MIN_STRIP * row.size {
             finish(open, found);
             return false;
         }
@@ -150,7 +167,8 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
             }
         }
         (open.strip.x0, open.strip.x1) = (x0, x1);
-        true
+        // The spaces of running text end here, so that the number of strips stays small.
+        x1 - x0 >= MIN_GUTTER * row.size || open.is_aligned()
     });
     for pair in row.parts.windows(2) {
         let (x0, x1) = (pair[0].1, pair[1].0);
@@ -165,11 +183,7 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
 
 /// Adds a strip to the gutters if enough rows show it.
 fn finish(open: &OpenStrip, found: &mut Vec<Strip>) {
-    let ems = (open.strip.x1 - open.strip.x0) / open.size;
-    let min_rows = if ems >= WIDE_GUTTER { MIN_WIDE_ROWS } else { MIN_ROWS };
-    let is_gutter = ems >= MIN_GUTTER
-        && ((open.wide >= min_rows && open.wide * 2 >= open.both) || open.both >= MIN_LONG_ROWS);
-    if is_gutter || (open.aligned >= MIN_ROWS && open.aligned * 10 >= open.both * 9) {
+    if open.is_gutter() || (open.aligned >= MIN_ROWS && open.is_aligned()) {
         found.push(open.strip);
     }
 }

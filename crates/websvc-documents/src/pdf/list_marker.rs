@@ -78,7 +78,13 @@ pub(super) fn mark_bare_numbers(rows: &mut [Vec<Segment>]) {
 fn bare_sequence(rows: &[Vec<Segment>], start: usize) -> Vec<usize> {
     let Some((1, x1, text_x0)) = bare_number(&rows[start]) else { return Vec::new() };
     // Below a row of cells, numbers are the first column of a table.
-    if start > 0 && rows[start - 1].iter().skip(1).any(|cell| (cell.area.x0 - text_x0).abs() < 2.0) {
+    let number = &rows[start][0];
+    let above = start.checked_sub(1).map(|above| &rows[above]);
+    let is_header = |row: &Vec<Segment>| {
+        number.y - row[0].y < number.size * 2.5
+            && row.iter().skip(1).any(|cell| (cell.area.x0 - text_x0).abs() < 2.0)
+    };
+    if above.is_some_and(is_header) {
         return Vec::new();
     }
     let mut sequence = vec![start];
@@ -100,7 +106,7 @@ fn bare_sequence(rows: &[Vec<Segment>], start: usize) -> Vec<usize> {
 
 /// Returns the number of a row of a number and a text, its right edge, and the left edge of the text.
 fn bare_number(row: &[Segment]) -> Option<(u32, f32, f32)> {
-    let [number, text] = row else { return None };
+    let [number, text, ..] = row else { return None };
     let digits = number.text();
     let is_number = digits.len() <= 2 && digits.chars().all(|character| character.is_ascii_digit());
     let is_near = text.area.x0 - number.area.x1 < number.size * 4.0;

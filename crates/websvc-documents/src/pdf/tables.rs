@@ -297,8 +297,8 @@ fn aligned_table(
     if strips.is_empty() || multi_cell_rows < min_rows || multi_cell_rows * 2 < count {
         return None;
     }
-    let breaks = row_breaks(&rows[..count], &lines[..count], rules);
-    let table = cells(&rows[..count], &lines[..count], &strips, &breaks, column);
+    let breaks = row_breaks(&rows[..count], &lines[..count], strips[0].0, rules, column);
+    let table = cells(&rows[..count], &strips, &breaks, column);
     let filled = table.iter().flatten().filter(|cell| !cell.is_empty()).count();
     let is_table = table.len() >= 2 && filled * 2 >= table.len() * (strips.len() + 1);
     is_table.then_some((count, Block::Table(table)))
@@ -365,7 +365,14 @@ fn narrow_strips(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
 }
 
 /// Returns for each line whether it begins a row of a table. The other lines continue the cells of the line above.
-fn row_breaks(rows: &[Vec<Segment>], lines: &[Line], rules: &[StraightLine]) -> Vec<bool> {
+/// `first_x1` is the right edge of the first cells.
+fn row_breaks(
+    rows: &[Vec<Segment>],
+    lines: &[Line],
+    first_x1: f32,
+    rules: &[StraightLine],
+    column: &Column,
+) -> Vec<bool> {
     let (top, bottom) = (lines[0].y, lines[lines.len() - 1].y);
     let mut area = Rect::EMPTY;
     lines.iter().for_each(|line| area.unite(&line.area));
@@ -383,9 +390,13 @@ fn row_breaks(rows: &[Vec<Segment>], lines: &[Line], rules: &[StraightLine]) -> 
     let usual = median(distances).unwrap_or(0.0);
     let mut breaks = vec![true];
     for (pair, row) in lines.windows(2).zip(&rows[1..]) {
+        let distance = pair[1].y - pair[0].y;
         // A line that is nearer than usual and has fewer cells is the second line of a cell.
-        let is_near = pair[1].y - pair[0].y < 0.85 * usual && row.len() < rows[0].len();
-        breaks.push(!is_near || is_ruled(pair));
+        let is_near = distance < 0.85 * usual && row.len() < rows[0].len();
+        // The same applies to a line without its first cell and close to the line above.
+        let lacks_first = row[0].area.x0 > first_x1
+            && distance < column.leading.max(pair[1].size * 1.25) * 1.25;
+        breaks.push(!(is_near || lacks_first) || is_ruled(pair));
     }
     breaks
 }
@@ -393,26 +404,20 @@ fn row_breaks(rows: &[Vec<Segment>], lines: &[Line], rules: &[StraightLine]) -> 
 /// Distributes the segments of the rows to the cells between the strips.
 fn cells(
     rows: &[Vec<Segment>],
-    lines: &[Line],
     strips: &[(f32, f32)],
     breaks: &[bool],
     column: &Column,
 ) -> Vec<Vec<Vec<Span>>> {
     let mut table: Vec<Vec<Vec<Span>>> = Vec::new();
-    let mut last_y = f32::NEG_INFINITY;
-    for ((row, line), begins_row) in rows.iter().zip(lines).zip(breaks) {
+    for (row, begins_row) in rows.iter().zip(breaks) {
         let mut cells: Vec<Vec<Span>> = vec![Vec::new(); strips.len() + 1];
         for segment in row {
             let middle = (segment.area.x0 + segment.area.x1) / 2.0;
             let index = strips.partition_point(|(x0, x1)| (x0 + x1) / 2.0 <= middle);
             join(&mut cells[index], spans(&segment.glyphs, column.link_offset));
         }
-        // A line without its first cell and close to the line above continues the cells above.
-        let continues_row = !begins_row
-            || cells[0].is_empty() && line.y - last_y < column.leading.max(line.size * 1.25) * 1.25;
-        last_y = line.y;
         match table.last_mut() {
-            Some(above) if continues_row => {
+            Some(above) if !begins_row => {
                 for (cell, more) in above.iter_mut().zip(cells) {
                     if !more.is_empty() {
                         join(cell, more);
