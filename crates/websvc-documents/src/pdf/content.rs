@@ -8,6 +8,7 @@ use hayro_syntax::content::ops::TypedInstruction;
 use hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro_syntax::page::{Page, Resources};
 
+use super::forms::{self, Appearance};
 use super::font::{Fonts, Style};
 use super::geometry::{Matrix, Rect};
 use super::graphics::{Paths, Shapes};
@@ -25,6 +26,9 @@ const FORM_COST: u64 = 200;
 const MAX_GLYPHS: usize = 400_000;
 /// The number of instructions between two calls of the stop function.
 const STOP_CHECK_INTERVAL: u64 = 8192;
+
+/// The mean width of a character of a field's value, in ems.
+const VALUE_ADVANCE: f64 = 0.5;
 
 /// A positioned character of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +90,13 @@ pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -
     };
     let mut state = GraphicsState::new(Matrix(page.initial_transform(true).as_coeffs()));
     reader.run(page.typed_operations(), page.resources(), &mut state);
+    let mut state = GraphicsState::new(Matrix(page.initial_transform(true).as_coeffs()));
+    for (appearance, area) in forms::appearances(page) {
+        match appearance {
+            Appearance::Drawn(form) => reader.draw_into(&form, area, page.resources(), &state),
+            Appearance::Text(text) => reader.show_value(&text, area, &mut state),
+        }
+    }
     let mut content = reader.content;
     content.cut_off = reader.stopped;
     content
@@ -329,6 +340,47 @@ impl<'a> Reader<'a, '_> {
                 self.depth -= 1;
             }
             _ => {}
+        }
+    }
+
+    /// Draws a form into a rectangle (PDF 32000-1, 12.5.5).
+    fn draw_into(
+        &mut self,
+        form: &Stream<'a>,
+        [x0, y0, x1, y1]: [f64; 4],
+        outer: &Resources<'a>,
+        state: &GraphicsState,
+    ) {
+        let dict = form.dict();
+        let [left, bottom, right, top] = dict.get::<[f64; 4]>(b"BBox").unwrap_or([x0, y0, x1, y1]);
+        let matrix = dict.get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
+        let bounds = matrix.apply_to_rect(left, bottom, right, top);
+        let scale = |length: f64, bound: f32| if bound > 0.0 { length / f64::from(bound) } else { 1.0 };
+        let (a, d) = (scale((x1 - x0).abs(), bounds.width()), scale((y1 - y0).abs(), bounds.height()));
+        let (x, y) = (x0.min(x1) - a * f64::from(bounds.x0), y0.min(y1) - d * f64::from(bounds.y0));
+        let state = GraphicsState::new(state.ctm.after(&Matrix([a, 0.0, 0.0, d, x, y])));
+        self.draw_xobject(form, outer, &state);
+    }
+
+    /// Shows the value of a field in its rectangle, line by line.
+    fn show_value(&mut self, text: &str, [x0, y0, x1, y1]: [f64; 4], state: &mut GraphicsState) {
+        let Some(font) = self.fonts.fallback() else { return };
+        let style = self.fonts.face(font).style;
+        let lines: Vec<&str> = text.lines().collect();
+        let height = (y1 - y0).abs() / lines.len().max(1) as f64;
+        state.text.size = (height * 0.75).clamp(4.0, 12.0);
+        for (line, index) in lines.into_iter().zip(1..) {
+            let baseline = y0.max(y1) - height * f64::from(index) + 0.28 * height;
+            state.text.matrix = Matrix::translation(x0.min(x1) + 2.0, baseline);
+            let room = MAX_GLYPHS.saturating_sub(self.content.glyphs.len());
+            for character in line.chars().take(room) {
+                let mut buffer = [0; 4];
+                let text = character.encode_utf8(&mut buffer);
+                let advance = VALUE_ADVANCE * state.text.size;
+                let placed = PlacedGlyph { text, advance, horizontal: true, style, em: 1.0, artifact: false };
+                place_glyph(&mut self.content, &placed, &state.ctm, &state.text);
+                state.text.matrix = state.text.matrix.after(&Matrix::translation(advance, 0.0));
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod columns;
 mod content;
 mod document;
 mod font;
+mod forms;
 mod geometry;
 mod graphics;
 mod gutters;
