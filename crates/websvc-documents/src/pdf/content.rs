@@ -49,6 +49,10 @@ pub(super) struct Glyph {
     pub(super) artifact: bool,
     /// The 1-based number of its link on the page; 0 if it is not in a link.
     pub(super) link: u16,
+    /// The number of its font in the document.
+    pub(super) font: u16,
+    /// The identifier of its marked content on the page.
+    pub(super) mcid: Option<u32>,
 }
 
 /// The text, straight lines and image area of a page.
@@ -148,6 +152,7 @@ impl GraphicsState {
 /// An open marked-content sequence.
 struct MarkedContent {
     artifact: bool,
+    mcid: Option<u32>,
     /// The index of its first glyph, and the text that replaces its glyphs (`ActualText`).
     actual_text: Option<(usize, String)>,
 }
@@ -303,6 +308,8 @@ impl<'a> Reader<'a, '_> {
         let face = self.fonts.face(font);
         let (horizontal, style, em) = (face.is_horizontal(), face.style, face.em);
         let artifact = self.marks.iter().any(|mark| mark.artifact);
+        let mcid = self.marks.iter().rev().find_map(|mark| mark.mcid).filter(|_| self.depth == 0);
+        let number = u16::try_from(font).unwrap_or(u16::MAX);
         let mut position = 0;
         while position < bytes.len() && self.content.glyphs.len() <= MAX_GLYPHS {
             let (code, length) = face.read_code(bytes, position);
@@ -314,7 +321,9 @@ impl<'a> Reader<'a, '_> {
             if code.text.is_empty() {
                 self.content.unmapped += 1;
             } else {
-                let placed = PlacedGlyph { text: &code.text, advance, horizontal, style, em, artifact };
+                let text_of_code = &code.text;
+                let placed =
+                    PlacedGlyph { text: text_of_code, advance, horizontal, style, em, artifact, font: number, mcid };
                 place_glyph(&mut self.content, &placed, &state.ctm, text);
             }
             let (x, y) =
@@ -377,7 +386,16 @@ impl<'a> Reader<'a, '_> {
                 let mut buffer = [0; 4];
                 let text = character.encode_utf8(&mut buffer);
                 let advance = VALUE_ADVANCE * state.text.size;
-                let placed = PlacedGlyph { text, advance, horizontal: true, style, em: 1.0, artifact: false };
+                let placed = PlacedGlyph {
+                    text,
+                    advance,
+                    horizontal: true,
+                    style,
+                    em: 1.0,
+                    artifact: false,
+                    font: u16::MAX,
+                    mcid: None,
+                };
                 place_glyph(&mut self.content, &placed, &state.ctm, &state.text);
                 state.text.matrix = state.text.matrix.after(&Matrix::translation(advance, 0.0));
             }
@@ -395,7 +413,8 @@ impl<'a> Reader<'a, '_> {
             let text = properties.get::<hayro_syntax::object::String<'_>>(b"ActualText")?;
             Some((self.content.glyphs.len(), strings::decode_text(text.as_bytes())))
         });
-        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", actual_text });
+        let mcid = properties.and_then(|properties| properties.get::<u32>(b"MCID"));
+        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", mcid, actual_text });
     }
 
     fn end_marked_content(&mut self) {
@@ -428,6 +447,8 @@ struct PlacedGlyph<'t> {
     style: Style,
     em: f64,
     artifact: bool,
+    font: u16,
+    mcid: Option<u32>,
 }
 
 /// Adds the glyphs of a character code to the page, unless they are outside of the page or have an unusable size.
@@ -467,6 +488,8 @@ fn place_glyph(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix
         rotation,
         artifact: placed.artifact,
         link: 0,
+        font: placed.font,
+        mcid: placed.mcid,
     };
     spread(&mut content.glyphs, placed.text, glyph);
 }

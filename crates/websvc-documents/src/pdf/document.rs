@@ -9,6 +9,7 @@ use super::blocks::{Block, PageSize, PlacedBlock, Table, Text};
 use super::bullets;
 use super::columns;
 use super::content::{self, Glyph, PageContent};
+use super::drop_caps;
 use super::font::Fonts;
 use super::geometry::Rect;
 use super::headers_footers::RunningElements;
@@ -16,6 +17,7 @@ use super::lines::{Segment, segments};
 use super::links;
 use super::list_marker::{ListMarker, demote_lone_numbers};
 use super::outline::Outline;
+use super::plausibility::{FontLetters, Readability};
 use super::tables;
 use super::text::join;
 use super::to_html::{self, Marks};
@@ -62,6 +64,7 @@ struct Page {
     height: f32,
     /// The number of links on the pages before this one.
     link_offset: u32,
+    readability: Readability,
 }
 
 /// Reads the pages within the limits.
@@ -71,6 +74,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
     let outline = Outline::read(pdf);
     let mut reader = DocumentReader::default();
     let mut fonts = Fonts::new();
+    let mut letters = FontLetters::default();
     let mut running_elements = RunningElements::default();
     let mut next = 0;
     // The markup is at least as long as the text, so the reader stops at about the maximum output size.
@@ -79,10 +83,11 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
         while next < total && (batch.len() as u32) < BATCH_PAGES && (batch.is_empty() || !(limits.stop)()) {
             let page = &pages[next as usize];
             let mut content = content::read(page, &mut fonts, limits.stop);
+            let readability = letters.check(&mut content.glyphs);
             let urls = links::mark_links(page, &mut content);
             let link_offset = reader.links.len() as u32;
             reader.links.extend(urls);
-            let page = Page::new(next, content, link_offset);
+            let page = Page::new(next, content, link_offset, readability);
             if let Some(main) = page.directions.first() {
                 running_elements.learn(next, main, page.height);
             }
@@ -97,7 +102,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
 }
 
 impl Page {
-    fn new(number: u32, mut content: PageContent, link_offset: u32) -> Self {
+    fn new(number: u32, mut content: PageContent, link_offset: u32, readability: Readability) -> Self {
         let glyphs = std::mem::take(&mut content.glyphs);
         let has_content = glyphs.iter().any(|glyph| !glyph.artifact && glyph.character != ' ');
         let is_content = |glyph: &&Glyph| !has_content || !glyph.artifact;
@@ -126,17 +131,21 @@ impl Page {
             let mut segments = segments(&in_direction);
             if *rotation == 0 {
                 bullets::attach(&mut segments, &content.shapes.dots);
+                drop_caps::join(&mut segments);
             }
             segments
         });
         let directions = directions.collect();
         let is_upright = rotations.first().is_some_and(|(rotation, _)| *rotation == 0);
-        Self { number, directions, is_upright, height, link_offset, content }
+        Self { number, directions, is_upright, height, link_offset, content, readability }
     }
 
     /// Returns whether the page has readable content that its text does not contain, such as a scan. The decision
     /// compares the amount of text with the area of the images.
     fn lacks_text(&self) -> bool {
+        if self.readability == Readability::Unreadable {
+            return true;
+        }
         let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
         let PageContent { unmapped, image_share, curves, .. } = self.content;
         if glyphs < MIN_GLYPHS.max(unmapped / 2) {
@@ -156,6 +165,9 @@ struct DocumentReader {
     text_bytes: usize,
     /// The numbers of the pages that were cut off.
     cut_off: Vec<u32>,
+    /// The first page whose characters were shifted, and the first whose characters are unreadable.
+    decoded: Option<u32>,
+    unreadable: Option<u32>,
     /// A page without text has characters without a mapping to Unicode.
     unmapped: bool,
 }
@@ -167,6 +179,11 @@ impl DocumentReader {
         self.blocks.push(PlacedBlock::unplaced(Block::PageStart(PageSize { page: number, width, height })));
         if page.content.cut_off {
             self.cut_off.push(number);
+        }
+        match page.readability {
+            Readability::Plausible => {}
+            Readability::Decoded => self.decoded = self.decoded.or(Some(number)),
+            Readability::Unreadable => self.unreadable = self.unreadable.or(Some(number)),
         }
         if page.lacks_text() {
             self.unmapped |= page.content.unmapped > MIN_GLYPHS;
@@ -211,6 +228,14 @@ impl DocumentReader {
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} exceeds the limits of a page and was cut off"));
+        }
+        if let Some(first) = self.decoded {
+            warnings.push(format!(
+                "the fonts of page {first} state wrong characters, which were decoded; their text may have errors"
+            ));
+        }
+        if let Some(first) = self.unreadable {
+            warnings.push(format!("the fonts of page {first} state wrong characters, so its text was left out"));
         }
         if self.unmapped {
             warnings.push("some pages use fonts without a mapping to Unicode".to_owned());

@@ -8,6 +8,8 @@ use super::lines::Segment;
 
 /// The minimum width of a strip whose right edge is the left edge of text in nearly all rows, in ems.
 const MIN_STRIP: f32 = 0.18;
+/// The minimum difference of the right edges of the texts before such a strip, in ems.
+const MIN_VARIATION: f32 = 0.8;
 /// The maximum distance of left edges that are the same, in points.
 const ALIGNED: f32 = 0.4;
 /// The minimum width of other gutters, in ems.
@@ -58,6 +60,8 @@ struct OpenStrip {
     /// The left edge of the text after the strip in its first row, and the number of rows with this edge.
     edge: f32,
     aligned: usize,
+    /// The smallest and the largest right edge of the text before the strip.
+    ends: (f32, f32),
     /// The largest font size.
     size: f32,
 }
@@ -159,6 +163,7 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
             open.both += 1;
             open.wide += usize::from(after - before >= (MIN_SPACES * row.space).max(MIN_GUTTER * row.size));
             open.aligned += usize::from((after - open.edge).abs() < ALIGNED);
+            open.ends = (open.ends.0.min(before), open.ends.1.max(before));
             open.strip.y1 = row.y;
             open.size = open.size.max(row.size);
             // A strip between the words of one line above does not hide a gutter that begins here.
@@ -176,14 +181,16 @@ fn follow(row: &Row, open: &mut Vec<OpenStrip>, found: &mut Vec<Strip>) {
             let strip = Strip { x0, x1, y0: row.y, y1: row.y };
             let is_wide = x1 - x0 >= (MIN_SPACES * row.space).max(MIN_GUTTER * row.size);
             let (wide, size) = (usize::from(is_wide), row.size);
-            open.push(OpenStrip { strip, both: 1, wide, edge: x1, aligned: 1, size });
+            open.push(OpenStrip { strip, both: 1, wide, edge: x1, aligned: 1, ends: (x0, x0), size });
         }
     }
 }
 
 /// Adds a strip to the gutters if enough rows show it.
 fn finish(open: &OpenStrip, found: &mut Vec<Strip>) {
-    if open.is_gutter() || (open.aligned >= MIN_ROWS && open.is_aligned()) {
+    // The words of equal lines are at the same places, too.
+    let varies = open.ends.1 - open.ends.0 > MIN_VARIATION * open.size;
+    if open.is_gutter() || (open.aligned >= MIN_ROWS && open.is_aligned() && varies) {
         found.push(open.strip);
     }
 }

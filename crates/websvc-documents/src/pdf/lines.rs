@@ -1,6 +1,7 @@
 //! Groups glyphs into segments, which are parts of lines without a wide gap.
 
 use super::content::Glyph;
+use super::drop_caps;
 use super::geometry::Rect;
 use super::listing::{self, CellGrid};
 use super::gutters::{self, Strip};
@@ -125,7 +126,7 @@ fn runs(glyphs: &[Glyph]) -> Vec<Segment> {
             if is_repeated(last, glyph) {
                 continue;
             }
-            if !follows(last, glyph, size) {
+            if !follows(last, glyph, size) || drop_caps::is_initial(&run, glyph.size) {
                 finish_run(&mut run, &mut runs);
             }
         }
@@ -205,7 +206,8 @@ impl Rows {
                 let is_separated = || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
                 // Lines of neighboring columns are rarely at exactly the same height.
                 let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
-                if gap > SEGMENT_GAP * size || is_shifted || is_separated() {
+                let is_initial = drop_caps::is_initial(&joined, run.size);
+                if gap > SEGMENT_GAP * size || is_shifted || is_initial || is_separated() {
                     self.finish_segment(std::mem::take(&mut joined));
                     end = Rect::EMPTY;
                 }
