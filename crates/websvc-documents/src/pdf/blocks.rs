@@ -170,7 +170,7 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
             index += code;
             continue;
         }
-        let contents = lines[index..].iter().take_while(|line| has_leader(line)).count();
+        let contents = contents_lines(&lines[index..]);
         if contents >= 2 {
             let lines = &lines[index..index + contents];
             let entries = lines.iter().map(|line| contents_entry(line, column.link_offset));
@@ -183,7 +183,7 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
         index += 1;
         while let Some(line) = lines.get(index) {
             let is_code = line.mono && code_lines(&lines[index..], column) > 0;
-            if is_code || has_leader(line) || builder.ends_before(line, column) {
+            if is_code || contents_lines(&lines[index..]) >= 2 || builder.ends_before(line, column) {
                 break;
             }
             builder.push(line, column);
@@ -223,6 +223,20 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
         text.push(listing::code_line(&line.glyphs, left, pitch));
     }
     text
+}
+
+/// Returns the number of lines of a table of contents at the start. Its chapters have no dot leaders, but page numbers at
+/// the place of those of the other lines.
+fn contents_lines(lines: &[Line]) -> usize {
+    let Some(leader) = lines.iter().take(2).find(|line| has_leader(line)) else { return 0 };
+    let is_entry = |line: &&Line| {
+        let gap = line.glyphs.windows(2).rev().find(|pair| pair[0].character == ' ');
+        let is_wide = gap.is_some_and(|pair| pair[0].x1 - pair[0].x0 > line.size);
+        let ends_with_number = line.glyphs.last().is_some_and(|glyph| glyph.character.is_ascii_digit());
+        let is_same_edge = (line.area.x1 - leader.area.x1).abs() < line.size * 0.5;
+        has_leader(line) || (is_wide && ends_with_number && is_same_edge)
+    };
+    lines.iter().take_while(is_entry).count()
 }
 
 /// Returns whether a line has a dot leader, as in a table of contents.
