@@ -15,6 +15,8 @@ pub(super) struct PlacedBlock {
     pub(super) block: Block,
     /// The area on the page; `None` for text that is not upright.
     pub(super) area: Option<Rect>,
+    /// The element of the structure of the file that it is a part of.
+    pub(super) element: Option<u32>,
 }
 
 impl PlacedBlock {
@@ -22,12 +24,12 @@ impl PlacedBlock {
     pub(super) fn of_lines(block: Block, lines: &[Line]) -> Self {
         let mut area = Rect::EMPTY;
         lines.iter().for_each(|line| area.unite(&line.area));
-        Self { block, area: Some(area) }
+        Self { block, area: Some(area), element: None }
     }
 
     /// Creates a block without a place.
     pub(super) fn unplaced(block: Block) -> Self {
-        Self { block, area: None }
+        Self { block, area: None, element: None }
     }
 }
 
@@ -59,6 +61,14 @@ pub(super) struct PageSize {
     pub(super) height: f32,
 }
 
+/// The purpose of a block of text that the structure of the file states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextRole {
+    Unknown,
+    Heading(u32),
+    Body,
+}
+
 /// A block of running text.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
@@ -73,6 +83,7 @@ pub(super) struct Text {
     pub(super) marker: Option<ListMarker>,
     /// The text of the marker.
     pub(super) label: String,
+    pub(super) role: TextRole,
     /// The block is the first of its column, so it can continue the block before it.
     pub(super) starts_column: bool,
     /// The last line reaches the right edge of the column and does not end a sentence, so the next column can continue
@@ -193,6 +204,13 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
     }
 }
 
+/// Returns the text of lines that are a block, which cannot be empty.
+pub(super) fn text_of_lines(lines: &[Line], column: &Column) -> Text {
+    let mut builder = TextBuilder::new(&lines[0], column);
+    lines[1..].iter().for_each(|line| builder.push(line, column));
+    builder.finish(column)
+}
+
 /// Returns the number of lines of code at the start: monospace lines, at least two or one that is indented.
 fn code_lines(lines: &[Line], column: &Column) -> usize {
     let mut count = 0;
@@ -210,7 +228,7 @@ fn code_lines(lines: &[Line], column: &Column) -> usize {
 }
 
 /// Returns the lines of code, with the indentation and gaps that they have on the page.
-fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
+pub(super) fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
     let left = lines.iter().map(|line| line.area.x0).fold(f32::INFINITY, f32::min);
     let pitch = listing::pitch(lines.iter().map(|line| line.glyphs.as_slice()));
     let mut text: Vec<String> = Vec::new();
@@ -266,7 +284,7 @@ fn leader(glyphs: &[Glyph]) -> Option<std::ops::Range<usize>> {
 }
 
 /// Returns the text of a line of a table of contents, with a space in place of the dot leader.
-fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
+pub(super) fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
     let Some(dots) = leader(&line.glyphs) else { return spans(&line.glyphs, link_offset) };
     let mut glyphs = line.glyphs[..dots.start].to_vec();
     while glyphs.last().is_some_and(|glyph| glyph.character == ' ') {
@@ -401,6 +419,7 @@ impl TextBuilder {
             x0: self.first.area.x0,
             marker: self.marker,
             label: self.label,
+            role: TextRole::Unknown,
             starts_column: false,
             spans: self.spans,
         }

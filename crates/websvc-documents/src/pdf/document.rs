@@ -18,7 +18,9 @@ use super::links;
 use super::list_marker::{ListMarker, demote_lone_numbers};
 use super::outline::Outline;
 use super::plausibility::{FontLetters, Readability};
+use super::structure::Structure;
 use super::tables;
+use super::tagged;
 use super::text::join;
 use super::to_html::{self, Marks};
 
@@ -65,6 +67,9 @@ struct Page {
     /// The number of links on the pages before this one.
     link_offset: u32,
     readability: Readability,
+    /// The blocks by the structure of the file. Then the text has no directions.
+    tagged: Option<Vec<PlacedBlock>>,
+    letters: usize,
 }
 
 /// Reads the pages within the limits.
@@ -72,6 +77,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
     let pages = pdf.pages();
     let total = (pages.len() as u32).min(limits.max_pages);
     let outline = Outline::read(pdf);
+    let structure = Structure::read(pdf, limits.stop);
     let mut reader = DocumentReader::default();
     let mut fonts = Fonts::new();
     let mut letters = FontLetters::default();
@@ -87,7 +93,8 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
             let urls = links::mark_links(page, &mut content);
             let link_offset = reader.links.len() as u32;
             reader.links.extend(urls);
-            let page = Page::new(next, content, link_offset, readability);
+            let tagged = tagged::blocks(&structure, next, &content.glyphs, link_offset);
+            let page = Page::new(next, content, link_offset, readability, tagged);
             if let Some(main) = page.directions.first() {
                 running_elements.learn(next, main, page.height);
             }
@@ -102,8 +109,18 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
 }
 
 impl Page {
-    fn new(number: u32, mut content: PageContent, link_offset: u32, readability: Readability) -> Self {
-        let glyphs = std::mem::take(&mut content.glyphs);
+    fn new(
+        number: u32,
+        mut content: PageContent,
+        link_offset: u32,
+        readability: Readability,
+        tagged: Option<Vec<PlacedBlock>>,
+    ) -> Self {
+        let mut glyphs = std::mem::take(&mut content.glyphs);
+        let mut letters = glyphs.len();
+        if tagged.is_some() {
+            glyphs.clear();
+        }
         let has_content = glyphs.iter().any(|glyph| !glyph.artifact && glyph.character != ' ');
         let is_content = |glyph: &&Glyph| !has_content || !glyph.artifact;
         let mut rotations: Vec<(u8, usize)> = (0..4)
@@ -135,9 +152,12 @@ impl Page {
             }
             segments
         });
-        let directions = directions.collect();
+        let directions: Vec<Vec<Segment>> = directions.collect();
+        if tagged.is_none() {
+            letters = directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
+        }
         let is_upright = rotations.first().is_some_and(|(rotation, _)| *rotation == 0);
-        Self { number, directions, is_upright, height, link_offset, content, readability }
+        Self { number, directions, is_upright, height, link_offset, content, readability, tagged, letters }
     }
 
     /// Returns whether the page has readable content that its text does not contain, such as a scan. The decision
@@ -146,7 +166,7 @@ impl Page {
         if self.readability == Readability::Unreadable {
             return true;
         }
-        let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
+        let glyphs = self.letters;
         let PageContent { unmapped, image_share, curves, .. } = self.content;
         if glyphs < MIN_GLYPHS.max(unmapped / 2) {
             return image_share > ORNAMENT_SHARE || unmapped > MIN_GLYPHS || curves > MIN_CURVES;
@@ -190,6 +210,11 @@ impl DocumentReader {
             self.without_text.push(number);
             self.blocks.push(PlacedBlock::unplaced(Block::PageMark(number)));
         }
+        if let Some(blocks) = page.tagged.take() {
+            self.text_bytes += page.letters;
+            self.blocks.extend(blocks);
+            return;
+        }
         if let Some(main) = page.directions.first_mut() {
             running_elements.strip(page.number, total, main, page.height);
         }
@@ -204,7 +229,7 @@ impl DocumentReader {
                 if index > 0 || !page.is_upright {
                     self.blocks[start..].iter_mut().for_each(|block| block.area = None);
                 }
-                if let Some(PlacedBlock { block: Block::Text(first), area: _ }) = self.blocks.get_mut(start) {
+                if let Some(PlacedBlock { block: Block::Text(first), .. }) = self.blocks.get_mut(start) {
                     first.starts_column = true;
                 }
                 self.join_columns(start);
@@ -281,28 +306,29 @@ fn join_pages(blocks: Vec<PlacedBlock>) -> Vec<PlacedBlock> {
 /// Appends a block to the block before it, if a sentence or code continues there. Returns it otherwise. The area of the
 /// block before stays, because the blocks are in different columns.
 fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
-    let PlacedBlock { block, area } = next;
+    let PlacedBlock { block, area, element } = next;
     let last_area = last.area;
+    let is_same_element = element.is_some() && element == last.element;
     match (&mut last.block, block) {
         (Block::Code(last), Block::Code(next)) => {
             last.extend(next);
             None
         }
-        (Block::Table(last), Block::Table(mut next)) if continues_table(last, area, last_area, &next) => {
+        (Block::Table(last), Block::Table(mut next)) if is_same_element || continues_table(last, area, last_area, &next) => {
             if next.first() == last.first() {
                 next.remove(0);
             }
             last.extend(next);
             None
         }
-        (Block::Text(last), Block::Text(mut next)) if continues(last, &next) => {
+        (Block::Text(last), Block::Text(mut next)) if is_same_element || continues(last, &next) => {
             next.marker_to_text();
             join(&mut last.spans, next.spans);
             last.lines += next.lines;
             last.may_continue = next.may_continue;
             None
         }
-        (_, block) => Some(PlacedBlock { block, area }),
+        (_, block) => Some(PlacedBlock { block, area, element }),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn column_blocks(
 }
 
 /// Groups segments into rows by their baselines.
-fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+pub(super) fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     segments.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut rows: Vec<Vec<Segment>> = Vec::new();
     for segment in segments {
@@ -243,7 +243,7 @@ impl Grid {
         {
             area.include(*x, *y);
         }
-        PlacedBlock { block, area: Some(area) }
+        PlacedBlock { block, area: Some(area), element: None }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::html::{Html, push_escaped};
 use crate::page_output::{page_size, page_start};
 use crate::parsed_document::page_mark;
 
-use super::blocks::{Block, PageSize, PlacedBlock, Text, is_plain};
+use super::blocks::{Block, PageSize, PlacedBlock, Text, TextRole, is_plain};
 use super::font::Style;
 use super::layout::block_mark;
 use super::list_marker::ListMarker;
@@ -138,7 +138,7 @@ fn heading_levels(blocks: &[PlacedBlock], outline: &Outline) -> Vec<Option<u32>>
 
 /// The reason why a block is a heading.
 enum HeadingKind {
-    /// The outline of the document has a bookmark with its text and this level.
+    /// The structure of the file states this level, or the outline has a bookmark with its text and this level.
     Outline(u32),
     /// The block is larger than the body text. The value is its size in tenths of a point.
     Larger(i32),
@@ -148,6 +148,11 @@ enum HeadingKind {
 
 /// Returns the kind of heading that a block is; `None` if it is not a heading.
 fn heading_kind(text: &Text, body_size: f32, outline: &Outline, next_is_bold: bool) -> Option<HeadingKind> {
+    match text.role {
+        TextRole::Heading(level) => return Some(HeadingKind::Outline(level)),
+        TextRole::Body => return None,
+        TextRole::Unknown => {}
+    }
     let plain = plain_text(&text.spans);
     let plain = plain.trim();
     if plain.len() > MAX_HEADING_BYTES || text.lines > 4 || !plain.chars().any(char::is_alphabetic) {
