@@ -208,7 +208,9 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
         return false;
     }
     let paired = paired_rows(left, right) * 5 >= lines_left.min(lines_right) * 4;
-    if has_full_lines(left) && has_full_lines(right) {
+    // A side of several columns of different lengths has no full rows, but its sentences continue from line to line.
+    let is_text = |side| has_full_lines(side) || (has_running_text(side) && mean_ems(side) >= MIN_COLUMN_EMS);
+    if is_text(left) && is_text(right) {
         return !paired || (mean_ems(left) >= MIN_COLUMN_EMS && mean_ems(right) >= MIN_COLUMN_EMS);
     }
     // Rows at the same height on both sides are those of a table, unless they are entries of an index.

@@ -4,6 +4,9 @@ use super::blocks::{Block, PlacedBlock, Text};
 use super::content::Glyph;
 use super::lines::Segment;
 
+/// The minimum number of lines of a listing with numbers, and the maximum number of digits of a number.
+const MIN_LISTING: usize = 3;
+const MAX_LINE_NUMBER: usize = 5;
 /// The number of numbered items before and after an item that can show its sequence.
 const SEQUENCE_DISTANCE: usize = 12;
 
@@ -71,6 +74,32 @@ pub(super) fn mark_bare_numbers(rows: &mut [Vec<Segment>]) {
             }
         }
         index = sequence.last().map_or(index, |last| *last) + 1;
+    }
+}
+
+/// Removes the numbers of the lines of a listing, which are not a part of it.
+pub(super) fn remove_line_numbers(rows: &mut [Vec<Segment>]) {
+    let number = |row: &Vec<Segment>| {
+        let (first, rest) = row.split_first()?;
+        let is_code = rest.iter().all(Segment::is_mono);
+        let number = first.text().parse::<u32>().ok().filter(|_| is_code && first.glyphs.len() <= MAX_LINE_NUMBER)?;
+        Some((number, first.area.x1))
+    };
+    let mut start = 0;
+    while start < rows.len() {
+        let Some((first, x1)) = number(&rows[start]) else {
+            start += 1;
+            continue;
+        };
+        let is_next = |(row, expected): &(&Vec<Segment>, u32)| {
+            number(row).is_some_and(|(number, other)| number == *expected && (other - x1).abs() < 2.0)
+        };
+        let length = rows[start..].iter().zip(first..).take_while(is_next).count().max(1);
+        let listing = &mut rows[start..start + length];
+        if length >= MIN_LISTING && listing.iter().filter(|row| row.len() > 1).count() * 2 > length {
+            listing.iter_mut().filter(|row| row.len() > 1).for_each(|row| drop(row.remove(0)));
+        }
+        start += length;
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Role {
     ContentsEntry,
     /// A part of a paragraph.
     Inline,
+    /// A picture, a formula or a form, on its own or in a paragraph.
+    Object,
     /// A part of the document that contains other elements.
     Group,
 }
@@ -140,10 +142,20 @@ impl Structure {
         self.content.is_empty()
     }
 
-    /// Returns the element that contains a piece of content; the paragraph rather than a part of it.
+    /// Returns the element that contains a piece of content; the paragraph rather than a part of it, unless the part is
+    /// in no paragraph.
     pub(super) fn block(&self, page: u32, mcid: u32) -> Option<u32> {
         let mut element = *self.content.get(&(page, mcid))?;
-        while let Some(Element { role: Role::Inline, parent: Some(parent) }) = self.element(element) {
+        while let Some(Element { role, parent: Some(parent) }) = self.element(element) {
+            let outer = self.role(parent);
+            let is_part = match role {
+                Role::Inline | Role::Object | Role::Code => outer != Role::Group,
+                Role::Label => !matches!(outer, Role::Group | Role::Item),
+                _ => false,
+            };
+            if !is_part {
+                break;
+            }
             element = parent;
         }
         Some(element)
@@ -189,9 +201,8 @@ fn standard_role(name: &str) -> Option<Role> {
     Some(match name {
         "Title" => Role::Heading(Some(1)),
         "H" => Role::Heading(None),
-        "P" | "Note" | "FENote" | "Caption" | "BlockQuote" | "Figure" | "Formula" | "Form" | "Aside" | "BibEntry" => {
-            Role::Paragraph
-        }
+        "P" | "Note" | "FENote" | "Caption" | "BlockQuote" | "Aside" | "BibEntry" => Role::Paragraph,
+        "Figure" | "Formula" | "Form" => Role::Object,
         "L" => Role::List,
         "LI" => Role::Item,
         "Lbl" => Role::Label,

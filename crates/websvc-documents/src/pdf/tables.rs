@@ -74,6 +74,7 @@ pub(super) fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
         }
     }
     rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0)));
+    list_marker::remove_line_numbers(&mut rows);
     list_marker::mark_bare_numbers(&mut rows);
     rows.iter_mut().for_each(join_marker);
     rows

@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, Column, Line, PlacedBlock, Text, TextRole, code_text, text_of_lines};
 use super::content::Glyph;
+use super::drop_caps;
 use super::lines::{Segment, segments};
 use super::list_marker::{self, ListMarker};
 use super::structure::{Role, Structure};
@@ -18,6 +19,9 @@ const MAX_LINES: usize = 60;
 const COLUMN_JUMP: f32 = 2.0;
 /// The minimum number of paragraphs that show that their ends are wrong.
 const MIN_PARAGRAPHS: usize = 5;
+
+/// The number of the content of no element, which is after that of all elements.
+const UNTAGGED: u32 = u32::MAX;
 
 /// The content of an element on a page.
 struct Part {
@@ -60,17 +64,14 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
             return None;
         }
         letters += usize::from(glyph.character != ' ');
-        let Some(mcid) = glyph.mcid else { continue };
-        let element = match last {
-            Some((id, element)) if id == mcid => element,
-            _ => {
-                let Some(element) = structure.block(page, mcid) else { continue };
-                last = Some((mcid, element));
-                element
-            }
+        let element = match (last, glyph.mcid) {
+            (Some((id, element)), Some(mcid)) if id == mcid => element,
+            (_, mcid) => mcid.and_then(|mcid| structure.block(page, mcid)).unwrap_or(UNTAGGED),
         };
-        covered += usize::from(glyph.character != ' ');
-        let is_loose = matches!(structure.role(element), Role::Group | Role::List | Role::Table | Role::Row);
+        last = glyph.mcid.map(|mcid| (mcid, element));
+        covered += usize::from(glyph.character != ' ' && element != UNTAGGED);
+        let is_loose = element != UNTAGGED
+            && matches!(structure.role(element), Role::Group | Role::List | Role::Table | Role::Row);
         loose += usize::from(is_loose && glyph.character != ' ');
         let place = *places.entry(element).or_insert_with(|| {
             by_element.push((element, Vec::new()));
@@ -83,6 +84,10 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
         return None;
     }
     by_element.sort_by_key(|(element, _)| *element);
+    // The number of a page that is not marked as an artifact is not content.
+    by_element.retain(|(element, glyphs)| {
+        *element != UNTAGGED || glyphs.iter().any(|glyph| glyph.character.is_alphabetic())
+    });
     let parts = by_element.into_iter().map(|(element, glyphs)| {
         let lines = glyphs.chunk_by(|last, next| next.y > last.y - COLUMN_JUMP * last.size).flat_map(lines);
         Part { element, lines: lines.collect() }
@@ -91,14 +96,16 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
 }
 
 fn lines(glyphs: &[Glyph]) -> Vec<Line> {
-    let rows: Vec<Vec<Segment>> = rows(segments(glyphs));
+    let mut segments = segments(glyphs);
+    drop_caps::join(&mut segments);
+    let rows: Vec<Vec<Segment>> = rows(segments);
     rows.iter().map(|row| Line::new(row)).collect()
 }
 
 /// Joins the lines of a listing, which many writers tag as a paragraph each.
 fn join_listings(structure: &Structure, parts: Vec<Part>) -> Vec<Part> {
     let is_listing = |part: &Part| {
-        matches!(structure.role(part.element), Role::Paragraph | Role::Code)
+        matches!(structure.role(part.element), Role::Paragraph | Role::Inline | Role::Code)
             && part.lines.iter().all(|line| line.mono)
             && structure.ancestors(part.element).all(|(_, role)| !matches!(role, Role::Cell | Role::Item))
     };
@@ -115,7 +122,7 @@ fn join_listings(structure: &Structure, parts: Vec<Part>) -> Vec<Part> {
 /// Returns whether the elements are paragraphs as a reader sees them, and not lines or whole pages.
 fn are_plausible(structure: &Structure, parts: &[Part]) -> bool {
     let paragraphs: Vec<&Part> =
-        parts.iter().filter(|part| structure.role(part.element) == Role::Paragraph).collect();
+        parts.iter().filter(|part| is_paragraph(structure, part)).collect();
     if paragraphs.iter().any(|part| part.lines.len() > MAX_LINES) {
         return false;
     }
@@ -128,6 +135,10 @@ fn are_plausible(structure: &Structure, parts: &[Part]) -> bool {
     };
     let broken = paragraphs.windows(2).filter(continues).count();
     paragraphs.len() < MIN_PARAGRAPHS || broken * 4 < paragraphs.len()
+}
+
+fn is_paragraph(structure: &Structure, part: &Part) -> bool {
+    matches!(structure.role(part.element), Role::Paragraph | Role::Inline)
 }
 
 /// A table that is being collected.
@@ -172,7 +183,7 @@ impl Writer<'_> {
             }
             (Role::Code, None) => self.add_code(part),
             (Role::ContentsEntry, None) => self.add_contents(part),
-            (Role::Paragraph, None) if part.lines.iter().all(|line| line.mono) && part.lines.len() > 1 => {
+            (Role::Paragraph | Role::Inline, None) if part.lines.iter().all(|line| line.mono) && part.lines.len() > 1 => {
                 self.add_code(part);
             }
             (_, Some(item)) => self.add_item(part, item, depth),

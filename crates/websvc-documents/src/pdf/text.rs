@@ -13,10 +13,13 @@ pub(super) const LINE_HYPHEN: char = '\u{e000}';
 const COMPOUND_STARTS: [&str; 11] =
     ["self", "well", "ill", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 /// Words that form compounds with a hyphen at their end, and that no other words end with.
-const COMPOUND_ENDS: [&str; 12] = [
-    "based", "oriented", "driven", "specific", "aware", "dependent", "independent", "friendly", "party", "scale", "known",
-    "style",
+const COMPOUND_ENDS: [&str; 11] = [
+    "based", "oriented", "driven", "specific", "aware", "dependent", "independent", "friendly", "party", "scale", "style",
 ];
+
+/// Small words within compounds.
+const SMALL_WORDS: [&str; 14] =
+    ["a", "an", "and", "at", "by", "for", "in", "of", "on", "or", "out", "the", "to", "up"];
 
 /// A run of text with one style.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +132,8 @@ impl Words {
         if self.contains(&joined) {
             return false;
         }
-        let (tail, is_word) = (tail.to_lowercase(), self.contains(tail) || tail.chars().count() <= 3);
+        let tail = tail.to_lowercase();
+        let is_word = SMALL_WORDS.contains(&tail.as_str()) || self.contains(&tail);
         // `state-of-the-` and `art`, `up-` and `to-date`.
         if (has_hyphen || head.is_some()) && is_word {
             return true;
