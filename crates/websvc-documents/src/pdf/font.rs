@@ -16,12 +16,14 @@ const MAX_WIDTHS: usize = 1024;
 /// The minimum number of equal widths of a monospace font. The digits of other fonts have equal widths, too.
 const MIN_EQUAL_WIDTHS: usize = 13;
 
-/// The style of a font.
+/// The style of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(super) struct Style {
     pub(super) bold: bool,
     pub(super) italic: bool,
     pub(super) mono: bool,
+    /// The letter is smaller and higher than its line.
+    pub(super) superscript: bool,
 }
 
 /// The text and advance of a character code.
@@ -188,6 +190,7 @@ fn style(dict: &Dict<'_>) -> Style {
             || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
             || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
             || has_equal_widths(dict, inner),
+        superscript: false,
     }
 }
 

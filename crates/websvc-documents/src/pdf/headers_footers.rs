@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lines::Segment;
 
 /// The share of the page height, at the top and at the bottom, in which rows can be headers or footers.
-const EDGE_SHARE: f32 = 0.14;
+const EDGE_SHARE: f32 = 0.11;
 /// The share of the page height below which the last line can be a page number.
 const PAGE_NUMBER_SHARE: f32 = 0.8;
 /// The maximum number of rows of a header or footer.

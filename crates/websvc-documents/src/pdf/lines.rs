@@ -232,6 +232,7 @@ impl Rows {
             segment.glyphs.iter_mut().for_each(|glyph| glyph.style.mono = true);
             self.grids.push((segment.area, grid));
         }
+        mark_superscripts(&mut segment);
         if is_right_to_left(&segment.glyphs) {
             reverse_to_reading_order(&mut segment.glyphs);
         }
@@ -276,6 +277,27 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
     spaced
 }
 
+/// Marks the letters that are smaller and higher than the line, such as exponents and the marks of notes.
+fn mark_superscripts(segment: &mut Segment) {
+    let (y, size) = (segment.y, segment.size);
+    let is_raised = |glyph: &Glyph| glyph.size < 0.85 * size && (0.15..0.75).contains(&((y - glyph.y) / size));
+    let raised = segment.glyphs.iter().filter(|glyph| is_raised(glyph)).count();
+    // Otherwise, these are two lines.
+    if raised == 0 || raised * 3 > segment.glyphs.len() {
+        return;
+    }
+    let mut before_letter = false;
+    for index in (0..segment.glyphs.len()).rev() {
+        let glyph = &mut segment.glyphs[index];
+        if is_raised(glyph) {
+            // A raised letter within a word belongs to a logo.
+            glyph.style.superscript = !before_letter;
+        } else {
+            before_letter = glyph.character.is_alphabetic();
+        }
+    }
+}
+
 /// Returns the letter spacing of the text, in ems; 0 if it is not letter-spaced.
 fn letter_spacing(glyphs: &[Glyph]) -> f32 {
     let mut gaps: Vec<f32> = glyphs
@@ -308,6 +330,12 @@ fn is_right_to_left(glyphs: &[Glyph]) -> bool {
     right > left
 }
 
+/// Returns whether a glyph is a space between two Latin words, which keep their order.
+fn is_latin_space(glyphs: &[Glyph], index: usize) -> bool {
+    let is_letter = |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
+    glyphs[index].character == ' ' && index > 0 && is_letter(index - 1) && is_letter(index + 1)
+}
+
 /// Reverses a line of right-to-left text from the visual order to the reading order. Numbers and Latin words keep their
 /// order.
 fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
@@ -323,7 +351,7 @@ fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
         for (index, glyph) in glyphs.iter().enumerate().skip(start) {
             if is_left_to_right(glyph) {
                 end = index + 1;
-            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%') {
+            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%') && !is_latin_space(glyphs, index) {
                 break;
             }
         }

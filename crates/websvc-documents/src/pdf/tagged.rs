@@ -214,9 +214,16 @@ impl Writer<'_> {
             && labelled == item
         {
             text.marker_to_text();
-            let characters: Vec<char> = label.trim().chars().collect();
-            text.marker = list_marker::parse_marker(&characters).or_else(|| bare_number(&characters)).or(Some(ListMarker::Bullet));
-            text.label = label.trim().to_owned();
+            let label = label.trim();
+            let characters: Vec<char> = label.chars().collect();
+            let marker = list_marker::parse_marker(&characters).or_else(|| bare_number(&characters));
+            text.marker = Some(marker.unwrap_or(ListMarker::Bullet));
+            // The term of a description, or a number that lists cannot have.
+            if marker.is_none() && label.chars().any(char::is_alphanumeric) {
+                text.label = label.to_owned();
+                text.marker_to_text();
+                text.marker = Some(ListMarker::Bullet);
+            }
         } else if let Some(PlacedBlock { block: Block::Text(last), element: Some(element), .. }) = self.blocks.last_mut()
             && self.structure.ancestors(*element).find(|(_, role)| *role == Role::Item).map(|(item, _)| item) == Some(item)
             && text.marker.is_none()
