@@ -5,8 +5,8 @@ use super::content::Glyph;
 use super::font::Style;
 use super::geometry::Rect;
 use super::lines::Segment;
-use super::listing;
 use super::list_marker::{ListMarker, label, leading_marker};
+use super::listing;
 use super::text::{Span, join, spans};
 
 /// A block and its place.
@@ -97,7 +97,9 @@ impl Text {
         if self.marker.take().is_some() {
             let label = format!("{} ", std::mem::take(&mut self.label));
             match self.spans.first_mut() {
-                Some(first) if first.style == Style::default() && first.link == 0 => first.text.insert_str(0, &label),
+                Some(first) if first.style == Style::default() && first.link == 0 => {
+                    first.text.insert_str(0, &label);
+                }
                 _ => self.spans.insert(0, Span { text: label, style: Style::default(), link: 0 }),
             }
         }

@@ -42,7 +42,8 @@ pub(super) fn attach(segments: &mut [Segment], dots: &[Rect]) {
 
 fn add_bullet(segment: &mut Segment, dot: &Rect) {
     let Some(first) = segment.glyphs.first().copied() else { return };
-    let bullet = Glyph { character: '•', x0: dot.x0, x1: dot.x1, style: Style::default(), link: 0, ..first };
+    let bullet =
+        Glyph { character: '•', x0: dot.x0, x1: dot.x1, style: Style::default(), link: 0, ..first };
     let space = Glyph { character: ' ', x0: dot.x1, x1: first.x0, ..bullet };
     segment.glyphs.splice(..0, [bullet, space]);
     segment.area.x0 = dot.x0;

@@ -222,7 +222,8 @@ fn has_full_lines(segments: &[Segment]) -> bool {
     let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size)).unwrap_or(1.0);
-    let mut parts: Vec<(f32, f32)> = segments.iter().map(|segment| (segment.y, segment.area.width())).collect();
+    let mut parts: Vec<(f32, f32)> =
+        segments.iter().map(|segment| (segment.y, segment.area.width())).collect();
     parts.sort_by(|a, b| a.0.total_cmp(&b.0));
     let rows = parts.chunk_by(|a, b| b.0 - a.0 < ROW_DISTANCE);
     let full = rows.filter(|row| row.iter().map(|(_, width)| width).sum::<f32>() > area.width() * 0.6);

@@ -260,7 +260,8 @@ impl DocumentReader {
             ));
         }
         if let Some(first) = self.unreadable {
-            warnings.push(format!("the fonts of page {first} state wrong characters, so its text was left out"));
+            warnings
+                .push(format!("the fonts of page {first} state wrong characters, so its text was left out"));
         }
         if self.unmapped {
             warnings.push("some pages use fonts without a mapping to Unicode".to_owned());
@@ -314,7 +315,9 @@ fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
             last.extend(next);
             None
         }
-        (Block::Table(last), Block::Table(mut next)) if is_same_element || continues_table(last, area, last_area, &next) => {
+        (Block::Table(last), Block::Table(mut next))
+            if is_same_element || continues_table(last, area, last_area, &next) =>
+        {
             if next.first() == last.first() {
                 next.remove(0);
             }

@@ -12,13 +12,13 @@ const MAX_DISTANCE: f32 = 1.2;
 /// The maximum number of initials of a page that are joined.
 const MAX_INITIALS: usize = 40;
 
-/// Puts each initial at the start of the highest line beside it. The lines beside it begin where it begins.
+/// Puts each initial at the start of the highest line on its right. The lines on its right begin where it begins.
 pub(super) fn join(segments: &mut Vec<Segment>) {
     let mut initials = 0;
     let mut index = 0;
     while index < segments.len() && initials < MAX_INITIALS {
         if is_letter(&segments[index].glyphs)
-            && let Some(first) = line_beside(&segments[index], segments)
+            && let Some(first) = adjacent_line(&segments[index], segments)
         {
             prepend(index, first, segments);
             initials += 1;
@@ -40,8 +40,8 @@ fn is_letter(glyphs: &[Glyph]) -> bool {
 }
 
 /// Returns the highest of the lines on the right of an initial, if there are at least two.
-fn line_beside(initial: &Segment, segments: &[Segment]) -> Option<usize> {
-    let is_beside = |segment: &Segment| {
+fn adjacent_line(initial: &Segment, segments: &[Segment]) -> Option<usize> {
+    let is_adjacent = |segment: &Segment| {
         let distance = segment.area.x0 - initial.area.x1;
         initial.size >= segment.size * MIN_SCALE
             && segment.glyphs.len() > MAX_GLYPHS
@@ -49,11 +49,11 @@ fn line_beside(initial: &Segment, segments: &[Segment]) -> Option<usize> {
             && segment.y > initial.y - initial.size
             && segment.y < initial.y + 0.3 * segment.size
     };
-    let beside = segments.iter().enumerate().filter(|(_, segment)| is_beside(segment));
-    let beside: Vec<usize> = beside.map(|(index, _)| index).collect();
-    let first = beside.iter().copied().min_by(|a, b| segments[*a].y.total_cmp(&segments[*b].y))?;
+    let adjacent = segments.iter().enumerate().filter(|(_, segment)| is_adjacent(segment));
+    let adjacent: Vec<usize> = adjacent.map(|(index, _)| index).collect();
+    let first = adjacent.iter().copied().min_by(|a, b| segments[*a].y.total_cmp(&segments[*b].y))?;
     let begins_word = segments[first].glyphs.first().is_some_and(|glyph| glyph.character.is_alphabetic());
-    (beside.len() >= 2 && begins_word).then_some(first)
+    (adjacent.len() >= 2 && begins_word).then_some(first)
 }
 
 fn prepend(initial: usize, first: usize, segments: &mut Vec<Segment>) {

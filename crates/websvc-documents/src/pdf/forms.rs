@@ -113,6 +113,7 @@ fn choice(widget: &Dict<'_>) -> Option<String> {
             (pair.next()? == *value).then(|| pair.next())?
         })
     };
-    let shown: Vec<String> = values.iter().map(|value| shown(value).unwrap_or_else(|| value.clone())).collect();
+    let shown: Vec<String> =
+        values.iter().map(|value| shown(value).unwrap_or_else(|| value.clone())).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
 }

@@ -44,9 +44,7 @@ impl Strip {
     pub(super) fn separates(&self, y: f32, x0: f32, x1: f32) -> bool {
         // A difference of the positions of glyphs that are rounded to the next point.
         let rounding = 0.15 * (self.x1 - self.x0);
-        (self.y0 - 1.0..=self.y1 + 1.0).contains(&y)
-            && x0 <= self.x0 + rounding
-            && x1 >= self.x1 - rounding
+        (self.y0 - 1.0..=self.y1 + 1.0).contains(&y) && x0 <= self.x0 + rounding && x1 >= self.x1 - rounding
     }
 }
 
@@ -96,9 +94,8 @@ pub(super) fn strips(runs: &[Segment]) -> Vec<Strip> {
     let mut open: Vec<OpenStrip> = Vec::new();
     let mut start = 0;
     while start < runs.len() && found.len() < MAX_STRIPS {
-        let is_same_row = |pair: &[Segment]| {
-            (pair[1].y - pair[0].y).abs() < 0.35 * pair[1].size.min(pair[0].size)
-        };
+        let is_same_row =
+            |pair: &[Segment]| (pair[1].y - pair[0].y).abs() < 0.35 * pair[1].size.min(pair[0].size);
         let length = runs[start..].windows(2).take_while(|pair| is_same_row(pair)).count() + 1;
         follow(&Row::new(&runs[start..start + length]), &mut open, &mut found);
         start += length;

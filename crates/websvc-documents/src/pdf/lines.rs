@@ -3,8 +3,8 @@
 use super::content::Glyph;
 use super::drop_caps;
 use super::geometry::Rect;
-use super::listing::{self, CellGrid};
 use super::gutters::{self, Strip};
+use super::listing::{self, CellGrid};
 
 /// The maximum gap within a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
@@ -203,7 +203,8 @@ impl Rows {
                 if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
                     continue;
                 }
-                let is_separated = || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
+                let is_separated =
+                    || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
                 // Lines of neighboring columns are rarely at exactly the same height.
                 let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
                 let is_initial = drop_caps::is_initial(&joined, run.size);
@@ -280,7 +281,8 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
 /// Marks the letters that are smaller and higher than the line, such as exponents and the marks of notes.
 fn mark_superscripts(segment: &mut Segment) {
     let (y, size) = (segment.y, segment.size);
-    let is_raised = |glyph: &Glyph| glyph.size < 0.85 * size && (0.15..0.75).contains(&((y - glyph.y) / size));
+    let is_raised =
+        |glyph: &Glyph| glyph.size < 0.85 * size && (0.15..0.75).contains(&((y - glyph.y) / size));
     let raised = segment.glyphs.iter().filter(|glyph| is_raised(glyph)).count();
     // Otherwise, these are two lines.
     if raised == 0 || raised * 3 > segment.glyphs.len() {
@@ -289,7 +291,7 @@ fn mark_superscripts(segment: &mut Segment) {
     let mut before_letter = false;
     for index in (0..segment.glyphs.len()).rev() {
         let glyph = &mut segment.glyphs[index];
-        if is_raised(glyph) {
+        if glyph.character != ' ' && is_raised(glyph) {
             // A raised letter within a word belongs to a logo.
             glyph.style.superscript = !before_letter;
         } else {
@@ -332,7 +334,8 @@ fn is_right_to_left(glyphs: &[Glyph]) -> bool {
 
 /// Returns whether a glyph is a space between two Latin words, which keep their order.
 fn is_latin_space(glyphs: &[Glyph], index: usize) -> bool {
-    let is_letter = |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
+    let is_letter =
+        |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
     glyphs[index].character == ' ' && index > 0 && is_letter(index - 1) && is_letter(index + 1)
 }
 
@@ -351,7 +354,9 @@ fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
         for (index, glyph) in glyphs.iter().enumerate().skip(start) {
             if is_left_to_right(glyph) {
                 end = index + 1;
-            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%') && !is_latin_space(glyphs, index) {
+            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%')
+                && !is_latin_space(glyphs, index)
+            {
                 break;
             }
         }

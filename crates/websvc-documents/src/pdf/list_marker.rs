@@ -82,7 +82,8 @@ pub(super) fn remove_line_numbers(rows: &mut [Vec<Segment>]) {
     let number = |row: &Vec<Segment>| {
         let (first, rest) = row.split_first()?;
         let is_code = rest.iter().all(Segment::is_mono);
-        let number = first.text().parse::<u32>().ok().filter(|_| is_code && first.glyphs.len() <= MAX_LINE_NUMBER)?;
+        let number =
+            first.text().parse::<u32>().ok().filter(|_| is_code && first.glyphs.len() <= MAX_LINE_NUMBER)?;
         Some((number, first.area.x1))
     };
     let mut start = 0;
@@ -148,8 +149,8 @@ fn bare_number(row: &[Segment]) -> Option<(u32, f32, f32)> {
 pub(super) fn parse_marker(word: &[char]) -> Option<ListMarker> {
     match word {
         [
-            '•' | '‣' | '◦' | '▪' | '■' | '□' | '●' | '○' | '∙' | '·' | '✓' | '➢' | '⁃' | '◆' | '◇' | '►' | '▶'
-            | '➤' | '❖',
+            '•' | '‣' | '◦' | '▪' | '■' | '□' | '●' | '○' | '∙' | '·' | '✓' | '➢' | '⁃' | '◆' | '◇' | '►'
+            | '▶' | '➤' | '❖',
         ] => Some(ListMarker::Bullet),
         ['–' | '—' | '-' | '−' | '*'] => Some(ListMarker::Dash),
         [body @ .., '.' | ')'] => parse_number(body.strip_prefix(&['(']).unwrap_or(body)),

@@ -8,8 +8,8 @@ use super::content::Glyph;
 
 /// The frequencies of the letters from `a` to `z` in European languages, per thousand.
 const USUAL: [f32; 26] = [
-    75.0, 13.0, 30.0, 43.0, 140.0, 15.0, 18.0, 30.0, 74.0, 3.0, 7.0, 45.0, 28.0, 78.0, 60.0, 24.0, 6.0, 65.0, 68.0,
-    70.0, 45.0, 14.0, 10.0, 2.0, 8.0, 6.0,
+    75.0, 13.0, 30.0, 43.0, 140.0, 15.0, 18.0, 30.0, 74.0, 3.0, 7.0, 45.0, 28.0, 78.0, 60.0, 24.0, 6.0, 65.0,
+    68.0, 70.0, 45.0, 14.0, 10.0, 2.0, 8.0, 6.0,
 ];
 /// The minimum number of letters of a font that can be judged.
 const MIN_LETTERS: u32 = 120;
@@ -83,9 +83,8 @@ impl FontLetters {
                 }
             }
         }
-        let is_unreadable = |glyph: &&Glyph| {
-            self.fonts.get(usize::from(glyph.font)).is_some_and(Letters::is_unreadable)
-        };
+        let is_unreadable =
+            |glyph: &&Glyph| self.fonts.get(usize::from(glyph.font)).is_some_and(Letters::is_unreadable);
         if glyphs.iter().filter(is_unreadable).count() * 2 > glyphs.len() {
             glyphs.clear();
             return Readability::Unreadable;
@@ -176,7 +175,17 @@ mod tests {
     fn check(text: impl Iterator<Item = char>) -> (Readability, String) {
         let style = Style::default();
         let glyph = |character| Glyph {
-            character, x0: 0.0, x1: 1.0, y: 0.0, size: 10.0, style, rotation: 0, artifact: false, link: 0, font: 0, mcid: None,
+            character,
+            x0: 0.0,
+            x1: 1.0,
+            y: 0.0,
+            size: 10.0,
+            style,
+            rotation: 0,
+            artifact: false,
+            link: 0,
+            font: 0,
+            mcid: None,
         };
         let mut glyphs: Vec<Glyph> = text.map(glyph).collect();
         let readability = FontLetters::default().check(&mut glyphs);
@@ -187,10 +196,12 @@ mod tests {
     fn shifted_characters_are_decoded() {
         assert_eq!(check(TEXT.chars()), (Readability::Plausible, TEXT.to_owned()));
         for shift in [1, 3, -1] {
-            let text = TEXT.chars().map(|character| char::from_u32((character as i32 + shift) as u32).unwrap());
+            let text =
+                TEXT.chars().map(|character| char::from_u32((character as i32 + shift) as u32).unwrap());
             assert_eq!(check(text), (Readability::Decoded, TEXT.to_owned()), "{shift}");
         }
-        let glyph_numbers = TEXT.chars().filter(|character| *character != ' ').map(|c| (c as u8 - 29) as char);
+        let glyph_numbers =
+            TEXT.chars().filter(|character| *character != ' ').map(|c| (c as u8 - 29) as char);
         assert_eq!(check(glyph_numbers), (Readability::Decoded, TEXT.replace(' ', "")));
     }
 
@@ -198,13 +209,16 @@ mod tests {
     fn letters_of_another_order_are_unreadable() {
         let order = "qzjxkvbpygfwmucldrhsnioate".as_bytes();
         let text = TEXT.to_lowercase().repeat(3);
-        let mixed = text.chars().map(|c| if c.is_ascii_lowercase() { order[(c as u8 - b'a') as usize] as char } else { c });
+        let mixed = text
+            .chars()
+            .map(|c| if c.is_ascii_lowercase() { order[(c as u8 - b'a') as usize] as char } else { c });
         assert_eq!(check(mixed), (Readability::Unreadable, String::new()));
     }
 
     #[test]
     fn texts_that_are_no_sentences_are_plausible() {
-        let texts = ["ACGTTGCA".repeat(100), "deadbeef0123456789abcdef".repeat(100), "x = y * z;".repeat(100)];
+        let texts =
+            ["ACGTTGCA".repeat(100), "deadbeef0123456789abcdef".repeat(100), "x = y * z;".repeat(100)];
         for text in texts {
             assert_eq!(check(text.chars()), (Readability::Plausible, text.clone()));
         }

@@ -71,7 +71,8 @@ impl Structure {
         let Some(root) = catalog.and_then(|catalog| catalog.get::<Dict<'_>>(b"StructTreeRoot")) else {
             return structure;
         };
-        let ids = pdf.pages().iter().zip(0_u32..).filter_map(|(page, index)| Some((page.raw().obj_id()?, index)));
+        let ids =
+            pdf.pages().iter().zip(0_u32..).filter_map(|(page, index)| Some((page.raw().obj_id()?, index)));
         let pages: HashMap<ObjectIdentifier, u32> = ids.collect();
         let roles = root.get::<Dict<'_>>(b"RoleMap").unwrap_or_default();
         let mut pending: Vec<Pending<'_>> = root
@@ -118,7 +119,8 @@ impl Structure {
                     // Content of a form has identifiers of its own.
                     Some("MCR") if dict.contains_key(b"Stm") => {}
                     Some("MCR") => {
-                        if let (Some(id), Some(parent), Some(page)) = (dict.get::<u32>(b"MCID"), parent, page) {
+                        if let (Some(id), Some(parent), Some(page)) = (dict.get::<u32>(b"MCID"), parent, page)
+                        {
                             self.content.insert((page, id), parent);
                         }
                     }
@@ -212,9 +214,10 @@ fn standard_role(name: &str) -> Option<Role> {
         "TH" | "TD" => Role::Cell,
         "Code" => Role::Code,
         "TOCI" => Role::ContentsEntry,
-        "Document" | "DocumentFragment" | "Part" | "Art" | "Sect" | "Div" | "THead" | "TBody" | "TFoot" | "TOC"
-        | "Index" => Role::Group,
-        "NonStruct" | "Private" | "Span" | "Quote" | "Reference" | "Link" | "Annot" | "Em" | "Strong" | "Sub" | "Ruby" | "Warichu" => Role::Inline,
+        "Document" | "DocumentFragment" | "Part" | "Art" | "Sect" | "Div" | "THead" | "TBody" | "TFoot"
+        | "TOC" | "Index" => Role::Group,
+        "NonStruct" | "Private" | "Span" | "Quote" | "Reference" | "Link" | "Annot" | "Em" | "Strong"
+        | "Sub" | "Ruby" | "Warichu" => Role::Inline,
         name => Role::Heading(Some(level(name)?)),
     })
 }

@@ -1,7 +1,7 @@
 //! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
-use super::columns::median;
 use super::blocks::{Block, Column, Line, PlacedBlock, blocks, has_leader};
+use super::columns::median;
 use super::content::Glyph;
 use super::geometry::Rect;
 use super::graphics::StraightLine;
@@ -230,8 +230,9 @@ impl Grid {
             .cells()
             .into_iter()
             .map(|row| row.into_iter().map(|glyphs| cell(glyphs, link_offset)).collect::<Vec<Vec<Span>>>());
-        let mut rows: Vec<Vec<Vec<Span>>> = rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
-        // A column without text comes from lines that are a little beside each other.
+        let mut rows: Vec<Vec<Vec<Span>>> =
+            rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
+        // A column without text comes from lines that nearly coincide.
         for column in (0..self.xs.len() - 1).rev() {
             if rows.iter().all(|row| row.get(column).is_none_or(Vec::is_empty)) {
                 rows.iter_mut().filter(|row| column < row.len()).for_each(|row| drop(row.remove(column)));
@@ -395,8 +396,8 @@ fn row_breaks(
         // A line that is nearer than usual and has fewer cells is the second line of a cell.
         let is_near = distance < 0.85 * usual && row.len() < rows[0].len();
         // The same applies to a line without its first cell and close to the line above.
-        let lacks_first = row[0].area.x0 > first_x1
-            && distance < column.leading.max(pair[1].size * 1.25) * 1.25;
+        let lacks_first =
+            row[0].area.x0 > first_x1 && distance < column.leading.max(pair[1].size * 1.25) * 1.25;
         breaks.push(!(is_near || lacks_first) || is_ruled(pair));
     }
     breaks

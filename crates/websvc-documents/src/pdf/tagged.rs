@@ -121,8 +121,7 @@ fn join_listings(structure: &Structure, parts: Vec<Part>) -> Vec<Part> {
 
 /// Returns whether the elements are paragraphs as a reader sees them, and not lines or whole pages.
 fn are_plausible(structure: &Structure, parts: &[Part]) -> bool {
-    let paragraphs: Vec<&Part> =
-        parts.iter().filter(|part| is_paragraph(structure, part)).collect();
+    let paragraphs: Vec<&Part> = parts.iter().filter(|part| is_paragraph(structure, part)).collect();
     if paragraphs.iter().any(|part| part.lines.len() > MAX_LINES) {
         return false;
     }
@@ -141,11 +140,14 @@ fn is_paragraph(structure: &Structure, part: &Part) -> bool {
     matches!(structure.role(part.element), Role::Paragraph | Role::Inline)
 }
 
+/// The element and the text of a cell.
+type OpenCell = (u32, Vec<Span>);
+
 /// A table that is being collected.
 struct OpenTable {
     element: u32,
     /// The rows with their elements, and their cells with theirs.
-    rows: Vec<(u32, Vec<(u32, Vec<Span>)>)>,
+    rows: Vec<(u32, Vec<OpenCell>)>,
     lines: Vec<Line>,
 }
 
@@ -183,7 +185,9 @@ impl Writer<'_> {
             }
             (Role::Code, None) => self.add_code(part),
             (Role::ContentsEntry, None) => self.add_contents(part),
-            (Role::Paragraph | Role::Inline, None) if part.lines.iter().all(|line| line.mono) && part.lines.len() > 1 => {
+            (Role::Paragraph | Role::Inline, None)
+                if part.lines.iter().all(|line| line.mono) && part.lines.len() > 1 =>
+            {
                 self.add_code(part);
             }
             (_, Some(item)) => self.add_item(part, item, depth),
@@ -224,8 +228,10 @@ impl Writer<'_> {
                 text.marker_to_text();
                 text.marker = Some(ListMarker::Bullet);
             }
-        } else if let Some(PlacedBlock { block: Block::Text(last), element: Some(element), .. }) = self.blocks.last_mut()
-            && self.structure.ancestors(*element).find(|(_, role)| *role == Role::Item).map(|(item, _)| item) == Some(item)
+        } else if let Some(PlacedBlock { block: Block::Text(last), element: Some(element), .. }) =
+            self.blocks.last_mut()
+            && self.structure.ancestors(*element).find(|(_, role)| *role == Role::Item).map(|(item, _)| item)
+                == Some(item)
             && text.marker.is_none()
         {
             join(&mut last.spans, text.spans);
@@ -259,7 +265,11 @@ impl Writer<'_> {
         if self.table.as_ref().is_some_and(|open| open.element != table) {
             self.finish_table();
         }
-        let open = self.table.get_or_insert_with(|| OpenTable { element: table, rows: Vec::new(), lines: Vec::new() });
+        let open = self.table.get_or_insert_with(|| OpenTable {
+            element: table,
+            rows: Vec::new(),
+            lines: Vec::new(),
+        });
         if open.rows.last().is_none_or(|(last, _)| *last != row) {
             open.rows.push((row, Vec::new()));
         }

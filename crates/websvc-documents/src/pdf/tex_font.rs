@@ -58,7 +58,9 @@ impl TexEncoding {
             (Self::T1, 255) => "ß".to_owned(),
             (_, 39) => "’".to_owned(),
             (_, 96) => "‘".to_owned(),
-            (_, 33..=126) | (Self::T1, 192..=254) => char::from_u32(code).map(String::from).unwrap_or_default(),
+            (_, 33..=126) | (Self::T1, 192..=254) => {
+                char::from_u32(code).map(String::from).unwrap_or_default()
+            }
             _ => String::new(),
         }
     }

@@ -14,7 +14,17 @@ const COMPOUND_STARTS: [&str; 11] =
     ["self", "well", "ill", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 /// Words that form compounds with a hyphen at their end, and that no other words end with.
 const COMPOUND_ENDS: [&str; 11] = [
-    "based", "oriented", "driven", "specific", "aware", "dependent", "independent", "friendly", "party", "scale", "style",
+    "based",
+    "oriented",
+    "driven",
+    "specific",
+    "aware",
+    "dependent",
+    "independent",
+    "friendly",
+    "party",
+    "scale",
+    "style",
 ];
 
 /// Small words within compounds.
@@ -195,9 +205,15 @@ mod tests {
     fn hyphen_of_a_compound_stays() {
         assert_eq!(paragraph(&["this is state-of-the-", "art work"]), "this is state-of-the-art work");
         assert_eq!(paragraph(&["an up-", "to-date list"]), "an up-to-date list");
-        assert_eq!(paragraph(&["a self-", "contained rule-", "based box"]), "a self-contained rule-based box");
+        assert_eq!(
+            paragraph(&["a self-", "contained rule-", "based box"]),
+            "a self-contained rule-based box"
+        );
         assert_eq!(paragraph(&["one self-con-", "tained box"]), "one self-contained box");
-        assert_eq!(paragraph(&["it is well-under-", "stood; understood"]), "it is well-understood; understood");
+        assert_eq!(
+            paragraph(&["it is well-under-", "stood; understood"]),
+            "it is well-understood; understood"
+        );
         assert_eq!(paragraph(&["much self-", "ness, un-", "known"]), "much selfness, unknown");
     }
 

@@ -372,10 +372,11 @@ fn write_styled(markup: &mut String, text: &str, style: Style) {
         return;
     }
     let (lead, tail) = (&text[..text.len() - text.trim_start().len()], &text[text.trim_end().len()..]);
-    let tags: Vec<&str> = [(style.bold, "strong"), (style.italic, "em"), (style.mono, "code"), (style.superscript, "sup")]
-        .into_iter()
-        .filter_map(|(enabled, tag)| enabled.then_some(tag))
-        .collect();
+    let tags: Vec<&str> =
+        [(style.bold, "strong"), (style.italic, "em"), (style.mono, "code"), (style.superscript, "sup")]
+            .into_iter()
+            .filter_map(|(enabled, tag)| enabled.then_some(tag))
+            .collect();
     markup.push_str(lead);
     tags.iter().for_each(|tag| markup.push_str(&format!("<{tag}>")));
     push_escaped(markup, trimmed);

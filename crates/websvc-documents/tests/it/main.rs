@@ -7,6 +7,8 @@ mod old_office;
 mod package_writer;
 mod pdf;
 mod pdf_hostile;
+mod pdf_layout;
 mod pdf_pages;
+mod pdf_structure;
 mod pdf_writer;
 mod text;
