@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p websvc-documents --example to_html -- FOLDER FILE...` writes `FOLDER/FILE.html`.
 
+#![expect(clippy::print_stdout, reason = "a program for developers")]
+
 use std::path::Path;
 use std::time::Instant;
 

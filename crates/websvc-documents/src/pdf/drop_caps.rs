@@ -1,5 +1,6 @@
 //! Joins large initial letters, which are as high as several lines, with the words that they begin.
 
+use super::columns::median;
 use super::content::Glyph;
 use super::lines::Segment;
 
@@ -9,21 +10,23 @@ const MIN_SCALE: f32 = 1.7;
 const MAX_GLYPHS: usize = 2;
 /// The maximum distance to the text, in ems of the text.
 const MAX_DISTANCE: f32 = 1.2;
-/// The maximum number of initials of a page that are joined.
+/// The maximum number of initials of a page that are examined.
 const MAX_INITIALS: usize = 40;
 
 /// Puts each initial at the start of the highest line on its right. The lines on its right begin where it begins.
 pub(super) fn join(segments: &mut Vec<Segment>) {
-    let mut initials = 0;
+    let usual = median(segments.iter().map(|segment| segment.size)).unwrap_or(0.0);
+    let mut examined = 0;
     let mut index = 0;
-    while index < segments.len() && initials < MAX_INITIALS {
-        if is_letter(&segments[index].glyphs)
-            && let Some(first) = adjacent_line(&segments[index], segments)
-        {
-            prepend(index, first, segments);
-            initials += 1;
-        } else {
+    while index < segments.len() && examined < MAX_INITIALS {
+        if !is_initial(&segments[index].glyphs, usual) {
             index += 1;
+            continue;
+        }
+        examined += 1;
+        match adjacent_line(&segments[index], segments) {
+            Some(first) => prepend(index, first, segments),
+            None => index += 1,
         }
     }
 }

@@ -14,6 +14,8 @@ const MAX_SHORT: usize = 40;
 const TOLERANCE: f32 = 0.22;
 /// The same for a line whose grid is that of the lines around it.
 const SHORT_TOLERANCE: f32 = 0.3;
+/// The maximum number of grids of a page that are examined.
+const MAX_GRIDS: usize = 1000;
 /// The maximum number of spaces before a word.
 const MAX_SPACES: usize = 400;
 
@@ -69,7 +71,7 @@ pub(super) fn mark_listings(segments: &mut [Segment], grids: &[(Rect, CellGrid)]
     }
     for segment in segments {
         let is_near = |area: &Rect| (area.y0 - segment.area.y0).abs() < segment.size * 3.0;
-        let mut near = grids.iter().filter(|(area, _)| is_near(area)).map(|(_, grid)| grid);
+        let mut near = grids.iter().take(MAX_GRIDS).filter(|(area, _)| is_near(area)).map(|(_, grid)| grid);
         let is_in_grid = |grid: &CellGrid| {
             let mut letters = segment.glyphs.iter().filter(|glyph| glyph.character != ' ');
             letters.all(|glyph| grid.contains(glyph))

@@ -83,9 +83,10 @@ impl FontLetters {
                 }
             }
         }
-        let is_unreadable =
-            |glyph: &&Glyph| self.fonts.get(usize::from(glyph.font)).is_some_and(Letters::is_unreadable);
-        if glyphs.iter().filter(is_unreadable).count() * 2 > glyphs.len() {
+        let unreadable: Vec<usize> =
+            used.iter().copied().filter(|font| self.fonts[*font].is_unreadable()).collect();
+        let is_unreadable = |glyph: &&Glyph| unreadable.contains(&usize::from(glyph.font));
+        if !unreadable.is_empty() && glyphs.iter().filter(is_unreadable).count() * 2 > glyphs.len() {
             glyphs.clear();
             return Readability::Unreadable;
         }
