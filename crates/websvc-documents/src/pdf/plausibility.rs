@@ -37,6 +37,8 @@ struct Letters {
     meaningless: u32,
     /// The characters are those of the text plus this number.
     shift: Option<i32>,
+    /// The number of letters when they were judged.
+    judged: u32,
 }
 
 /// The letters of the fonts of a document.
@@ -115,9 +117,10 @@ impl Letters {
     /// Decides whether the characters are shifted. The decision stays, because it decides about earlier pages, too.
     fn judge(&mut self) {
         let total = self.total();
-        if self.shift.is_some() || total < MIN_LETTERS || self.other * 4 > total {
+        if self.shift.is_some() || total < MIN_LETTERS.max(self.judged * 2) || self.other * 4 > total {
             return;
         }
+        self.judged = total;
         let similarity = self.similarity(0);
         let best = (1..26).map(|shift| (self.similarity(shift), shift));
         let Some((decoded, shift)) = best.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
