@@ -5,7 +5,8 @@ use super::content::Glyph;
 use super::font::Style;
 use super::geometry::Rect;
 use super::lines::Segment;
-use super::list_marker::{ListMarker, leading_marker};
+use super::list_marker::{ListMarker, label, leading_marker};
+use super::listing;
 use super::text::{Span, join, spans};
 
 /// A block and its place.
@@ -14,6 +15,8 @@ pub(super) struct PlacedBlock {
     pub(super) block: Block,
     /// The area on the page; `None` for text that is not upright.
     pub(super) area: Option<Rect>,
+    /// The element of the structure of the file that it is a part of.
+    pub(super) element: Option<u32>,
 }
 
 impl PlacedBlock {
@@ -21,14 +24,17 @@ impl PlacedBlock {
     pub(super) fn of_lines(block: Block, lines: &[Line]) -> Self {
         let mut area = Rect::EMPTY;
         lines.iter().for_each(|line| area.unite(&line.area));
-        Self { block, area: Some(area) }
+        Self { block, area: Some(area), element: None }
     }
 
     /// Creates a block without a place.
     pub(super) fn unplaced(block: Block) -> Self {
-        Self { block, area: None }
+        Self { block, area: None, element: None }
     }
 }
+
+/// The cells of the rows of a table.
+pub(super) type Table = Vec<Vec<Vec<Span>>>;
 
 /// A block of a column.
 #[derive(Debug, Clone)]
@@ -38,7 +44,7 @@ pub(super) enum Block {
     /// Monospace lines, with their indentation.
     Code(Vec<String>),
     /// Rows of cells.
-    Table(Vec<Vec<Vec<Span>>>),
+    Table(Table),
     /// Lines of a table of contents.
     Contents(Vec<Vec<Span>>),
     /// The start of a page.
@@ -55,6 +61,14 @@ pub(super) struct PageSize {
     pub(super) height: f32,
 }
 
+/// The purpose of a block of text that the structure of the file states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextRole {
+    Unknown,
+    Heading(u32),
+    Body,
+}
+
 /// A block of running text.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
@@ -67,11 +81,29 @@ pub(super) struct Text {
     pub(super) x0: f32,
     /// The marker of a list item.
     pub(super) marker: Option<ListMarker>,
+    /// The text of the marker.
+    pub(super) label: String,
+    pub(super) role: TextRole,
     /// The block is the first of its column, so it can continue the block before it.
     pub(super) starts_column: bool,
     /// The last line reaches the right edge of the column and does not end a sentence, so the next column can continue
     /// the block.
     pub(super) may_continue: bool,
+}
+
+impl Text {
+    /// Makes the marker a part of the text, because the block is not an item of a list.
+    pub(super) fn marker_to_text(&mut self) {
+        if self.marker.take().is_some() {
+            let label = format!("{} ", std::mem::take(&mut self.label));
+            match self.spans.first_mut() {
+                Some(first) if first.style == Style::default() && first.link == 0 => {
+                    first.text.insert_str(0, &label);
+                }
+                _ => self.spans.insert(0, Span { text: label, style: Style::default(), link: 0 }),
+            }
+        }
+    }
 }
 
 /// A line of a column.
@@ -116,6 +148,8 @@ pub(super) struct Column {
     /// The number of links on the pages before this one.
     pub(super) link_offset: u32,
     pub(super) area: Rect,
+    /// The median font size.
+    pub(super) size: f32,
     /// The median distance of baselines.
     pub(super) leading: f32,
     /// At least half of the lines end at the right edge.
@@ -134,7 +168,7 @@ impl Column {
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
         let leading = median(distances).unwrap_or(size * 1.2);
         let full = lines.iter().filter(|line| line.area.x1 > area.x1 - size * 0.5).count();
-        Self { link_offset, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
+        Self { link_offset, area, size, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
     }
 }
 
@@ -149,7 +183,7 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
             index += code;
             continue;
         }
-        let contents = lines[index..].iter().take_while(|line| has_leader(line)).count();
+        let contents = contents_lines(&lines[index..]);
         if contents >= 2 {
             let lines = &lines[index..index + contents];
             let entries = lines.iter().map(|line| contents_entry(line, column.link_offset));
@@ -162,7 +196,7 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
         index += 1;
         while let Some(line) = lines.get(index) {
             let is_code = line.mono && code_lines(&lines[index..], column) > 0;
-            if is_code || has_leader(line) || builder.ends_before(line, column) {
+            if is_code || contents_lines(&lines[index..]) >= 2 || builder.ends_before(line, column) {
                 break;
             }
             builder.push(line, column);
@@ -170,6 +204,13 @@ pub(super) fn blocks(lines: &[Line], column: &Column, blocks: &mut Vec<PlacedBlo
         }
         blocks.push(PlacedBlock::of_lines(Block::Text(builder.finish(column)), &lines[start..index]));
     }
+}
+
+/// Returns the text of lines that are a block, which cannot be empty.
+pub(super) fn text_of_lines(lines: &[Line], column: &Column) -> Text {
+    let mut builder = TextBuilder::new(&lines[0], column);
+    lines[1..].iter().for_each(|line| builder.push(line, column));
+    builder.finish(column)
 }
 
 /// Returns the number of lines of code at the start: monospace lines, at least two or one that is indented.
@@ -189,10 +230,9 @@ fn code_lines(lines: &[Line], column: &Column) -> usize {
 }
 
 /// Returns the lines of code, with the indentation and gaps that they have on the page.
-fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
+pub(super) fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
     let left = lines.iter().map(|line| line.area.x0).fold(f32::INFINITY, f32::min);
-    let widths = lines.iter().flat_map(|line| &line.glyphs).map(|glyph| glyph.x1 - glyph.x0);
-    let width = median(widths.filter(|width| *width > 0.0)).unwrap_or(5.0).max(0.5);
+    let pitch = listing::pitch(lines.iter().map(|line| line.glyphs.as_slice()));
     let mut text: Vec<String> = Vec::new();
     let mut last: Option<f32> = None;
     for line in lines {
@@ -200,20 +240,23 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
             text.push(String::new());
         }
         last = Some(line.y);
-        let mut row = String::new();
-        let mut length = 0_usize;
-        for glyph in line.glyphs.iter().filter(|glyph| glyph.character != ' ') {
-            let target_column = (((glyph.x0 - left) / width).round().max(0.0) as usize).min(400);
-            while length < target_column {
-                row.push(' ');
-                length += 1;
-            }
-            row.push(glyph.character);
-            length += 1;
-        }
-        text.push(row);
+        text.push(listing::code_line(&line.glyphs, left, pitch));
     }
     text
+}
+
+/// Returns the number of lines of a table of contents at the start. Its chapters have no dot leaders, but page numbers at
+/// the place of those of the other lines.
+fn contents_lines(lines: &[Line]) -> usize {
+    let Some(leader) = lines.iter().take(2).find(|line| has_leader(line)) else { return 0 };
+    let is_entry = |line: &&Line| {
+        let gap = line.glyphs.windows(2).rev().find(|pair| pair[0].character == ' ');
+        let is_wide = gap.is_some_and(|pair| pair[0].x1 - pair[0].x0 > line.size);
+        let ends_with_number = line.glyphs.last().is_some_and(|glyph| glyph.character.is_ascii_digit());
+        let is_same_edge = (line.area.x1 - leader.area.x1).abs() < line.size * 0.5;
+        has_leader(line) || (is_wide && ends_with_number && is_same_edge)
+    };
+    lines.iter().take_while(is_entry).count()
 }
 
 /// Returns whether a line has a dot leader, as in a table of contents.
@@ -243,7 +286,7 @@ fn leader(glyphs: &[Glyph]) -> Option<std::ops::Range<usize>> {
 }
 
 /// Returns the text of a line of a table of contents, with a space in place of the dot leader.
-fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
+pub(super) fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
     let Some(dots) = leader(&line.glyphs) else { return spans(&line.glyphs, link_offset) };
     let mut glyphs = line.glyphs[..dots.start].to_vec();
     while glyphs.last().is_some_and(|glyph| glyph.character == ' ') {
@@ -260,6 +303,7 @@ fn contents_entry(line: &Line, link_offset: u32) -> Vec<Span> {
 struct TextBuilder {
     spans: Vec<Span>,
     marker: Option<ListMarker>,
+    label: String,
     /// The left edge of the text of the first line, after a list marker.
     text_x0: f32,
     first: Line,
@@ -276,6 +320,7 @@ impl TextBuilder {
         Self {
             spans: spans(content, column.link_offset),
             marker,
+            label: label(&line.glyphs[..skipped]),
             text_x0,
             first: line.clone(),
             last: line.clone(),
@@ -295,7 +340,9 @@ impl TextBuilder {
     fn ends_before(&self, line: &Line, column: &Column) -> bool {
         let em = line.size;
         let distance = line.y - self.last.y;
-        let usual_leading = column.leading.max(em * 0.9).min(em * 1.9);
+        // The lines of a heading have a larger distance than those of the text.
+        let least = if em > column.size * 1.08 { em * 1.2 } else { em * 0.9 };
+        let usual_leading = column.leading.max(least).min(em * 1.9);
         if distance > usual_leading * 1.28 + 0.5 || distance < -em {
             return true;
         }
@@ -314,10 +361,19 @@ impl TextBuilder {
     /// Returns whether a marker at the start of a line begins a list item and is not a number in running text.
     fn marker_begins_item(&self, line: &Line, column: &Column) -> bool {
         let is_bullet = matches!(leading_marker(&line.glyphs).0, Some(ListMarker::Bullet));
+        if !is_bullet && self.has_open_parenthesis() {
+            return false;
+        }
         is_bullet
             || self.marker.is_some()
             || self.is_short(&self.last, column, 0.1)
             || self.ends_with(&[':', '.', ';'])
+    }
+
+    /// Returns whether the text has a parenthesis that is not closed, so that a number before a parenthesis closes it.
+    fn has_open_parenthesis(&self) -> bool {
+        let text = self.spans.last().map_or("", |span| span.text.as_str());
+        text.rfind('(').is_some_and(|open| !text[open..].contains(')'))
     }
 
     /// Returns whether the indentation of a line shows that the line begins a new block.
@@ -364,6 +420,8 @@ impl TextBuilder {
             lines: self.lines,
             x0: self.first.area.x0,
             marker: self.marker,
+            label: self.label,
+            role: TextRole::Unknown,
             starts_column: false,
             spans: self.spans,
         }

@@ -5,13 +5,20 @@ use super::graphics::StraightLine;
 use super::lines::Segment;
 
 /// The minimum width of the white space between columns, in ems.
-const MIN_GUTTER: f32 = 0.9;
+const MIN_GUTTER: f32 = 0.35;
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
-/// The minimum number of lines of the longest pair of columns. Without such a pair, a page has no columns.
+/// The minimum number of lines of the longest pair of columns. Without such a pair, a page has columns only if their
+/// sentences continue from line to line.
 const MIN_CERTAIN_LINES: usize = 7;
 /// The minimum number of lines of columns with short lines, such as an index.
 const MIN_SHORT_LINES: usize = 18;
+/// The minimum mean width of the lines of columns whose lines are at the same height, in ems. Narrower ones are cells.
+const MIN_COLUMN_EMS: f32 = 8.0;
+/// The distance of baselines below which lines are in the same row, in points.
+const ROW_DISTANCE: f32 = 2.0;
+/// The maximum number of segments that are examined to find the line below another one.
+const MAX_ROW_SEGMENTS: usize = 24;
 /// The maximum nesting depth of columns in columns.
 const MAX_DEPTH: u32 = 4;
 
@@ -160,7 +167,8 @@ fn merge_false_columns(bands: Vec<PageBand>, gutter: &Gutter, rules: &[StraightL
     // Short columns count as columns only if the page also has a longer pair of columns.
     let has_long_columns = bands.iter().any(|band| match band {
         PageBand::Split(left, right) => {
-            row_count(left).min(row_count(right)) >= MIN_CERTAIN_LINES
+            let is_long = row_count(left).min(row_count(right)) >= MIN_CERTAIN_LINES;
+            (is_long || (has_running_text(left) && has_running_text(right)))
                 && are_columns(left, right, gutter, rules)
         }
         PageBand::Across(_) => false,
@@ -199,26 +207,76 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
     if crossing.count() >= 2 {
         return false;
     }
-    if lines_left.min(lines_right) >= MIN_SHORT_LINES {
-        return true;
+    let paired = paired_rows(left, right) * 5 >= lines_left.min(lines_right) * 4;
+    // A side of several columns of different lengths has no full rows, but its sentences continue from line to line.
+    let is_text = |side| has_full_lines(side) || (has_running_text(side) && mean_ems(side) >= MIN_COLUMN_EMS);
+    if is_text(left) && is_text(right) {
+        return !paired || (mean_ems(left) >= MIN_COLUMN_EMS && mean_ems(right) >= MIN_COLUMN_EMS);
     }
-    has_full_lines(left) && has_full_lines(right)
+    // Rows at the same height on both sides are those of a table, unless they are entries of an index.
+    lines_left.min(lines_right) >= MIN_SHORT_LINES && (!paired || (is_index(left) && is_index(right)))
 }
 
-/// Returns whether at least half of the lines cover most of the width of their column.
+/// Returns whether at least half of the rows cover most of the width of their side.
 fn has_full_lines(segments: &[Segment]) -> bool {
     let mut area = Rect::EMPTY;
     segments.iter().for_each(|segment| area.unite(&segment.area));
     let size = median(segments.iter().map(|segment| segment.size)).unwrap_or(1.0);
-    let full = segments.iter().filter(|segment| segment.area.width() > area.width() * 0.6).count();
-    area.width() > size * 8.0 && full * 2 >= row_count(segments)
+    let mut parts: Vec<(f32, f32)> =
+        segments.iter().map(|segment| (segment.y, segment.area.width())).collect();
+    parts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rows = parts.chunk_by(|a, b| b.0 - a.0 < ROW_DISTANCE);
+    let full = rows.filter(|row| row.iter().map(|(_, width)| width).sum::<f32>() > area.width() * 0.6);
+    area.width() > size * 8.0 && full.count() * 2 >= row_count(segments)
+}
+
+/// Returns the number of rows of the right side at the height of a row of the left side.
+fn paired_rows(left: &[Segment], right: &[Segment]) -> usize {
+    let mut ys: Vec<(f32, bool)> = left.iter().map(|segment| (segment.y, true)).collect();
+    ys.extend(right.iter().map(|segment| (segment.y, false)));
+    ys.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rows = ys.chunk_by(|a, b| b.0 - a.0 < ROW_DISTANCE);
+    rows.filter(|row| row.iter().any(|(_, left)| *left) && row.iter().any(|(_, left)| !*left)).count()
+}
+
+/// Returns the mean width of the segments, in ems.
+fn mean_ems(segments: &[Segment]) -> f32 {
+    let ems: f32 = segments.iter().map(|segment| segment.area.width() / segment.size.max(1.0)).sum();
+    ems / segments.len().max(1) as f32
+}
+
+/// Returns whether most lines are entries of an index: words with the number of a page after them.
+fn is_index(segments: &[Segment]) -> bool {
+    let is_entry = |segment: &&Segment| {
+        let first = segment.glyphs.first().is_some_and(|glyph| glyph.character.is_alphabetic());
+        first && segment.glyphs.last().is_some_and(|glyph| glyph.character.is_ascii_digit())
+    };
+    segments.iter().filter(is_entry).count() * 5 >= segments.len() * 3
+}
+
+/// Returns whether most lines continue the sentence of the line above them.
+fn has_running_text(segments: &[Segment]) -> bool {
+    let mut sorted: Vec<&Segment> = segments.iter().filter(|segment| !segment.glyphs.is_empty()).collect();
+    sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let (mut pairs, mut continued) = (0, 0);
+    for (index, line) in sorted.iter().enumerate() {
+        let below = sorted[index + 1..].iter().take(MAX_ROW_SEGMENTS).find(|next| {
+            next.y - line.y > line.size * 0.6 && (next.area.x0 - line.area.x0).abs() < line.size * 2.0
+        });
+        let Some(below) = below.filter(|below| below.y - line.y < line.size * 2.2) else { continue };
+        let is_open = line.glyphs.last().is_some_and(|glyph| !".!?:;".contains(glyph.character));
+        let begins_lowercase = below.glyphs.first().is_some_and(|glyph| glyph.character.is_lowercase());
+        pairs += 1;
+        continued += usize::from(is_open && begins_lowercase);
+    }
+    pairs >= 2 && continued * 2 >= pairs
 }
 
 /// Returns the number of rows, which are distinct baselines.
 fn row_count(segments: &[Segment]) -> usize {
     let mut ys: Vec<f32> = segments.iter().map(|segment| segment.y).collect();
     ys.sort_by(f32::total_cmp);
-    ys.dedup_by(|a, b| (*a - *b).abs() < 2.0);
+    ys.dedup_by(|a, b| (*a - *b).abs() < ROW_DISTANCE);
     ys.len()
 }
 

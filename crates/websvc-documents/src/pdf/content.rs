@@ -9,8 +9,10 @@ use hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro_syntax::page::{Page, Resources};
 
 use super::font::{Fonts, Style};
+use super::forms::{self, Appearance};
 use super::geometry::{Matrix, Rect};
-use super::graphics::{Paths, StraightLine};
+use super::graphics::{Paths, Shapes};
+use super::placed_glyph::{PlacedGlyph, place_glyph, spread};
 use super::strings;
 
 /// The maximum nesting depth of forms.
@@ -25,6 +27,9 @@ const FORM_COST: u64 = 200;
 const MAX_GLYPHS: usize = 400_000;
 /// The number of instructions between two calls of the stop function.
 const STOP_CHECK_INTERVAL: u64 = 8192;
+
+/// The mean width of a character of a field's value, in ems.
+const VALUE_ADVANCE: f64 = 0.5;
 
 /// A positioned character of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,13 +50,17 @@ pub(super) struct Glyph {
     pub(super) artifact: bool,
     /// The 1-based number of its link on the page; 0 if it is not in a link.
     pub(super) link: u16,
+    /// The number of its font in the document.
+    pub(super) font: u16,
+    /// The identifier of its marked content on the page.
+    pub(super) mcid: Option<u32>,
 }
 
 /// The text, straight lines and image area of a page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
     pub(super) glyphs: Vec<Glyph>,
-    pub(super) rules: Vec<StraightLine>,
+    pub(super) shapes: Shapes,
     /// The number of character codes without a mapping to text.
     pub(super) unmapped: usize,
     /// The share of the page area that images cover, from 0 to about 1.
@@ -86,6 +95,13 @@ pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -
     };
     let mut state = GraphicsState::new(Matrix(page.initial_transform(true).as_coeffs()));
     reader.run(page.typed_operations(), page.resources(), &mut state);
+    let mut state = GraphicsState::new(Matrix(page.initial_transform(true).as_coeffs()));
+    for (appearance, area) in forms::appearances(page) {
+        match appearance {
+            Appearance::Drawn(form) => reader.draw_into(&form, area, page.resources(), &state),
+            Appearance::Text(text) => reader.show_value(&text, area, &mut state),
+        }
+    }
     let mut content = reader.content;
     content.cut_off = reader.stopped;
     content
@@ -100,16 +116,16 @@ struct GraphicsState {
 
 /// The text state and the text matrices (PDF 32000-1, 9.3 and 9.4).
 #[derive(Debug, Clone)]
-struct TextState {
-    font: Option<usize>,
-    size: f64,
-    char_space: f64,
-    word_space: f64,
-    scale: f64,
-    leading: f64,
-    rise: f64,
-    matrix: Matrix,
-    line: Matrix,
+pub(super) struct TextState {
+    pub(super) font: Option<usize>,
+    pub(super) size: f64,
+    pub(super) char_space: f64,
+    pub(super) word_space: f64,
+    pub(super) scale: f64,
+    pub(super) leading: f64,
+    pub(super) rise: f64,
+    pub(super) matrix: Matrix,
+    pub(super) line: Matrix,
 }
 
 impl GraphicsState {
@@ -137,6 +153,7 @@ impl GraphicsState {
 /// An open marked-content sequence.
 struct MarkedContent {
     artifact: bool,
+    mcid: Option<u32>,
     /// The index of its first glyph, and the text that replaces its glyphs (`ActualText`).
     actual_text: Option<(usize, String)>,
 }
@@ -188,7 +205,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 other => {
                     self.content.curves += usize::from(is_curve(&other));
-                    if !paths.apply(&other, &state.ctm, &mut self.content.rules) {
+                    if !paths.apply(&other, &state.ctm, &mut self.content.shapes) {
                         self.text_instruction(&other, resources, state);
                     }
                 }
@@ -292,6 +309,8 @@ impl<'a> Reader<'a, '_> {
         let face = self.fonts.face(font);
         let (horizontal, style, em) = (face.is_horizontal(), face.style, face.em);
         let artifact = self.marks.iter().any(|mark| mark.artifact);
+        let mcid = self.marks.iter().rev().find_map(|mark| mark.mcid).filter(|_| self.depth == 0);
+        let number = u16::try_from(font).unwrap_or(u16::MAX);
         let mut position = 0;
         while position < bytes.len() && self.content.glyphs.len() <= MAX_GLYPHS {
             let (code, length) = face.read_code(bytes, position);
@@ -303,7 +322,17 @@ impl<'a> Reader<'a, '_> {
             if code.text.is_empty() {
                 self.content.unmapped += 1;
             } else {
-                let placed = PlacedGlyph { text: &code.text, advance, horizontal, style, em, artifact };
+                let text_of_code = &code.text;
+                let placed = PlacedGlyph {
+                    text: text_of_code,
+                    advance,
+                    horizontal,
+                    style,
+                    em,
+                    artifact,
+                    font: number,
+                    mcid,
+                };
                 place_glyph(&mut self.content, &placed, &state.ctm, text);
             }
             let (x, y) =
@@ -332,6 +361,56 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Draws a form into a rectangle (PDF 32000-1, 12.5.5).
+    fn draw_into(
+        &mut self,
+        form: &Stream<'a>,
+        [x0, y0, x1, y1]: [f64; 4],
+        outer: &Resources<'a>,
+        state: &GraphicsState,
+    ) {
+        let dict = form.dict();
+        let [left, bottom, right, top] = dict.get::<[f64; 4]>(b"BBox").unwrap_or([x0, y0, x1, y1]);
+        let matrix = dict.get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
+        let bounds = matrix.apply_to_rect(left, bottom, right, top);
+        let scale = |length: f64, bound: f32| if bound > 0.0 { length / f64::from(bound) } else { 1.0 };
+        let (a, d) = (scale((x1 - x0).abs(), bounds.width()), scale((y1 - y0).abs(), bounds.height()));
+        let (x, y) = (x0.min(x1) - a * f64::from(bounds.x0), y0.min(y1) - d * f64::from(bounds.y0));
+        let state = GraphicsState::new(state.ctm.after(&Matrix([a, 0.0, 0.0, d, x, y])));
+        self.draw_xobject(form, outer, &state);
+    }
+
+    /// Shows the value of a field in its rectangle, line by line.
+    fn show_value(&mut self, text: &str, [x0, y0, x1, y1]: [f64; 4], state: &mut GraphicsState) {
+        let Some(font) = self.fonts.fallback() else { return };
+        let style = self.fonts.face(font).style;
+        let lines: Vec<&str> = text.lines().collect();
+        let height = (y1 - y0).abs() / lines.len().max(1) as f64;
+        state.text.size = (height * 0.75).clamp(4.0, 12.0);
+        for (line, index) in lines.into_iter().zip(1..) {
+            let baseline = y0.max(y1) - height * f64::from(index) + 0.28 * height;
+            state.text.matrix = Matrix::translation(x0.min(x1) + 2.0, baseline);
+            let room = MAX_GLYPHS.saturating_sub(self.content.glyphs.len());
+            for character in line.chars().take(room) {
+                let mut buffer = [0; 4];
+                let text = character.encode_utf8(&mut buffer);
+                let advance = VALUE_ADVANCE * state.text.size;
+                let placed = PlacedGlyph {
+                    text,
+                    advance,
+                    horizontal: true,
+                    style,
+                    em: 1.0,
+                    artifact: false,
+                    font: u16::MAX,
+                    mcid: None,
+                };
+                place_glyph(&mut self.content, &placed, &state.ctm, &state.text);
+                state.text.matrix = state.text.matrix.after(&Matrix::translation(advance, 0.0));
+            }
+        }
+    }
+
     fn add_image(&mut self, ctm: &Matrix) {
         let area = ctm.apply_to_rect(0.0, 0.0, 1.0, 1.0);
         let page = (self.content.width * self.content.height).max(1.0);
@@ -343,7 +422,8 @@ impl<'a> Reader<'a, '_> {
             let text = properties.get::<hayro_syntax::object::String<'_>>(b"ActualText")?;
             Some((self.content.glyphs.len(), strings::decode_text(text.as_bytes())))
         });
-        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", actual_text });
+        let mcid = properties.and_then(|properties| properties.get::<u32>(b"MCID"));
+        self.marks.push(MarkedContent { artifact: tag.as_str() == "Artifact", mcid, actual_text });
     }
 
     fn end_marked_content(&mut self) {
@@ -365,79 +445,5 @@ impl<'a> Reader<'a, '_> {
         }
         glyphs.truncate(start);
         spread(glyphs, &text, Glyph { x0: area.x0, x1: area.x1, ..first });
-    }
-}
-
-/// A character code with its text and font properties, ready to be placed on the page.
-struct PlacedGlyph<'t> {
-    text: &'t str,
-    advance: f64,
-    horizontal: bool,
-    style: Style,
-    em: f64,
-    artifact: bool,
-}
-
-/// Adds the glyphs of a character code to the page, unless they are outside of the page or have an unusable size.
-fn place_glyph(content: &mut PageContent, placed: &PlacedGlyph<'_>, ctm: &Matrix, text: &TextState) {
-    let matrix = ctm.after(&text.matrix);
-    let (x, y) = matrix.apply(0.0, text.rise);
-    let end =
-        if placed.horizontal { (placed.advance * text.scale, text.rise) } else { (text.size, text.rise) };
-    let (end_x, end_y) = matrix.apply(end.0, end.1);
-    let [_, _, c, d, _, _] = matrix.0;
-    let size = (text.size * placed.em).abs() * c.hypot(d);
-    let (along, across) = (end_x - x, end_y - y);
-    // The direction of a glyph without advance, such as an accent, comes from the matrix.
-    let (along, across) =
-        if along.hypot(across) < 1e-6 { (matrix.0[0], matrix.0[1]) } else { (along, across) };
-    let rotation = match (along.abs() >= across.abs(), along >= 0.0, across >= 0.0) {
-        (true, true, _) => 0,
-        (true, false, _) => 2,
-        (false, _, true) => 1,
-        (false, _, false) => 3,
-    };
-    let inside = (-50.0..=f64::from(content.width) + 50.0).contains(&x)
-        && (-50.0..=f64::from(content.height) + 50.0).contains(&y);
-    if !inside || !(0.5..2000.0).contains(&size) {
-        return;
-    }
-    // Rotated text gets coordinates in which it is horizontal.
-    let ((x, y), (end_x, _)) =
-        (rotate_point(x, y, rotation, content), rotate_point(end_x, end_y, rotation, content));
-    let glyph = Glyph {
-        character: ' ',
-        x0: x as f32,
-        x1: end_x.max(x) as f32,
-        y: y as f32,
-        size: size as f32,
-        style: placed.style,
-        rotation,
-        artifact: placed.artifact,
-        link: 0,
-    };
-    spread(&mut content.glyphs, placed.text, glyph);
-}
-
-/// Converts a point to the coordinates in which text with this rotation is horizontal.
-fn rotate_point(x: f64, y: f64, rotation: u8, content: &PageContent) -> (f64, f64) {
-    let (width, height) = (f64::from(content.width), f64::from(content.height));
-    match rotation {
-        0 => (x, y),
-        1 => (y, width - x),
-        2 => (width - x, height - y),
-        _ => (height - y, x),
-    }
-}
-
-/// Adds text in the area of one glyph, divided equally between its characters.
-fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
-    let count = text.chars().count().max(1) as f32;
-    let step = (area.x1 - area.x0) / count;
-    for (index, character) in text.chars().enumerate() {
-        let x0 = area.x0 + step * index as f32;
-        strings::normalize(character, |character| {
-            glyphs.push(Glyph { character, x0, x1: x0 + step, ..area });
-        });
     }
 }

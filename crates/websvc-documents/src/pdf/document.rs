@@ -5,15 +5,22 @@ use hayro_syntax::Pdf;
 use crate::limits::Limits;
 use crate::page_output::PageOutput;
 
-use super::blocks::{Block, PageSize, PlacedBlock, Text};
+use super::blocks::{Block, PageSize, PlacedBlock, Table, Text};
+use super::bullets;
 use super::columns;
 use super::content::{self, Glyph, PageContent};
+use super::drop_caps;
 use super::font::Fonts;
+use super::geometry::Rect;
 use super::headers_footers::RunningElements;
 use super::lines::{Segment, segments};
 use super::links;
+use super::list_marker::{ListMarker, demote_lone_numbers};
 use super::outline::Outline;
+use super::plausibility::{FontLetters, Readability};
+use super::structure::Structure;
 use super::tables;
+use super::tagged;
 use super::text::join;
 use super::to_html::{self, Marks};
 
@@ -29,6 +36,8 @@ const GLYPHS_UNDER_IMAGES: f32 = 100.0;
 const ORNAMENT_SHARE: f32 = 0.01;
 /// The share of a page above which images can be a scan of a page, even if the page has a few words of text.
 const SCAN_SHARE: f32 = 0.75;
+/// The maximum difference of the left and right edges of the parts of a table on two pages, in points.
+const MAX_SHIFT: f32 = 12.0;
 /// The number of curves on a page without text above which the curves are letters drawn as outlines.
 const MIN_CURVES: usize = 200;
 
@@ -57,6 +66,10 @@ struct Page {
     height: f32,
     /// The number of links on the pages before this one.
     link_offset: u32,
+    readability: Readability,
+    /// The blocks by the structure of the file. Then the text has no directions.
+    tagged: Option<Vec<PlacedBlock>>,
+    letters: usize,
 }
 
 /// Reads the pages within the limits.
@@ -64,8 +77,10 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
     let pages = pdf.pages();
     let total = (pages.len() as u32).min(limits.max_pages);
     let outline = Outline::read(pdf);
+    let structure = Structure::read(pdf, limits.stop);
     let mut reader = DocumentReader::default();
     let mut fonts = Fonts::new();
+    let mut letters = FontLetters::default();
     let mut running_elements = RunningElements::default();
     let mut next = 0;
     // The markup is at least as long as the text, so the reader stops at about the maximum output size.
@@ -74,10 +89,12 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
         while next < total && (batch.len() as u32) < BATCH_PAGES && (batch.is_empty() || !(limits.stop)()) {
             let page = &pages[next as usize];
             let mut content = content::read(page, &mut fonts, limits.stop);
+            let readability = letters.check(&mut content.glyphs);
             let urls = links::mark_links(page, &mut content);
             let link_offset = reader.links.len() as u32;
             reader.links.extend(urls);
-            let page = Page::new(next, content, link_offset);
+            let tagged = tagged::blocks(&structure, next, &content.glyphs, link_offset);
+            let page = Page::new(next, content, link_offset, readability, tagged);
             if let Some(main) = page.directions.first() {
                 running_elements.learn(next, main, page.height);
             }
@@ -92,8 +109,18 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>, output: PageOutput) -> PageBa
 }
 
 impl Page {
-    fn new(number: u32, mut content: PageContent, link_offset: u32) -> Self {
-        let glyphs = std::mem::take(&mut content.glyphs);
+    fn new(
+        number: u32,
+        mut content: PageContent,
+        link_offset: u32,
+        readability: Readability,
+        tagged: Option<Vec<PlacedBlock>>,
+    ) -> Self {
+        let mut glyphs = std::mem::take(&mut content.glyphs);
+        let mut letters = glyphs.len();
+        if tagged.is_some() {
+            glyphs.clear();
+        }
         let has_content = glyphs.iter().any(|glyph| !glyph.artifact && glyph.character != ' ');
         let is_content = |glyph: &&Glyph| !has_content || !glyph.artifact;
         let mut rotations: Vec<(u8, usize)> = (0..4)
@@ -118,17 +145,28 @@ impl Page {
                 .filter(|glyph| glyph.rotation == *rotation)
                 .copied()
                 .collect();
-            segments(&in_direction)
+            let mut segments = segments(&in_direction);
+            if *rotation == 0 {
+                bullets::attach(&mut segments, &content.shapes.dots);
+                drop_caps::join(&mut segments);
+            }
+            segments
         });
-        let directions = directions.collect();
+        let directions: Vec<Vec<Segment>> = directions.collect();
+        if tagged.is_none() {
+            letters = directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
+        }
         let is_upright = rotations.first().is_some_and(|(rotation, _)| *rotation == 0);
-        Self { number, directions, is_upright, height, link_offset, content }
+        Self { number, directions, is_upright, height, link_offset, content, readability, tagged, letters }
     }
 
     /// Returns whether the page has readable content that its text does not contain, such as a scan. The decision
     /// compares the amount of text with the area of the images.
     fn lacks_text(&self) -> bool {
-        let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
+        if self.readability == Readability::Unreadable {
+            return true;
+        }
+        let glyphs = self.letters;
         let PageContent { unmapped, image_share, curves, .. } = self.content;
         if glyphs < MIN_GLYPHS.max(unmapped / 2) {
             return image_share > ORNAMENT_SHARE || unmapped > MIN_GLYPHS || curves > MIN_CURVES;
@@ -147,6 +185,9 @@ struct DocumentReader {
     text_bytes: usize,
     /// The numbers of the pages that were cut off.
     cut_off: Vec<u32>,
+    /// The first page whose characters were shifted, and the first whose characters are unreadable.
+    decoded: Option<u32>,
+    unreadable: Option<u32>,
     /// A page without text has characters without a mapping to Unicode.
     unmapped: bool,
 }
@@ -159,10 +200,20 @@ impl DocumentReader {
         if page.content.cut_off {
             self.cut_off.push(number);
         }
+        match page.readability {
+            Readability::Plausible => {}
+            Readability::Decoded => self.decoded = self.decoded.or(Some(number)),
+            Readability::Unreadable => self.unreadable = self.unreadable.or(Some(number)),
+        }
         if page.lacks_text() {
             self.unmapped |= page.content.unmapped > MIN_GLYPHS;
             self.without_text.push(number);
             self.blocks.push(PlacedBlock::unplaced(Block::PageMark(number)));
+        }
+        if let Some(blocks) = page.tagged.take() {
+            self.text_bytes += page.letters;
+            self.blocks.extend(blocks);
+            return;
         }
         if let Some(main) = page.directions.first_mut() {
             running_elements.strip(page.number, total, main, page.height);
@@ -170,7 +221,7 @@ impl DocumentReader {
         for (index, mut direction) in page.directions.into_iter().enumerate() {
             self.text_bytes += direction.iter().map(|segment| segment.glyphs.len()).sum::<usize>();
             // The rules belong to the text of the main direction.
-            let rules = if index == 0 { page.content.rules.as_slice() } else { &[] };
+            let rules = if index == 0 { page.content.shapes.rules.as_slice() } else { &[] };
             let grids = tables::extract_grids(&mut direction, rules);
             for column in columns::in_reading_order(direction, rules) {
                 let start = self.blocks.len();
@@ -178,7 +229,7 @@ impl DocumentReader {
                 if index > 0 || !page.is_upright {
                     self.blocks[start..].iter_mut().for_each(|block| block.area = None);
                 }
-                if let Some(PlacedBlock { block: Block::Text(first), area: _ }) = self.blocks.get_mut(start) {
+                if let Some(PlacedBlock { block: Block::Text(first), .. }) = self.blocks.get_mut(start) {
                     first.starts_column = true;
                 }
                 self.join_columns(start);
@@ -197,10 +248,20 @@ impl DocumentReader {
         }
     }
 
-    fn finish(self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
+    fn finish(mut self, pages: u32, outline: &Outline, limits: &Limits<'_>, output: PageOutput) -> PageBatch {
+        demote_lone_numbers(&mut self.blocks);
         let mut warnings = Vec::new();
         if let Some(first) = self.cut_off.first() {
             warnings.push(format!("page {first} exceeds the limits of a page and was cut off"));
+        }
+        if let Some(first) = self.decoded {
+            warnings.push(format!(
+                "the fonts of page {first} state wrong characters, which were decoded; their text may have errors"
+            ));
+        }
+        if let Some(first) = self.unreadable {
+            warnings
+                .push(format!("the fonts of page {first} state wrong characters, so its text was left out"));
         }
         if self.unmapped {
             warnings.push("some pages use fonts without a mapping to Unicode".to_owned());
@@ -246,20 +307,45 @@ fn join_pages(blocks: Vec<PlacedBlock>) -> Vec<PlacedBlock> {
 /// Appends a block to the block before it, if a sentence or code continues there. Returns it otherwise. The area of the
 /// block before stays, because the blocks are in different columns.
 fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
-    let PlacedBlock { block, area } = next;
+    let PlacedBlock { block, area, element } = next;
+    let last_area = last.area;
+    let is_same_element = element.is_some() && element == last.element;
     match (&mut last.block, block) {
         (Block::Code(last), Block::Code(next)) => {
             last.extend(next);
             None
         }
-        (Block::Text(last), Block::Text(next)) if continues(last, &next) => {
+        (Block::Table(last), Block::Table(mut next))
+            if is_same_element || continues_table(last, area, last_area, &next) =>
+        {
+            if next.first() == last.first() {
+                next.remove(0);
+            }
+            last.extend(next);
+            None
+        }
+        (Block::Text(last), Block::Text(mut next)) if is_same_element || continues(last, &next) => {
+            next.marker_to_text();
             join(&mut last.spans, next.spans);
             last.lines += next.lines;
             last.may_continue = next.may_continue;
             None
         }
-        (_, block) => Some(PlacedBlock { block, area }),
+        (_, block) => Some(PlacedBlock { block, area, element }),
     }
+}
+
+/// Returns whether a table at the start of a page continues the table at the end of the page before: its header is
+/// repeated, or the tables have the same columns and place.
+fn continues_table(last: &Table, area: Option<Rect>, last_area: Option<Rect>, next: &Table) -> bool {
+    let columns = |table: &Table| table.first().map_or(0, Vec::len);
+    if columns(last) != columns(next) || columns(last) == 0 {
+        return false;
+    }
+    let is_same_place = area.zip(last_area).is_some_and(|(next, last)| {
+        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && (next.x1 - last.x1).abs() < MAX_SHIFT
+    });
+    next.first() == last.first() || is_same_place
 }
 
 /// Returns whether a block continues the sentence of the block before it.
@@ -268,7 +354,8 @@ fn continues(last: &Text, next: &Text) -> bool {
         next.spans.first().and_then(|span| span.text.chars().next()).is_some_and(char::is_lowercase);
     last.may_continue
         && next.starts_column
-        && next.marker.is_none()
+        && !matches!(next.marker, Some(ListMarker::Bullet | ListMarker::Letter))
+        && (next.marker.is_none() || last.marker.is_none())
         && begins_lowercase
         && last.bold == next.bold
         && (last.size - next.size).abs() < 0.08 * last.size

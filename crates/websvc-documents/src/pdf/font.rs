@@ -7,14 +7,23 @@ use hayro_cmap::BfString;
 use hayro_font::{
     CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId, StandardFont,
 };
-use hayro_syntax::object::{Array, Dict, Name};
+use hayro_syntax::object::{Array, Dict, Name, Object};
 
-/// The style of a font.
+use super::tex_font::TexEncoding;
+
+/// The maximum number of widths of a font that are examined.
+const MAX_WIDTHS: usize = 1024;
+/// The minimum number of equal widths of a monospace font. The digits of other fonts have equal widths, too.
+const MIN_EQUAL_WIDTHS: usize = 13;
+
+/// The style of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(super) struct Style {
     pub(super) bold: bool,
     pub(super) italic: bool,
     pub(super) mono: bool,
+    /// The letter is smaller and higher than its line.
+    pub(super) superscript: bool,
 }
 
 /// The text and advance of a character code.
@@ -34,6 +43,8 @@ pub(super) struct PdfFont<'a> {
     pub(super) em: f64,
     /// The character codes are Unicode code points.
     unicode_codes: bool,
+    /// The encoding of the codes of a bitmap font of TeX.
+    tex: Option<TexEncoding>,
     codes: HashMap<u32, Code>,
 }
 
@@ -94,6 +105,7 @@ impl<'a> Fonts<'a> {
                 style: Style::default(),
                 em: 1.0,
                 unicode_codes: false,
+                tex: None,
                 codes: HashMap::new(),
             });
             self.fallback = Some(self.faces.len() - 1);
@@ -109,7 +121,8 @@ impl<'a> PdfFont<'a> {
             let name = name.as_str();
             name.contains("UCS2") || name.contains("UTF16")
         });
-        Self { font, style: style(dict), em: em(dict), unicode_codes, codes: HashMap::new() }
+        let tex = TexEncoding::of_bitmap_font(dict);
+        Self { font, style: style(dict), em: em(dict), unicode_codes, tex, codes: HashMap::new() }
     }
 
     pub(super) fn is_horizontal(&self) -> bool {
@@ -123,7 +136,7 @@ impl<'a> PdfFont<'a> {
     }
 
     pub(super) fn code(&mut self, code: u32) -> &Code {
-        let (font, unicode_codes) = (&self.font, self.unicode_codes);
+        let (font, unicode_codes, tex) = (&self.font, self.unicode_codes, self.tex);
         self.codes.entry(code).or_insert_with(|| {
             let unicode = match font.glyph(GlyphId::NOTDEF, code) {
                 FontGlyph::Outline(glyph) => glyph.as_unicode(),
@@ -131,17 +144,26 @@ impl<'a> PdfFont<'a> {
             };
             let text: Arc<str> = match unicode {
                 Some(BfString::Char(character)) => Arc::from(character.to_string()),
-                Some(BfString::String(text)) => Arc::from(text),
+                Some(BfString::String(text)) => Arc::from(unswapped(text)),
                 None if unicode_codes => {
                     Arc::from(char::from_u32(code).map(String::from).unwrap_or_default())
                 }
-                None => Arc::from(""),
+                None => Arc::from(tex.map(|encoding| encoding.text(code)).unwrap_or_default()),
             };
             let advance = font.code_advance(code);
             let advance = if font.is_horizontal() { advance.x } else { advance.y };
             Code { text, advance: advance / f64::from(hayro_font::UNITS_PER_EM) }
         })
     }
+}
+
+/// Returns the letters of a ligature in the right byte order. Some writers store `fi` as the characters 昀椀.
+fn unswapped(text: String) -> String {
+    let letter = |character: char| {
+        let swapped = u16::try_from(u32::from(character)).ok()?.swap_bytes();
+        char::from_u32(u32::from(swapped)).filter(char::is_ascii_lowercase)
+    };
+    text.chars().map(letter).collect::<Option<String>>().filter(|letters| letters.len() > 1).unwrap_or(text)
 }
 
 /// Detects the style of a font from its name and its descriptor.
@@ -166,8 +188,28 @@ fn style(dict: &Dict<'_>) -> Style {
             || flags & (1 << 6) != 0,
         mono: contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
             || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
-            || (flags & 1 != 0 && !starts_with(&["cm", "sf"])),
+            || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
+            || has_equal_widths(dict, inner),
+        superscript: false,
     }
+}
+
+/// Returns whether a font states the same width for many letters, as fonts of listings do.
+fn has_equal_widths(dict: &Dict<'_>, inner: &Dict<'_>) -> bool {
+    let mut widths: Vec<f64> = Vec::new();
+    if let Some(array) = dict.get::<Array<'_>>(b"Widths") {
+        widths.extend(array.iter::<f64>().take(MAX_WIDTHS));
+    } else if let Some(array) = inner.get::<Array<'_>>(b"W") {
+        // Only lists of single widths: a range can be the full width of all ideographs.
+        let lists = array.iter::<Object<'_>>().take(MAX_WIDTHS).filter_map(Object::into_array);
+        widths.extend(lists.flat_map(|list| list.iter::<f64>().collect::<Vec<f64>>()).take(MAX_WIDTHS));
+    }
+    widths.retain(|width| *width > 0.0);
+    let scale = dict.get::<[f64; 6]>(b"FontMatrix").map_or(0.001, |matrix| matrix[0].abs());
+    let Some(first) = widths.first().copied() else { return false };
+    widths.len() >= MIN_EQUAL_WIDTHS
+        && (0.4..0.75).contains(&(first * scale))
+        && widths.iter().all(|width| (width - first).abs() <= 0.005 * first)
 }
 
 /// Returns the height of an em relative to the font size, for [`PdfFont::em`].

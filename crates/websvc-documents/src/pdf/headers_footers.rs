@@ -6,6 +6,8 @@ use super::lines::Segment;
 
 /// The share of the page height, at the top and at the bottom, in which rows can be headers or footers.
 const EDGE_SHARE: f32 = 0.11;
+/// The share of the page height below which the last line can be a page number.
+const PAGE_NUMBER_SHARE: f32 = 0.8;
 /// The maximum number of rows of a header or footer.
 const MAX_ROWS: usize = 3;
 /// The minimum number of pages on which a row must repeat to be a header or footer.
@@ -53,6 +55,11 @@ impl RunningElements {
                 removed.extend(row.segments);
             }
         }
+        if let Some(number) = page_number(page, segments, height)
+            && !removed.contains(&number)
+        {
+            removed.push(number);
+        }
         // If nothing else remains, the page repeats as a whole, and is not a header or footer.
         if removed.len() == segments.len() {
             return;
@@ -63,6 +70,15 @@ impl RunningElements {
             !removed.contains(&(index - 1))
         });
     }
+}
+
+/// Returns the lowest segment if it is only the number of the page, also in a document of one page.
+fn page_number(page: u32, segments: &[Segment], height: f32) -> Option<usize> {
+    let lowest = |a: &(usize, &Segment), b: &(usize, &Segment)| a.1.y.total_cmp(&b.1.y);
+    let (index, segment) = segments.iter().enumerate().max_by(lowest)?;
+    let is_alone = segments.iter().filter(|other| (other.y - segment.y).abs() < 3.0).count() == 1;
+    let is_number = segment.text().trim_matches(['-', '–', ' ']) == (page + 1).to_string();
+    (is_alone && is_number && segment.y > height * PAGE_NUMBER_SHARE).then_some(index)
 }
 
 /// Returns the rows at the top and at the bottom of a page, both from the edge inwards.

@@ -1,7 +1,10 @@
 //! Groups glyphs into segments, which are parts of lines without a wide gap.
 
 use super::content::Glyph;
+use super::drop_caps;
 use super::geometry::Rect;
+use super::gutters::{self, Strip};
+use super::listing::{self, CellGrid};
 
 /// The maximum gap within a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
@@ -72,17 +75,45 @@ fn dominant_line(glyphs: &[Glyph]) -> (f32, f32) {
 pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     let mut runs = runs(glyphs);
     runs.sort_by(|a, b| a.y.total_cmp(&b.y));
-    let mut segments = Vec::new();
+    let strips = gutters::strips(&runs);
+    if !strips.is_empty() {
+        runs = runs.into_iter().flat_map(|run| split_at(run, &strips)).collect();
+    }
+    let mut rows = Rows { strips, segments: Vec::new(), grids: Vec::new() };
     let mut row: Vec<Segment> = Vec::new();
     for run in runs {
         let same_row = row.last().is_some_and(|last| (run.y - last.y).abs() < 0.35 * run.size.min(last.size));
         if !same_row {
-            finish_row(&mut row, &mut segments);
+            rows.finish_row(&mut row);
         }
         row.push(run);
     }
-    finish_row(&mut row, &mut segments);
-    segments
+    rows.finish_row(&mut row);
+    listing::mark_listings(&mut rows.segments, &rows.grids);
+    rows.segments
+}
+
+/// Splits a run where a gutter crosses it.
+fn split_at(run: Segment, strips: &[Strip]) -> Vec<Segment> {
+    let crossing: Vec<&Strip> =
+        strips.iter().filter(|strip| strip.separates(run.y, run.area.x0, run.area.x1)).collect();
+    if crossing.is_empty() {
+        return vec![run];
+    }
+    let mut parts = Vec::new();
+    let mut part: Vec<Glyph> = Vec::new();
+    let mut end = f32::INFINITY;
+    for glyph in run.glyphs {
+        if glyph.character != ' ' {
+            if crossing.iter().any(|strip| strip.separates(run.y, end, glyph.x0)) {
+                finish_run(&mut part, &mut parts);
+            }
+            end = glyph.x1;
+        }
+        part.push(glyph);
+    }
+    finish_run(&mut part, &mut parts);
+    parts
 }
 
 /// Groups glyphs that follow each other both in the file and on the page into runs.
@@ -95,7 +126,7 @@ fn runs(glyphs: &[Glyph]) -> Vec<Segment> {
             if is_repeated(last, glyph) {
                 continue;
             }
-            if !follows(last, glyph, size) {
+            if !follows(last, glyph, size) || drop_caps::is_initial(&run, glyph.size) {
                 finish_run(&mut run, &mut runs);
             }
         }
@@ -147,30 +178,66 @@ fn trim(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     glyphs
 }
 
-/// Joins the adjacent runs of a row to segments.
-fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
-    let mut runs = std::mem::take(row);
-    runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
-    let mut joined: Vec<Glyph> = Vec::new();
-    let mut end = Rect::EMPTY;
-    for run in runs {
-        let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
-        if !joined.is_empty() {
-            let gap = run.area.x0 - end.x1;
-            // The same text twice with a small offset is a shadow.
-            if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
-                continue;
+/// The rows of a page that were read.
+struct Rows {
+    /// The gutters, which separate the segments of a row.
+    strips: Vec<Strip>,
+    segments: Vec<Segment>,
+    /// The grids of lines whose letters have the same distance, and the areas of these lines.
+    grids: Vec<(Rect, CellGrid)>,
+}
+
+impl Rows {
+    /// Joins the adjacent runs of a row to segments.
+    fn finish_row(&mut self, row: &mut Vec<Segment>) {
+        let mut runs = std::mem::take(row);
+        runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
+        let mut joined: Vec<Glyph> = Vec::new();
+        let mut end = Rect::EMPTY;
+        let mut y = 0.0;
+        for run in runs {
+            let size = run.size.max(joined.last().map_or(0.0, |last| last.size));
+            if !joined.is_empty() {
+                let gap = run.area.x0 - end.x1;
+                // The same text twice with a small offset is a shadow.
+                if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
+                    continue;
+                }
+                let is_separated =
+                    || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
+                // Lines of neighboring columns are rarely at exactly the same height.
+                let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
+                let is_initial = drop_caps::is_initial(&joined, run.size);
+                if gap > SEGMENT_GAP * size || is_shifted || is_initial || is_separated() {
+                    self.finish_segment(std::mem::take(&mut joined));
+                    end = Rect::EMPTY;
+                }
             }
-            if gap > SEGMENT_GAP * size {
-                segments.push(finish_segment(std::mem::take(&mut joined)));
-                end = Rect::EMPTY;
-            }
+            end.unite(&run.area);
+            y = run.y;
+            joined.extend(run.glyphs);
         }
-        end.unite(&run.area);
-        joined.extend(run.glyphs);
+        if !joined.is_empty() {
+            self.finish_segment(joined);
+        }
     }
-    if !joined.is_empty() {
-        segments.push(finish_segment(joined));
+
+    /// Adds the segment of the glyphs, with spaces between the words.
+    fn finish_segment(&mut self, mut glyphs: Vec<Glyph>) {
+        if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
+            glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+        }
+        let grid = CellGrid::of_line(&glyphs);
+        let mut segment = Segment::new(trim(spaced(glyphs, grid)));
+        if let Some(grid) = grid {
+            segment.glyphs.iter_mut().for_each(|glyph| glyph.style.mono = true);
+            self.grids.push((segment.area, grid));
+        }
+        mark_superscripts(&mut segment);
+        if is_right_to_left(&segment.glyphs) {
+            reverse_to_reading_order(&mut segment.glyphs);
+        }
+        self.segments.push(segment);
     }
 }
 
@@ -186,19 +253,20 @@ fn is_shadow(joined: &[Glyph], run: &Segment) -> bool {
     letters(&joined[start..]).starts_with(&letters(&run.glyphs))
 }
 
-/// Returns the segment of the glyphs, with spaces between the words.
-fn finish_segment(mut glyphs: Vec<Glyph>) -> Segment {
-    if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
-        glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
-    }
-    let threshold = WORD_GAP + letter_spacing(&glyphs);
+/// Returns the glyphs of a segment with spaces between the words.
+fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
+    let threshold = WORD_GAP + if grid.is_none() { letter_spacing(&glyphs) } else { 0.0 };
     let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len() + glyphs.len() / 4);
     for glyph in glyphs {
         if let Some(last) = spaced.last().copied() {
             let gap = glyph.x0 - last.x1;
             let size = glyph.size.max(last.size);
             let is_blank = glyph.character == ' ' || last.character == ' ';
-            if !is_blank && gap > threshold * size && !is_combining(glyph.character) {
+            let is_space = match &grid {
+                Some(grid) => grid.has_space(&last, &glyph),
+                None => gap > threshold * size,
+            };
+            if !is_blank && is_space && !is_combining(glyph.character) {
                 spaced.push(Glyph { character: ' ', x0: last.x1, x1: glyph.x0, ..last });
             }
             if glyph.character == ' ' && last.character == ' ' {
@@ -207,11 +275,29 @@ fn finish_segment(mut glyphs: Vec<Glyph>) -> Segment {
         }
         spaced.push(glyph);
     }
-    let mut segment = Segment::new(trim(spaced));
-    if is_right_to_left(&segment.glyphs) {
-        reverse_to_reading_order(&mut segment.glyphs);
+    spaced
+}
+
+/// Marks the letters that are smaller and higher than the line, such as exponents and the marks of notes.
+fn mark_superscripts(segment: &mut Segment) {
+    let (y, size) = (segment.y, segment.size);
+    let is_raised =
+        |glyph: &Glyph| glyph.size < 0.85 * size && (0.15..0.75).contains(&((y - glyph.y) / size));
+    let raised = segment.glyphs.iter().filter(|glyph| is_raised(glyph)).count();
+    // Otherwise, these are two lines.
+    if raised == 0 || raised * 3 > segment.glyphs.len() {
+        return;
     }
-    segment
+    let mut before_letter = false;
+    for index in (0..segment.glyphs.len()).rev() {
+        let glyph = &mut segment.glyphs[index];
+        if glyph.character != ' ' && is_raised(glyph) {
+            // A raised letter within a word belongs to a logo.
+            glyph.style.superscript = !before_letter;
+        } else {
+            before_letter = glyph.character.is_alphabetic();
+        }
+    }
 }
 
 /// Returns the letter spacing of the text, in ems; 0 if it is not letter-spaced.
@@ -246,6 +332,13 @@ fn is_right_to_left(glyphs: &[Glyph]) -> bool {
     right > left
 }
 
+/// Returns whether a glyph is a space between two Latin words, which keep their order.
+fn is_latin_space(glyphs: &[Glyph], index: usize) -> bool {
+    let is_letter =
+        |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
+    glyphs[index].character == ' ' && index > 0 && is_letter(index - 1) && is_letter(index + 1)
+}
+
 /// Reverses a line of right-to-left text from the visual order to the reading order. Numbers and Latin words keep their
 /// order.
 fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
@@ -261,7 +354,9 @@ fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
         for (index, glyph) in glyphs.iter().enumerate().skip(start) {
             if is_left_to_right(glyph) {
                 end = index + 1;
-            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%') {
+            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%')
+                && !is_latin_space(glyphs, index)
+            {
                 break;
             }
         }

@@ -1,12 +1,22 @@
 //! Detects the markers of list items.
 
+use super::blocks::{Block, PlacedBlock, Text};
 use super::content::Glyph;
+use super::lines::Segment;
+
+/// The minimum number of lines of a listing with numbers, and the maximum number of digits of a number.
+const MIN_LISTING: usize = 3;
+const MAX_LINE_NUMBER: usize = 5;
+/// The number of numbered items before and after an item that can show its sequence.
+const SEQUENCE_DISTANCE: usize = 12;
 
 /// The marker of a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListMarker {
-    /// A bullet or a dash.
+    /// A bullet.
     Bullet,
+    /// A dash, which can also be part of a sentence.
+    Dash,
     /// A number followed by a period or a parenthesis.
     Number(u32),
     /// A letter or Roman numeral followed by a period or a parenthesis.
@@ -26,13 +36,123 @@ pub(super) fn leading_marker(glyphs: &[Glyph]) -> (Option<ListMarker>, usize) {
     }
 }
 
+/// Returns the text of a marker with this number of glyphs.
+pub(super) fn label(glyphs: &[Glyph]) -> String {
+    glyphs.iter().map(|glyph| glyph.character).filter(|character| *character != ' ').collect()
+}
+
+/// Turns numbered items that are in no sequence into text, such as a line of a sentence that begins with a number in
+/// parentheses. The first item of a list can have any number if the next one follows it.
+pub(super) fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
+    let mut numbers: Vec<(usize, u32)> = Vec::new();
+    for (index, placed) in blocks.iter().enumerate() {
+        if let Block::Text(Text { marker: Some(ListMarker::Number(number)), .. }) = placed.block {
+            numbers.push((index, number));
+        }
+    }
+    for (place, (index, number)) in numbers.iter().enumerate() {
+        let before = &numbers[place.saturating_sub(SEQUENCE_DISTANCE)..place];
+        let after = &numbers[place + 1..numbers.len().min(place + 1 + SEQUENCE_DISTANCE)];
+        let is_in_sequence = *number <= 1
+            || before.iter().any(|(_, other)| *other + 1 == *number)
+            || after.iter().any(|(_, other)| *number + 1 == *other);
+        if !is_in_sequence && let Block::Text(text) = &mut blocks[*index].block {
+            text.marker_to_text();
+        }
+    }
+}
+
+/// Writes the period after the numbers of lists whose numbers have none: two cells, the number and its text, that are
+/// in sequence from 1.
+pub(super) fn mark_bare_numbers(rows: &mut [Vec<Segment>]) {
+    let mut index = 0;
+    while index < rows.len() {
+        let sequence = bare_sequence(rows, index);
+        for row in &sequence {
+            if let Some(last) = rows[*row][0].glyphs.last().copied() {
+                rows[*row][0].glyphs.push(Glyph { character: '.', x0: last.x1, ..last });
+            }
+        }
+        index = sequence.last().map_or(index, |last| *last) + 1;
+    }
+}
+
+/// Removes the numbers of the lines of a listing, which are not a part of it.
+pub(super) fn remove_line_numbers(rows: &mut [Vec<Segment>]) {
+    let number = |row: &Vec<Segment>| {
+        let (first, rest) = row.split_first()?;
+        let is_code = rest.iter().all(Segment::is_mono);
+        let number =
+            first.text().parse::<u32>().ok().filter(|_| is_code && first.glyphs.len() <= MAX_LINE_NUMBER)?;
+        Some((number, first.area.x1))
+    };
+    let mut start = 0;
+    while start < rows.len() {
+        let Some((first, x1)) = number(&rows[start]) else {
+            start += 1;
+            continue;
+        };
+        let is_next = |(row, expected): &(&Vec<Segment>, u32)| {
+            number(row).is_some_and(|(number, other)| number == *expected && (other - x1).abs() < 2.0)
+        };
+        let length = rows[start..].iter().zip(first..).take_while(is_next).count().max(1);
+        let listing = &mut rows[start..start + length];
+        if length >= MIN_LISTING && listing.iter().filter(|row| row.len() > 1).count() * 2 > length {
+            listing.iter_mut().filter(|row| row.len() > 1).for_each(|row| drop(row.remove(0)));
+        }
+        start += length;
+    }
+}
+
+/// Returns the rows of the list that begins with this row; none if it is not a list.
+fn bare_sequence(rows: &[Vec<Segment>], start: usize) -> Vec<usize> {
+    let Some((1, x1, text_x0)) = bare_number(&rows[start]) else { return Vec::new() };
+    // Below a row of cells, numbers are the first column of a table.
+    let number = &rows[start][0];
+    let above = start.checked_sub(1).map(|above| &rows[above]);
+    let is_header = |row: &Vec<Segment>| {
+        number.y - row[0].y < number.size * 2.5
+            && row.iter().skip(1).any(|cell| (cell.area.x0 - text_x0).abs() < 2.0)
+    };
+    if above.is_some_and(is_header) {
+        return Vec::new();
+    }
+    let mut sequence = vec![start];
+    for (index, row) in rows.iter().enumerate().skip(start + 1) {
+        match bare_number(row) {
+            Some((number, other_x1, other_x0))
+                if number as usize == sequence.len() + 1
+                    && (other_x0 - text_x0).abs() < 2.0
+                    && ((other_x1 - x1).abs() < 2.0 || number >= 10) =>
+            {
+                sequence.push(index);
+            }
+            None if row.len() == 1 && row[0].area.x0 > text_x0 - 2.0 => {}
+            _ => break,
+        }
+    }
+    if sequence.len() < 2 { Vec::new() } else { sequence }
+}
+
+/// Returns the number of a row of a number and a text, its right edge, and the left edge of the text.
+fn bare_number(row: &[Segment]) -> Option<(u32, f32, f32)> {
+    let [number, text, ..] = row else { return None };
+    let digits = number.text();
+    let is_number = digits.len() <= 2 && digits.chars().all(|character| character.is_ascii_digit());
+    let is_near = text.area.x0 - number.area.x1 < number.size * 4.0;
+    let has_letters = text.glyphs.iter().any(|glyph| glyph.character.is_alphabetic());
+    (is_number && is_near && has_letters).then_some(())?;
+    Some((digits.parse().ok()?, number.area.x1, text.area.x0))
+}
+
 /// Returns the marker that a word is; `None` if it is not a marker.
 pub(super) fn parse_marker(word: &[char]) -> Option<ListMarker> {
     match word {
         [
-            '•' | '‣' | '◦' | '▪' | '■' | '●' | '○' | '∙' | '·' | '–' | '—' | '-' | '−' | '*' | '✓' | '➢'
-            | '⁃' | '◆' | '►',
+            '•' | '‣' | '◦' | '▪' | '■' | '□' | '●' | '○' | '∙' | '·' | '✓' | '➢' | '⁃' | '◆' | '◇' | '►'
+            | '▶' | '➤' | '❖',
         ] => Some(ListMarker::Bullet),
+        ['–' | '—' | '-' | '−' | '*'] => Some(ListMarker::Dash),
         [body @ .., '.' | ')'] => parse_number(body.strip_prefix(&['(']).unwrap_or(body)),
         _ => None,
     }

@@ -4,20 +4,30 @@
 //! analysis from glyphs to paragraphs, because the text of a PDF is only usable with its order, columns and tables.
 
 mod blocks;
+mod bullets;
 mod columns;
 mod content;
 mod document;
+mod drop_caps;
 mod font;
+mod forms;
 mod geometry;
 mod graphics;
+mod gutters;
 mod headers_footers;
 mod layout;
 mod lines;
 mod links;
 mod list_marker;
+mod listing;
 mod outline;
+mod placed_glyph;
+mod plausibility;
 mod strings;
+mod structure;
 mod tables;
+mod tagged;
+mod tex_font;
 mod text;
 mod to_html;
 

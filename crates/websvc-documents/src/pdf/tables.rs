@@ -1,6 +1,7 @@
 //! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
 use super::blocks::{Block, Column, Line, PlacedBlock, blocks, has_leader};
+use super::columns::median;
 use super::content::Glyph;
 use super::geometry::Rect;
 use super::graphics::StraightLine;
@@ -61,7 +62,7 @@ pub(super) fn column_blocks(
 }
 
 /// Groups segments into rows by their baselines.
-fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+pub(super) fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     segments.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut rows: Vec<Vec<Segment>> = Vec::new();
     for segment in segments {
@@ -72,10 +73,10 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
             _ => rows.push(vec![segment]),
         }
     }
-    for row in &mut rows {
-        row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
-        join_marker(row);
-    }
+    rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0)));
+    list_marker::remove_line_numbers(&mut rows);
+    list_marker::mark_bare_numbers(&mut rows);
+    rows.iter_mut().for_each(join_marker);
     rows
 }
 
@@ -93,6 +94,7 @@ fn join_marker(row: &mut Vec<Segment>) {
         }
         first.glyphs.extend(second.glyphs);
         first.area.unite(&second.area);
+        (first.y, first.size) = (second.y, second.size);
     }
 }
 
@@ -196,7 +198,7 @@ impl Grid {
 
     /// Returns the glyphs of each cell, line by line.
     fn cells(&self) -> Vec<Vec<Vec<Glyph>>> {
-        let mut cells = vec![vec![Vec::new(); self.xs.len() - 1]; self.ys.len() - 1];
+        let mut cells: Vec<Vec<Vec<Glyph>>> = vec![vec![Vec::new(); self.xs.len() - 1]; self.ys.len() - 1];
         let mut segments: Vec<&Segment> = self.segments.iter().collect();
         segments.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.area.x0.total_cmp(&b.area.x0)));
         for segment in segments {
@@ -209,7 +211,15 @@ impl Grid {
                     column = interval_index(&self.xs, (glyph.x0 + glyph.x1) / 2.0);
                 }
                 last = Some((glyph.character == ' ', glyph.link));
-                cells[row][column].push(*glyph);
+                let cell = &mut cells[row][column];
+                if let Some(before) = cell.last().copied()
+                    && before.x1 + 0.15 * glyph.size < glyph.x0
+                    && before.character != ' '
+                    && glyph.character != ' '
+                {
+                    cell.push(Glyph { character: ' ', x0: before.x1, x1: glyph.x0, ..before });
+                }
+                cell.push(*glyph);
             }
         }
         cells
@@ -220,14 +230,22 @@ impl Grid {
             .cells()
             .into_iter()
             .map(|row| row.into_iter().map(|glyphs| cell(glyphs, link_offset)).collect::<Vec<Vec<Span>>>());
-        let block = Block::Table(rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect());
+        let mut rows: Vec<Vec<Vec<Span>>> =
+            rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
+        // A column without text comes from lines that nearly coincide.
+        for column in (0..self.xs.len() - 1).rev() {
+            if rows.iter().all(|row| row.get(column).is_none_or(Vec::is_empty)) {
+                rows.iter_mut().filter(|row| column < row.len()).for_each(|row| drop(row.remove(column)));
+            }
+        }
+        let block = Block::Table(rows);
         let mut area = Rect::EMPTY;
         for (x, y) in
             self.xs.first().zip(self.ys.first()).into_iter().chain(self.xs.last().zip(self.ys.last()))
         {
             area.include(*x, *y);
         }
-        PlacedBlock { block, area: Some(area) }
+        PlacedBlock { block, area: Some(area), element: None }
     }
 }
 
@@ -281,7 +299,8 @@ fn aligned_table(
     if strips.is_empty() || multi_cell_rows < min_rows || multi_cell_rows * 2 < count {
         return None;
     }
-    let table = cells(&rows[..count], &lines[..count], &strips, column);
+    let breaks = row_breaks(&rows[..count], &lines[..count], strips[0].0, rules, column);
+    let table = cells(&rows[..count], &strips, &breaks, column);
     let filled = table.iter().flatten().filter(|cell| !cell.is_empty()).count();
     let is_table = table.len() >= 2 && filled * 2 >= table.len() * (strips.len() + 1);
     is_table.then_some((count, Block::Table(table)))
@@ -347,28 +366,60 @@ fn narrow_strips(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
     narrowed
 }
 
+/// Returns for each line whether it begins a row of a table. The other lines continue the cells of the line above.
+/// `first_x1` is the right edge of the first cells.
+fn row_breaks(
+    rows: &[Vec<Segment>],
+    lines: &[Line],
+    first_x1: f32,
+    rules: &[StraightLine],
+    column: &Column,
+) -> Vec<bool> {
+    let (top, bottom) = (lines[0].y, lines[lines.len() - 1].y);
+    let mut area = Rect::EMPTY;
+    lines.iter().for_each(|line| area.unite(&line.area));
+    let is_across = |rule: &&StraightLine| {
+        let covered = rule.area.x1.min(area.x1) - rule.area.x0.max(area.x0);
+        !rule.is_vertical && (top..bottom).contains(&rule.area.y0) && covered > 0.8 * area.width()
+    };
+    let ys = snapped(rules.iter().take(MAX_RULES).filter(is_across).map(|rule| rule.area.y0));
+    let is_ruled = |pair: &[Line]| ys.iter().any(|y| pair[0].y <= *y && *y < pair[1].y);
+    // Lines separate all rows, and not only the header from the others.
+    if ys.len() >= MIN_ROWS && ys.len() * 4 >= lines.len() {
+        return std::iter::once(true).chain(lines.windows(2).map(is_ruled)).collect();
+    }
+    let distances = lines.windows(2).map(|pair| pair[1].y - pair[0].y);
+    let usual = median(distances).unwrap_or(0.0);
+    let mut breaks = vec![true];
+    for (pair, row) in lines.windows(2).zip(&rows[1..]) {
+        let distance = pair[1].y - pair[0].y;
+        // A line that is nearer than usual and has fewer cells is the second line of a cell.
+        let is_near = distance < 0.85 * usual && row.len() < rows[0].len();
+        // The same applies to a line without its first cell and close to the line above.
+        let lacks_first =
+            row[0].area.x0 > first_x1 && distance < column.leading.max(pair[1].size * 1.25) * 1.25;
+        breaks.push(!(is_near || lacks_first) || is_ruled(pair));
+    }
+    breaks
+}
+
 /// Distributes the segments of the rows to the cells between the strips.
 fn cells(
     rows: &[Vec<Segment>],
-    lines: &[Line],
     strips: &[(f32, f32)],
+    breaks: &[bool],
     column: &Column,
 ) -> Vec<Vec<Vec<Span>>> {
     let mut table: Vec<Vec<Vec<Span>>> = Vec::new();
-    let mut last_y = f32::NEG_INFINITY;
-    for (row, line) in rows.iter().zip(lines) {
+    for (row, begins_row) in rows.iter().zip(breaks) {
         let mut cells: Vec<Vec<Span>> = vec![Vec::new(); strips.len() + 1];
         for segment in row {
             let middle = (segment.area.x0 + segment.area.x1) / 2.0;
             let index = strips.partition_point(|(x0, x1)| (x0 + x1) / 2.0 <= middle);
             join(&mut cells[index], spans(&segment.glyphs, column.link_offset));
         }
-        // A line without its first cell and close to the line above continues the cells above.
-        let continues_row =
-            cells[0].is_empty() && line.y - last_y < column.leading.max(line.size * 1.25) * 1.25;
-        last_y = line.y;
         match table.last_mut() {
-            Some(above) if continues_row => {
+            Some(above) if !begins_row => {
                 for (cell, more) in above.iter_mut().zip(cells) {
                     if !more.is_empty() {
                         join(cell, more);

@@ -9,6 +9,28 @@ use super::font::Style;
 /// A placeholder for a hyphen at the end of a line, until all words of the document are known.
 pub(super) const LINE_HYPHEN: char = '\u{e000}';
 
+/// Words that form compounds with a hyphen.
+const COMPOUND_STARTS: [&str; 11] =
+    ["self", "well", "ill", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+/// Words that form compounds with a hyphen at their end, and that no other words end with.
+const COMPOUND_ENDS: [&str; 11] = [
+    "based",
+    "oriented",
+    "driven",
+    "specific",
+    "aware",
+    "dependent",
+    "independent",
+    "friendly",
+    "party",
+    "scale",
+    "style",
+];
+
+/// Small words within compounds.
+const SMALL_WORDS: [&str; 14] =
+    ["a", "an", "and", "at", "by", "for", "in", "of", "on", "or", "out", "the", "to", "up"];
+
 /// A run of text with one style.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
@@ -111,16 +133,37 @@ impl Words {
         self.hashes.contains(&self.hash(word))
     }
 
-    /// Replaces the hyphen placeholders in a text. A hyphen stays only if the document contains the word with the
-    /// hyphen, and not without it.
+    /// Returns whether the two parts of a word are words themselves, with a hyphen between them.
+    fn is_compound(&self, first: &str, second: &str) -> bool {
+        let second = second.trim_end_matches(|character: char| !character.is_alphanumeric());
+        let (tail, has_hyphen) = first.rsplit_once('-').map_or((first, false), |(_, tail)| (tail, true));
+        let head = second.split_once('-').map(|(head, _)| head);
+        let joined = format!("{tail}{}", head.unwrap_or(second));
+        if self.contains(&joined) {
+            return false;
+        }
+        let tail = tail.to_lowercase();
+        let is_word = SMALL_WORDS.contains(&tail.as_str()) || self.contains(&tail);
+        // `state-of-the-` and `art`, `up-` and `to-date`.
+        if (has_hyphen || head.is_some()) && is_word {
+            return true;
+        }
+        let is_long = second.chars().count() > 3;
+        let is_ending = ["ness", "like", "less"].iter().any(|ending| second.eq_ignore_ascii_case(ending));
+        (COMPOUND_STARTS.contains(&tail.as_str()) && is_long && !is_ending)
+            || COMPOUND_ENDS.iter().any(|end| second.eq_ignore_ascii_case(end))
+    }
+
+    /// Replaces the hyphen placeholders in a text. A hyphen stays if the document contains the word with the hyphen, or
+    /// if the word is a compound, and the document does not contain it without the hyphen.
     pub(super) fn join_hyphenated(&self, text: &mut String) {
         while let Some(position) = text.find(LINE_HYPHEN) {
             let start = text[..position].rfind(char::is_whitespace).map_or(0, |space| space + 1);
             let after = position + LINE_HYPHEN.len_utf8();
             let end = text[after..].find(char::is_whitespace).map_or(text.len(), |space| after + space);
             let (first, second) = (text[start..position].to_owned(), text[after..end].to_owned());
-            let keep_hyphen =
-                !self.contains(&format!("{first}{second}")) && self.contains(&format!("{first}-{second}"));
+            let keep_hyphen = !self.contains(&format!("{first}{second}"))
+                && (self.contains(&format!("{first}-{second}")) || self.is_compound(&first, &second));
             text.replace_range(position..after, if keep_hyphen { "-" } else { "" });
         }
     }
@@ -156,6 +199,22 @@ mod tests {
             paragraph(&["the well-known tea, a well-", "known cup"]),
             "the well-known tea, a well-known cup"
         );
+    }
+
+    #[test]
+    fn hyphen_of_a_compound_stays() {
+        assert_eq!(paragraph(&["this is state-of-the-", "art work"]), "this is state-of-the-art work");
+        assert_eq!(paragraph(&["an up-", "to-date list"]), "an up-to-date list");
+        assert_eq!(
+            paragraph(&["a self-", "contained rule-", "based box"]),
+            "a self-contained rule-based box"
+        );
+        assert_eq!(paragraph(&["one self-con-", "tained box"]), "one self-contained box");
+        assert_eq!(
+            paragraph(&["it is well-under-", "stood; understood"]),
+            "it is well-understood; understood"
+        );
+        assert_eq!(paragraph(&["much self-", "ness, un-", "known"]), "much selfness, unknown");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::html::{Html, push_escaped};
 use crate::page_output::{page_size, page_start};
 use crate::parsed_document::page_mark;
 
-use super::blocks::{Block, PageSize, PlacedBlock, Text, is_plain};
+use super::blocks::{Block, PageSize, PlacedBlock, Text, TextRole, is_plain};
 use super::font::Style;
 use super::layout::block_mark;
 use super::list_marker::ListMarker;
@@ -138,7 +138,7 @@ fn heading_levels(blocks: &[PlacedBlock], outline: &Outline) -> Vec<Option<u32>>
 
 /// The reason why a block is a heading.
 enum HeadingKind {
-    /// The outline of the document has a bookmark with its text and this level.
+    /// The structure of the file states this level, or the outline has a bookmark with its text and this level.
     Outline(u32),
     /// The block is larger than the body text. The value is its size in tenths of a point.
     Larger(i32),
@@ -148,12 +148,17 @@ enum HeadingKind {
 
 /// Returns the kind of heading that a block is; `None` if it is not a heading.
 fn heading_kind(text: &Text, body_size: f32, outline: &Outline, next_is_bold: bool) -> Option<HeadingKind> {
+    match text.role {
+        TextRole::Heading(level) => return Some(HeadingKind::Outline(level)),
+        TextRole::Body => return None,
+        TextRole::Unknown => {}
+    }
     let plain = plain_text(&text.spans);
     let plain = plain.trim();
     if plain.len() > MAX_HEADING_BYTES || text.lines > 4 || !plain.chars().any(char::is_alphabetic) {
         return None;
     }
-    if matches!(text.marker, Some(ListMarker::Bullet)) {
+    if matches!(text.marker, Some(ListMarker::Bullet | ListMarker::Dash)) {
         return None;
     }
     let is_prominent = text.bold || text.size > body_size * 1.05;
@@ -217,8 +222,8 @@ impl Writer<'_> {
 
     fn heading(&mut self, text: &Text, level: u32) {
         let number = match text.marker {
-            Some(ListMarker::Number(number)) => format!("{number}. "),
-            Some(ListMarker::Bullet | ListMarker::Letter) | None => String::new(),
+            Some(ListMarker::Number(_) | ListMarker::Letter) => format!("{} ", text.label),
+            Some(ListMarker::Bullet | ListMarker::Dash) | None => String::new(),
         };
         let inline = self.inline(&unstyled(&text.spans));
         self.block(&format!("<h{level}>{number}{inline}</h{level}>\n"));
@@ -238,7 +243,7 @@ impl Writer<'_> {
         let is_deeper = self.lists.last().is_none_or(|list| text.x0 > list.x0 + text.size * 0.6);
         if is_deeper && self.lists.len() < 8 {
             let (start_tag, end_tag) = match marker {
-                ListMarker::Bullet => ("<ul>".to_owned(), "</li></ul>\n"),
+                ListMarker::Bullet | ListMarker::Dash => ("<ul>".to_owned(), "</li></ul>\n"),
                 ListMarker::Number(1) => ("<ol>".to_owned(), "</li></ol>\n"),
                 ListMarker::Number(first) => (format!("<ol start=\"{first}\">"), "</li></ol>\n"),
                 ListMarker::Letter => ("<ol type=\"a\">".to_owned(), "</li></ol>\n"),
@@ -367,10 +372,11 @@ fn write_styled(markup: &mut String, text: &str, style: Style) {
         return;
     }
     let (lead, tail) = (&text[..text.len() - text.trim_start().len()], &text[text.trim_end().len()..]);
-    let tags: Vec<&str> = [(style.bold, "strong"), (style.italic, "em"), (style.mono, "code")]
-        .into_iter()
-        .filter_map(|(enabled, tag)| enabled.then_some(tag))
-        .collect();
+    let tags: Vec<&str> =
+        [(style.bold, "strong"), (style.italic, "em"), (style.mono, "code"), (style.superscript, "sup")]
+            .into_iter()
+            .filter_map(|(enabled, tag)| enabled.then_some(tag))
+            .collect();
     markup.push_str(lead);
     tags.iter().for_each(|tag| markup.push_str(&format!("<{tag}>")));
     push_escaped(markup, trimmed);

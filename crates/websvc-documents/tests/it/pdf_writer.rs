@@ -50,6 +50,12 @@ impl Page {
         self
     }
 
+    /// Adds annotations unchanged.
+    pub(crate) fn annotations(mut self, annotations: &str) -> Self {
+        self.annotations.push(annotations.to_owned());
+        self
+    }
+
     /// Appends content stream instructions unchanged.
     pub(crate) fn raw(mut self, instructions: &str) -> Self {
         self.content.push_str(instructions);
@@ -65,10 +71,21 @@ pub(crate) fn pdf(pages: &[Page]) -> Vec<u8> {
 
 /// Returns a PDF file with additional resource entries, objects (numbered from 10) and trailer entries.
 pub(crate) fn pdf_with(pages: &[Page], resources: &str, objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
+    pdf_with_catalog(pages, resources, objects, trailer, "")
+}
+
+/// The same as [`pdf_with`], with additional entries in the catalog.
+pub(crate) fn pdf_with_catalog(
+    pages: &[Page],
+    resources: &str,
+    objects: &[Vec<u8>],
+    trailer: &str,
+    catalog: &str,
+) -> Vec<u8> {
     let first_page = 10 + objects.len();
     let kids: Vec<String> = (0..pages.len()).map(|index| format!("{} 0 R", first_page + 2 * index)).collect();
     let mut file = Writer::default();
-    file.object(1, b"<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>");
+    file.object(1, format!("<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) {catalog} >>").as_bytes());
     file.object(
         2,
         format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()).as_bytes(),

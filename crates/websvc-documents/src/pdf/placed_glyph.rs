@@ -1,0 +1,92 @@
+//! Places the text of character codes on a page.
+
+use super::content::{Glyph, PageContent, TextState};
+use super::font::Style;
+use super::geometry::Matrix;
+use super::strings;
+
+/// A character code with its text and font properties, ready to be placed on the page.
+pub(super) struct PlacedGlyph<'t> {
+    pub(super) text: &'t str,
+    pub(super) advance: f64,
+    pub(super) horizontal: bool,
+    pub(super) style: Style,
+    pub(super) em: f64,
+    pub(super) artifact: bool,
+    pub(super) font: u16,
+    pub(super) mcid: Option<u32>,
+}
+
+/// Adds the glyphs of a character code to the page, unless they are outside of the page or have an unusable size.
+pub(super) fn place_glyph(
+    content: &mut PageContent,
+    placed: &PlacedGlyph<'_>,
+    ctm: &Matrix,
+    text: &TextState,
+) {
+    let matrix = ctm.after(&text.matrix);
+    let (x, y) = matrix.apply(0.0, text.rise);
+    let end =
+        if placed.horizontal { (placed.advance * text.scale, text.rise) } else { (text.size, text.rise) };
+    let (end_x, end_y) = matrix.apply(end.0, end.1);
+    let [_, _, c, d, _, _] = matrix.0;
+    let size = (text.size * placed.em).abs() * c.hypot(d);
+    let (along, across) = (end_x - x, end_y - y);
+    // The direction of a glyph without advance, such as an accent, comes from the matrix.
+    let (along, across) =
+        if along.hypot(across) < 1e-6 { (matrix.0[0], matrix.0[1]) } else { (along, across) };
+    let rotation = match (along.abs() >= across.abs(), along >= 0.0, across >= 0.0) {
+        (true, true, _) => 0,
+        (true, false, _) => 2,
+        (false, _, true) => 1,
+        (false, _, false) => 3,
+    };
+    let inside = (-50.0..=f64::from(content.width) + 50.0).contains(&x)
+        && (-50.0..=f64::from(content.height) + 50.0).contains(&y);
+    if !inside || !(0.5..2000.0).contains(&size) {
+        return;
+    }
+    // Rotated text gets coordinates in which it is horizontal.
+    let ((x, y), (end_x, _)) =
+        (rotate_point(x, y, rotation, content), rotate_point(end_x, end_y, rotation, content));
+    let glyph = Glyph {
+        character: ' ',
+        x0: x as f32,
+        x1: end_x.max(x) as f32,
+        y: y as f32,
+        size: size as f32,
+        style: placed.style,
+        rotation,
+        artifact: placed.artifact,
+        link: 0,
+        font: placed.font,
+        mcid: placed.mcid,
+    };
+    spread(&mut content.glyphs, placed.text, glyph);
+}
+
+/// Converts a point to the coordinates in which text with this rotation is horizontal.
+fn rotate_point(x: f64, y: f64, rotation: u8, content: &PageContent) -> (f64, f64) {
+    let (width, height) = (f64::from(content.width), f64::from(content.height));
+    match rotation {
+        0 => (x, y),
+        1 => (y, width - x),
+        2 => (width - x, height - y),
+        _ => (height - y, x),
+    }
+}
+
+/// Adds text in the area of one glyph, divided equally between its characters. The letters of a ligature share the area,
+/// too, so that the second of two equal letters does not look like the shadow of the first.
+pub(super) fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
+    let mut count = 0_u32;
+    text.chars().for_each(|character| strings::normalize(character, |_| count += 1));
+    let step = (area.x1 - area.x0) / count.max(1) as f32;
+    let mut x0 = area.x0;
+    for character in text.chars() {
+        strings::normalize(character, |character| {
+            glyphs.push(Glyph { character, x0, x1: x0 + step, ..area });
+            x0 += step;
+        });
+    }
+}

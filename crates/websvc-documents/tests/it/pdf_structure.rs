@@ -1,0 +1,97 @@
+//! Tests of what PDF files state about their text: structure trees, form fields, and wrong characters.
+
+use websvc_documents::{DocumentKind, Limits, ParsedDocument, parse};
+
+use crate::pdf_writer::{Page, REGULAR, pdf, pdf_with_catalog};
+
+fn read(bytes: Vec<u8>) -> ParsedDocument {
+    parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap()
+}
+
+/// Reads a page with a structure tree, whose root is the object 10. The page is the object after the tree.
+fn with_tree(page: Page, tree: &[&str]) -> String {
+    let objects: Vec<Vec<u8>> = tree.iter().map(|object| object.as_bytes().to_vec()).collect();
+    read(pdf_with_catalog(&[page], "", &objects, "", "/StructTreeRoot 10 0 R")).html
+}
+
+fn marked(page: Page, id: u32, x: f64, y: f64, text: &str) -> Page {
+    page.raw(&format!("/P << /MCID {id} >> BDC")).text(REGULAR, 10.0, x, y, text).raw("EMC")
+}
+
+/// Returns a page of a heading, an item and a row of two cells, all of them in the same font.
+fn tagged_page() -> Page {
+    let page = marked(Page::default(), 0, 50.0, 300.0, "Kinds of tea");
+    let page = marked(page, 1, 50.0, 100.0, "green and other");
+    let page = marked(page, 2, 50.0, 140.0, "Sencha");
+    marked(page, 3, 120.0, 140.0, "one minute")
+}
+
+const TREE: [&str; 8] = [
+    "<< /Type /StructTreeRoot /K 11 0 R /RoleMap << /Headline /H2 >> >>",
+    "<< /S /Document /K [12 0 R 13 0 R 15 0 R] >>",
+    "<< /S /Headline /Pg 18 0 R /K 0 >>",
+    "<< /S /L /K 14 0 R >>",
+    "<< /S /LI /Pg 18 0 R /K [<< /Type /MCR /MCID 1 >>] >>",
+    "<< /S /Table /K << /S /TR /K [16 0 R 17 0 R] >> >>",
+    "<< /S /TD /Pg 18 0 R /K [2] >>",
+    "<< /S /TD /Pg 18 0 R /K [3] >>",
+];
+
+#[test]
+fn structure_tree_decides_about_headings_lists_tables_and_order() {
+    let html = with_tree(tagged_page(), &TREE);
+    assert!(html.starts_with("<h2>Kinds of tea</h2>\n<ul><li>green and other</li></ul>"), "{html}");
+    assert!(html.contains("<tr><th>Sencha</th><th>one minute</th></tr>"), "{html}");
+}
+
+#[test]
+fn implausible_or_cyclic_structure_tree_is_ignored() {
+    let layout = read(pdf(&[tagged_page()])).html;
+    for tree in [
+        ["<< /Type /StructTreeRoot /K 11 0 R >>", "<< /S /Sect /K [11 0 R 11 0 R] >>"],
+        ["<< /Type /StructTreeRoot /K [0 1 2 3 99999999999] >>", "<< /S /P >>"],
+    ] {
+        assert_eq!(with_tree(tagged_page(), &tree), layout);
+    }
+}
+
+#[test]
+fn values_of_fields_are_read_at_their_place() {
+    let label = |page: Page, y: f64, text: &str| page.text(REGULAR, 10.0, 50.0, y, text);
+    let page = label(
+        label(label(label(Page::default(), 100.0, "Surname:"), 120.0, "Harbour:"), 140.0, "Member:"),
+        160.0,
+        "Guest:",
+    );
+    let widget =
+        |y: u32, entries: &str| format!("/Subtype /Widget /Rect [110 {} 200 {}] {entries}", 796 - y, 808 - y);
+    let fields = [
+        widget(100, "/FT /Tx /V (Lindqvist)"),
+        widget(120, "/FT /Ch /V (n) /Opt [[(s) (South)] [(n) (North)]]"),
+        widget(140, "/FT /Btn /AS /Yes"),
+        widget(160, "/FT /Btn /AS /Off"),
+        widget(180, "/FT /Tx /F 2 /V (hidden)"),
+        widget(200, "/FT /Tx /Ff 8192 /V (secret)"),
+    ];
+    let annotations = fields.map(|field| format!("<< {field} >>")).join(" ");
+    let html = read(pdf(&[page.annotations(&annotations)])).html;
+    let text = html.replace("</th><th>", " ").replace("</td><td>", " ");
+    for expected in ["Surname: Lindqvist", "Harbour: North", "Member: ☑", "Guest: ☐"] {
+        assert!(text.contains(expected), "{html}");
+    }
+    assert!(!html.contains("hidden") && !html.contains("secret"), "{html}");
+}
+
+#[test]
+fn shifted_characters_are_decoded_with_a_warning() {
+    let text = "Wkh txduwhuob lqyhqwrub ri wkh kduerxu zdv wdnhq eb wzr fohunv dqg doo wkh odpsv duh iloohg zlwk fohdq rlo";
+    let more =
+        "wkh fhuwlilfdwh ri wkh qruwkhuq fudqh hasluhv lq wkh dxwxpq dqg lwv uhqhzdo qhhgv wkuhh vljqdwxuhv";
+    let parsed = read(pdf(&[Page::default().lines(50.0, 100.0, &[text, more])]));
+    assert!(parsed.html.contains("inventory of the harbour was taken"), "{}", parsed.html);
+    assert!(
+        parsed.warnings.iter().any(|warning| warning.contains("wrong characters")),
+        "{:?}",
+        parsed.warnings
+    );
+}
