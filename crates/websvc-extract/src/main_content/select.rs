@@ -150,8 +150,16 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
             has_content[parent.index()] = true;
         }
     }
+    // A line break alone in an inline element keeps the words around it apart.
+    let mut has_break = vec![false; dom.len()];
+    for &id in order.iter().rev() {
+        let is_break = dom.is(id, Tag::Br) || has_break[id.index()];
+        if is_break && let Some(parent) = dom.parent(id) {
+            has_break[parent.index()] = !dom.tag(parent).is_some_and(Tag::is_block);
+        }
+    }
     for &id in &order {
-        let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr));
+        let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr)) || has_break[id.index()];
         if !has_content[id.index()] && !is_separator && !is_blank(dom, id) {
             view.exclude(id);
         }
