@@ -66,10 +66,6 @@ fn compare_structure(set: &str, pages: &[Page], predictions: Option<&Path>) {
             Some(known) => Fidelity::of_structures(&Structure::of_html(&known), &found),
             None => Fidelity::of_page(&Structure::of_html(&full), &found, &page.truth),
         };
-        if std::env::var_os("WORST").is_some() {
-            let counts: Vec<String> = fidelity.counts.iter().map(|[a, b]| format!("{a}/{b}")).collect();
-            eprintln!("{set}\t{}\t{}\t{}", page.id, page.kind, counts.join("\t"));
-        }
         total.add(&fidelity);
         let kind = kinds.entry(&page.kind).or_default();
         kind.0 += 1;

@@ -180,11 +180,6 @@ impl Dom {
         &self.text[attribute.start as usize..attribute.end as usize]
     }
 
-    /// Iterates over all nodes in the order of their creation, including detached ones.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..self.nodes.len()).filter_map(|index| u32::try_from(index).ok().map(NodeId))
-    }
-
     /// Iterates over the children of a node.
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.first_child(id), |&child| self.next_sibling(child))

@@ -52,23 +52,16 @@ struct Reference {
 }
 
 impl Footnotes {
-    /// Finds the footnotes in the view.
-    pub(super) fn find(context: OutputContext<'_>) -> Footnotes {
-        let OutputContext { dom, view, base, .. } = context;
-        let mut links: Vec<(NodeId, &str)> = Vec::new();
-        let mut inline_notes: Vec<NodeId> = Vec::new();
-        for id in view.nodes(dom) {
-            match dom.tag(id) {
-                Some(Tag::A) => {
-                    let fragment = links::fragment_of(dom, id, base);
-                    links.extend(
-                        fragment.filter(|fragment| is_reference(context, id, fragment)).map(|f| (id, f)),
-                    );
-                }
-                Some(Tag::Span | Tag::Small) if is_inline_note(context, id) => inline_notes.push(id),
-                _ => {}
-            }
-        }
+    /// Finds the footnotes of a page with these links and with these elements inside lines.
+    pub(super) fn find(context: OutputContext<'_>, anchors: &[NodeId], spans: &[NodeId]) -> Footnotes {
+        let OutputContext { dom, base, .. } = context;
+        let reference = |&id: &NodeId| {
+            let fragment = links::fragment_of(dom, id, base)?;
+            is_reference(context, id, fragment).then_some((id, fragment))
+        };
+        let links: Vec<(NodeId, &str)> = anchors.iter().filter_map(reference).collect();
+        let inline_notes: Vec<NodeId> =
+            spans.iter().copied().filter(|&id| is_inline_note(context, id)).collect();
         let mut footnotes = Footnotes::default();
         if links.is_empty() && inline_notes.is_empty() {
             return footnotes;
@@ -336,9 +329,8 @@ fn is_inline_note(context: OutputContext<'_>, id: NodeId) -> bool {
         dom.children(id).all(|child| dom.is(child, Tag::A) || dom.text(child).trim().is_empty());
     // A line of its own is a note at the end of the text, not inside of it.
     let parent = dom.parent(id).filter(|&parent| dom.tag(parent) != Some(Tag::Body));
-    let is_inside_text = parent.is_some_and(|parent| {
-        dom.children(parent).any(|child| child != id && !view.text_up_to(dom, child, 2).is_empty())
-    });
+    let is_inside_text = parent
+        .is_some_and(|parent| dom.children(parent).any(|child| child != id && view.has_text(dom, child)));
     !text.is_empty() && is_inside_text && (is_note || is_long && !is_only_link)
 }
 

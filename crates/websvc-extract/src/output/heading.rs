@@ -5,7 +5,6 @@ use super::inline::InlineMark;
 use super::lines::BlockSeparator;
 use super::markdown::Writer;
 use super::reference::escape_target;
-use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::links;
 use crate::text::collapsed;
@@ -15,8 +14,9 @@ use std::collections::HashMap;
 const MAX_HEADING_NODES: usize = 500;
 const MAX_CARD_NODES: usize = 200;
 
-/// Maximum number of empty links whose cards are searched.
-const MAX_EMPTY_LINKS: usize = 500;
+/// Maximum number of headings whose cards are searched for a link, and of elements beside a heading.
+const MAX_TITLES: usize = 2_000;
+const MAX_SIBLINGS: usize = 32;
 
 /// A heading with several blocks and more text than this is not one line, in bytes.
 const MAX_LINE_BYTES: usize = 120;
@@ -87,7 +87,7 @@ impl Writer<'_> {
         };
         let first = children.iter().position(is_block).unwrap_or(children.len());
         let (title, blocks) = children.split_at(first);
-        let is_title = |node: NodeId| !view.text_up_to(dom, node, 2).is_empty();
+        let is_title = |node: NodeId| view.has_text(dom, node);
         let mut blocks = blocks.iter().copied();
         if title.iter().any(|&node| is_title(node)) {
             self.heading_line(id, title, level);
@@ -163,7 +163,7 @@ pub(super) fn title_of(context: OutputContext<'_>, id: NodeId) -> Option<NodeId>
     if dom.children(id).all(|child| dom.tag(child).is_none()) {
         return None;
     }
-    let is_title = |&inner: &NodeId| is_heading(dom, inner) && !view.text_up_to(dom, inner, 2).is_empty();
+    let is_title = |&inner: &NodeId| is_heading(dom, inner) && view.has_text(dom, inner);
     view.below(dom, id).skip(1).take(MAX_CARD_NODES).find(is_title)
 }
 
@@ -175,44 +175,55 @@ fn is_heading(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Finds the titles of cards that an empty link covers, with the targets of these links.
-pub(super) fn covered_titles(context: OutputContext<'_>) -> HashMap<NodeId, String> {
-    let OutputContext { dom, view, base, .. } = context;
+pub(super) fn covered_titles(context: OutputContext<'_>, headings: &[NodeId]) -> HashMap<NodeId, String> {
+    let OutputContext { dom, base, .. } = context;
     let mut titles = HashMap::new();
-    let is_blank = |inner: NodeId| !dom.is(inner, Tag::Img) && dom.text(inner).trim().is_empty();
-    let is_empty_link = |&id: &NodeId| dom.is(id, Tag::A) && dom.descendants(id).take(8).all(is_blank);
-    for id in dom.ids().filter(is_empty_link).take(MAX_EMPTY_LINKS) {
-        let href = dom.attribute(id, "href").filter(|href| !href.trim().starts_with('#'));
-        let Some(url) = href.and_then(|href| links::resolve(base, href)) else { continue };
-        let is_of_site = url.host() == base.host();
-        if let Some(title) = covered_title(dom, view, id, is_of_site) {
-            titles.entry(title).or_insert_with(|| escape_target(url.as_str()));
+    for &heading in headings.iter().take(MAX_TITLES) {
+        let has_link = dom.descendants(heading).take(MAX_SIBLINGS).any(|id| dom.is(id, Tag::A));
+        if has_link {
+            continue;
+        }
+        if let Some(link) = covering_link(context, heading)
+            && let Some(url) = links::resolve(base, dom.attribute(link, "href").unwrap_or_default())
+        {
+            titles.insert(heading, escape_target(url.as_str()));
         }
     }
     titles
 }
 
-/// Returns the only heading of the card around an empty link, if the link is for the whole card.
-fn covered_title(dom: &Dom, view: &ContentView, link: NodeId, is_of_site: bool) -> Option<NodeId> {
-    for card in dom.ancestors(link).take(3) {
+/// Returns the empty link for the whole card whose only heading is `heading`.
+fn covering_link(context: OutputContext<'_>, heading: NodeId) -> Option<NodeId> {
+    let OutputContext { dom, .. } = context;
+    for card in dom.ancestors(heading).take(3) {
         if matches!(dom.tag(card), None | Some(Tag::Body | Tag::Main | Tag::Html | Tag::Header | Tag::Nav)) {
             return None;
         }
-        let below = || dom.descendants(card).skip(1).take(MAX_CARD_NODES);
-        let mut headings = below().filter(|&id| is_heading(dom, id));
-        let Some(heading) = headings.next() else { continue };
-        let has_link =
-            below().any(|id| dom.is(id, Tag::A) && dom.ancestors(id).take(8).any(|above| above == heading));
-        if headings.next().is_some() || has_link || !view.contains(dom, heading) {
-            return None;
+        let links = dom.children(card).take(MAX_SIBLINGS).filter_map(|child| empty_link(dom, child));
+        let mut covering = links.filter(|&link| covers(context, link, heading));
+        if let Some(link) = covering.next() {
+            let inside = dom.descendants(card).skip(1).take(MAX_CARD_NODES);
+            let is_only = inside.filter(|&id| is_heading(dom, id)).count() == 1;
+            return is_only.then_some(link);
         }
-        return covers(dom, view, link, heading, is_of_site).then_some(heading);
     }
     None
 }
 
+/// Returns an element, or its first child, if it is a link to another page without text and images.
+fn empty_link(dom: &Dom, id: NodeId) -> Option<NodeId> {
+    let link =
+        if dom.is(id, Tag::A) { id } else { dom.first_child(id).filter(|&child| dom.is(child, Tag::A))? };
+    let is_blank = |inner: NodeId| !dom.is(inner, Tag::Img) && dom.text(inner).trim().is_empty();
+    let href = dom.attribute(link, "href")?.trim_start();
+    let leads_away = !href.is_empty() && !href.starts_with('#');
+    (leads_away && dom.descendants(link).take(8).all(is_blank)).then_some(link)
+}
+
 /// Returns whether an empty link covers its card: its label or its class says so, or it is beside the title and leads to
 /// the same site without an icon.
-fn covers(dom: &Dom, view: &ContentView, link: NodeId, heading: NodeId, is_of_site: bool) -> bool {
+fn covers(context: OutputContext<'_>, link: NodeId, heading: NodeId) -> bool {
+    let OutputContext { dom, view, base, .. } = context;
     let class = dom.attribute(link, "class").unwrap_or_default().to_ascii_lowercase();
     if COVER_CLASSES.iter().any(|part| class.contains(part)) {
         return true;
@@ -225,6 +236,8 @@ fn covers(dom: &Dom, view: &ContentView, link: NodeId, heading: NodeId, is_of_si
         }
         None => {
             let is_empty = dom.children(link).all(|child| dom.tag(child).is_none());
+            let url = links::resolve(base, dom.attribute(link, "href").unwrap_or_default());
+            let is_of_site = url.is_some_and(|url| url.host() == base.host());
             is_empty && is_of_site && dom.parent(link) == dom.parent(heading)
         }
     }

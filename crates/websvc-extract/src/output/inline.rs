@@ -243,10 +243,12 @@ impl Inline {
 
     /// Adds text from the page.
     pub(super) fn push_text(&mut self, text: &str) {
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            if c == '\n' && !self.space && joins(&self.text, &text[at..]) {
-                while chars.next_if(|&(_, c)| is_space(c)).is_some() {}
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            at += c.len_utf8();
+            if c == '\n' && !self.space && joins(&self.text, rest) {
+                at += text[at..].len() - text[at..].trim_start_matches(is_space).len();
                 continue;
             }
             if is_space(c) {
@@ -257,24 +259,22 @@ impl Inline {
                 continue;
             }
             if matches!(c, '$' | '\\')
-                && let Some((length, formula)) = math::in_text(&text[at..])
+                && let Some((length, formula)) = math::in_text(rest)
             {
                 self.push_raw(&formula);
-                while chars.next_if(|&(next, _)| next < at + length).is_some() {}
+                at += length.saturating_sub(c.len_utf8());
                 continue;
             }
             self.begin(c);
             self.mark_text();
-            if c.is_ascii_punctuation() && self.needs_escape(c, &text[at + 1..]) {
+            if c.is_ascii_punctuation() && self.needs_escape(c, &text[at..]) {
                 self.text.push('\\');
             }
             self.text.push(c);
             // The next characters are usually plain.
-            if let Some(plain) = plain_run(&text[at + c.len_utf8()..]) {
-                self.text.push_str(plain);
-                let end = at + c.len_utf8() + plain.len();
-                while chars.next_if(|&(next, _)| next < end).is_some() {}
-            }
+            let plain = plain_run(&text[at..]);
+            self.text.push_str(plain);
+            at += plain.len();
         }
     }
 
@@ -307,7 +307,7 @@ impl Inline {
             }
             '<' => next.is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '&' => is_entity(rest),
-            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()) || rest.trim_start().is_empty(),
             _ => false,
         }
     }
@@ -397,13 +397,20 @@ impl Inline {
     }
 }
 
-/// Returns the start of `text` that has only letters, digits and characters without rules.
-fn plain_run(text: &str) -> Option<&str> {
-    let end = text
-        .bytes()
-        .position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b',' | b'.' | b';' | b'\'' | b'-' | b'/')))
-        .unwrap_or(text.len());
-    (end > 0).then(|| &text[..end])
+/// Returns the start of `text` that has only letters, digits and characters without rules, with single spaces between
+/// them.
+fn plain_run(text: &str) -> &str {
+    let mut end = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b',' | b'.' | b';' | b'\'' | b'-' | b'/' => {
+                end = at + 1
+            }
+            b' ' if end == at => {}
+            _ => break,
+        }
+    }
+    &text[..end]
 }
 
 fn remove_ranges(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {

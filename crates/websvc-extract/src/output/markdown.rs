@@ -15,6 +15,18 @@ use std::collections::HashMap;
 
 /// Writes the view as markdown.
 pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
+    let OutputContext { dom, view, .. } = context;
+    let (mut anchors, mut spans, mut code_blocks, mut headings) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for id in view.nodes(dom) {
+        match dom.tag(id) {
+            Some(Tag::A) => anchors.push(id),
+            Some(Tag::Span | Tag::Small) => spans.push(id),
+            Some(Tag::Pre) => code_blocks.push(id),
+            Some(tag) if tag.heading_level().is_some() => headings.push(id),
+            _ => {}
+        }
+    }
     let mut writer = Writer {
         context,
         lines: Lines::default(),
@@ -29,12 +41,12 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
         own_label: None,
         pending_notes: Vec::new(),
         in_heading: false,
-        title_links: heading::covered_titles(context),
-        footnotes: Footnotes::find(context),
-        boxes: Boxes::from_dom(context.dom),
-        toolbars: Toolbars::find(context),
+        title_links: heading::covered_titles(context, &headings),
+        footnotes: Footnotes::find(context, &anchors, &spans),
+        boxes: Boxes::from_dom(dom),
+        toolbars: Toolbars::find(context, &code_blocks),
     };
-    for &root in &context.view.roots {
+    for &root in &view.roots {
         writer.node(root);
         writer.flush();
         writer.write_pending_notes();

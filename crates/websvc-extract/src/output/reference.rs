@@ -42,10 +42,10 @@ impl Writer<'_> {
             }
             return self.children(id);
         }
-        if view.text_up_to(dom, id, 2).is_empty() {
-            self.inline.open(InlineMark::Link(target));
-        } else {
+        if view.has_text(dom, id) {
             self.inline.open_link(target);
+        } else {
+            self.inline.open(InlineMark::Link(target));
         }
         self.children(id);
         self.inline.close();

@@ -111,11 +111,11 @@ pub(super) struct Toolbars {
 }
 
 impl Toolbars {
-    /// Finds the controls in the view.
-    pub(super) fn find(context: OutputContext<'_>) -> Toolbars {
-        let OutputContext { dom, view, .. } = context;
+    /// Finds the controls around these code blocks.
+    pub(super) fn find(context: OutputContext<'_>, code_blocks: &[NodeId]) -> Toolbars {
+        let OutputContext { dom, .. } = context;
         let mut toolbars = Toolbars::default();
-        for pre in view.nodes(dom).filter(|&id| dom.is(id, Tag::Pre)).take(MAX_CODE_BLOCKS) {
+        for &pre in code_blocks.iter().take(MAX_CODE_BLOCKS) {
             let is_wrapper = |id: &NodeId| {
                 dom.tag(*id).is_some_and(|tag| {
                     !matches!(tag, Tag::Body | Tag::Main | Tag::Article | Tag::Li | Tag::Td | Tag::Blockquote)
