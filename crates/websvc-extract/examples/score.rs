@@ -51,16 +51,16 @@ fn compare_structure(set: &str, pages: &[Page], predictions: Option<&Path>) {
     let mut total = Fidelity::default();
     let mut kinds: BTreeMap<&str, (usize, Fidelity)> = BTreeMap::new();
     for page in pages {
-        let full = content(&page.html, &page.url, ContentScope::Full, |content| content.html());
+        let full = content(&page.html, &page.url, ContentScope::Full, Format::Html);
         let markdown = match predictions {
             Some(folder) => read(folder, page, "md"),
-            None => content(&page.html, &page.url, ContentScope::Main, |content| content.markdown()),
+            None => content(&page.html, &page.url, ContentScope::Main, Format::Markdown),
         };
         let found = Structure::of_markdown(&markdown);
         let known = page
             .main_html
             .as_ref()
-            .map(|html| content(html.as_bytes(), &page.url, ContentScope::Full, |content| content.html()));
+            .map(|html| content(html.as_bytes(), &page.url, ContentScope::Full, Format::Html));
         let known = known.or_else(|| page.markdown.as_deref().map(structure::to_html));
         let fidelity = match known {
             Some(known) => Fidelity::of_structures(&Structure::of_html(&known), &found),
@@ -79,16 +79,25 @@ fn compare_structure(set: &str, pages: &[Page], predictions: Option<&Path>) {
     }
 }
 
+/// A format of a page.
+#[derive(Clone, Copy)]
+enum Format {
+    Html,
+    Markdown,
+    Text,
+}
+
 /// Returns a format of a page.
-fn content(
-    html: &[u8],
-    url: &url::Url,
-    scope: ContentScope,
-    format: impl Fn(&websvc_extract::Content<'_>) -> String,
-) -> String {
+fn content(html: &[u8], url: &url::Url, scope: ContentScope, format: Format) -> String {
     let options = ContentOptions { scope, ..ContentOptions::default() };
     let source = Source { bytes: html, content_type: Some("text/html"), url };
-    Document::parse(source).map_or_else(|_| String::new(), |document| format(&document.content(&options)))
+    let Ok(document) = Document::parse(source) else { return String::new() };
+    let content = document.content(&options);
+    match format {
+        Format::Html => content.html(),
+        Format::Markdown => content.markdown(),
+        Format::Text => content.text(),
+    }
 }
 
 #[expect(clippy::print_stdout, reason = "the example prints its measurements")]
@@ -124,7 +133,7 @@ fn read(folder: &Path, page: &Page, extension: &str) -> String {
 }
 
 fn extract(page: &Page) -> String {
-    content(&page.html, &page.url, ContentScope::Main, |content| content.text())
+    content(&page.html, &page.url, ContentScope::Main, Format::Text)
 }
 
 /// Returns the CPU time of this thread, or 0 if the system does not report it.

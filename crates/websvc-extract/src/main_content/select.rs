@@ -3,7 +3,7 @@
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
 use super::tokens::{self, Hints};
-use super::{next_page, records};
+use super::{next_page, records, wordless};
 use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
@@ -140,6 +140,7 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
     keep_images(dom, &order, &mut text);
+    wordless::keep_signs(dom, &order, &mut text);
     keep_next_page(dom, view, &next_page::links(document, view, &order), &mut text);
     // Backwards, so that children come before their parents.
     let mut has_content = text;
@@ -150,14 +151,7 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
             has_content[parent.index()] = true;
         }
     }
-    // A line break alone in an inline element keeps the words around it apart.
-    let mut has_break = vec![false; dom.len()];
-    for &id in order.iter().rev() {
-        let is_break = dom.is(id, Tag::Br) || has_break[id.index()];
-        if is_break && let Some(parent) = dom.parent(id) {
-            has_break[parent.index()] = !dom.tag(parent).is_some_and(Tag::is_block);
-        }
-    }
+    let has_break = wordless::with_line_break(dom, &order);
     for &id in &order {
         let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr)) || has_break[id.index()];
         if !has_content[id.index()] && !is_separator && !is_blank(dom, id) {

@@ -127,16 +127,15 @@ impl<'a> Boxes<'a> {
 /// Returns the places of the declarations of `display` in a style sheet that change boxes, so not those of `none`.
 fn declarations_of_display(css: &str) -> impl Iterator<Item = usize> {
     let mut from = 0;
-    let mut next = move || {
-        let end = find_display(css.as_bytes(), from)?;
-        from = end;
-        Some(end)
+    let next = move || {
+        from = find_display(css.as_bytes(), from)?;
+        Some(from)
     };
     let is_box = |&end: &usize| {
         let value = css[end..].trim_start().strip_prefix(':').map(str::trim_start);
         value.is_some_and(|value| value.starts_with(['b', 'f', 'g', 'i', 'l', 't']))
     };
-    std::iter::from_fn(move || next()).filter(is_box)
+    std::iter::from_fn(next).filter(is_box)
 }
 
 /// Returns the end of the next `display`. Most steps are as long as the word (Boyer, Moore and Horspool), which takes a
@@ -186,11 +185,11 @@ fn of_role(dom: &Dom, id: NodeId, role: &str) -> Option<BoxKind> {
 
 /// Returns the box that the last `display` of some declarations makes.
 fn display(declarations: &str) -> Option<BoxKind> {
-    let values = declarations.split(';').filter_map(|declaration| {
+    let mut values = declarations.split(';').filter_map(|declaration| {
         let (property, value) = declaration.split_once(':')?;
         property.trim().eq_ignore_ascii_case("display").then_some(value)
     });
-    let value = values.last()?.split('!').next()?.trim().to_ascii_lowercase();
+    let value = values.next_back()?.split('!').next()?.trim().to_ascii_lowercase();
     Some(match value.as_str() {
         "block" | "flow-root" | "list-item" | "table-caption" => BoxKind::Block,
         "inline" => BoxKind::Inline,

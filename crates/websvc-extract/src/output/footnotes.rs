@@ -173,7 +173,7 @@ impl Footnotes {
     }
 }
 
-/// Finds the notes of links. A link without a note is no reference.
+/// Finds the notes of links. A link without a note is not a reference.
 fn resolve(context: OutputContext<'_>, links: &[(NodeId, &str)], inline_notes: &[NodeId]) -> Vec<Reference> {
     let OutputContext { dom, view, .. } = context;
     if links.is_empty() {
@@ -314,10 +314,10 @@ fn is_inline_note(context: OutputContext<'_>, id: NodeId) -> bool {
                 may_be_note |= matches!(token, "footnote" | "footnote-text" | "footnote-content");
             }
         } else {
-            is_note |= match (&**name, value) {
-                ("data-type" | "epub:type", "footnote") | ("role", "doc-footnote") => true,
-                _ => false,
-            };
+            is_note |= matches!(
+                (&**name, value),
+                ("data-type" | "epub:type", "footnote") | ("role", "doc-footnote")
+            );
         }
     }
     if !is_note && !may_be_note {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 const MAX_HEADING_NODES: usize = 500;
 const MAX_CARD_NODES: usize = 200;
 
-/// Maximum number of headings whose cards are searched for a link, and of elements beside a heading.
+/// Maximum number of headings whose cards are searched for a link, and of elements next to a heading.
 const MAX_TITLES: usize = 2_000;
 const MAX_SIBLINGS: usize = 32;
 
@@ -220,7 +220,7 @@ fn empty_link(dom: &Dom, id: NodeId) -> Option<NodeId> {
     (leads_away && dom.descendants(link).take(8).all(is_blank)).then_some(link)
 }
 
-/// Returns whether an empty link covers its card: its label or its class says so, or it is beside the title and leads to
+/// Returns whether an empty link covers its card: its label or its class says so, or it is next to the title and leads to
 /// the same site without an icon.
 fn covers(context: OutputContext<'_>, link: NodeId, heading: NodeId) -> bool {
     let OutputContext { dom, view, base, .. } = context;

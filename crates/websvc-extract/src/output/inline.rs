@@ -404,7 +404,7 @@ fn plain_run(text: &str) -> &str {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b',' | b'.' | b';' | b'\'' | b'-' | b'/' => {
-                end = at + 1
+                end = at + 1;
             }
             b' ' if end == at => {}
             _ => break,

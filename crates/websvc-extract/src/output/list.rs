@@ -56,9 +56,9 @@ impl Writer<'_> {
                 Some(WrittenList { end, next_number: list.number, delimiter: list.delimiter });
         }
         if nested {
-            self.lines.cancel_blank()
+            self.lines.cancel_blank();
         } else {
-            self.lines.separate(BlockSeparator::Blank)
+            self.lines.separate(BlockSeparator::Blank);
         }
         self.write_pending_notes();
     }
@@ -94,7 +94,7 @@ impl Writer<'_> {
             } else if wrappers < MAX_WRAPPERS && self.has_items_of_list(child) {
                 self.items(child, list, wrappers + 1);
             } else {
-                self.beside_items(child, list);
+                self.between_items(child, list);
             }
         }
     }
@@ -132,7 +132,7 @@ impl Writer<'_> {
     }
 
     /// Writes what is between the items of a list, which belongs to the item before it.
-    fn beside_items(&mut self, child: NodeId, list: &List) {
+    fn between_items(&mut self, child: NodeId, list: &List) {
         let Some(indent) = list.indent else { return self.node(child) };
         self.flush();
         if self.context.dom.tag(child).is_some_and(|tag| matches!(tag, Tag::Ul | Tag::Ol)) {

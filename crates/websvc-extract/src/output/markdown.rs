@@ -170,6 +170,11 @@ impl Writer<'_> {
             Math => self.formula(&math::of_math(self.context.dom, id)),
             Script => math::of_script(self.context.dom, id).iter().for_each(|formula| self.formula(formula)),
             Iframe | Video | Audio => self.embedded(id, tag),
+            Button => {
+                self.inline.push_space();
+                self.children(id);
+                self.inline.push_space();
+            }
             // The sign that opens a margin note.
             Label if self.has_class(id, "margin-toggle") => {}
             Div | Aside | Section | Details | Span | P => self.container(id, tag),
@@ -367,6 +372,9 @@ impl Writer<'_> {
         if text.is_empty() {
             return self.children(id);
         }
+        if view.below(dom, id).any(|inner| dom.is(inner, Tag::Br)) || keeps_lines && self.inline.is_cell() {
+            return self.code_lines(&code::block(self.context, id).text);
+        }
         let text = if self.inline.is_cell() { text.replace('|', "\\|") } else { text };
         let (first, last) = ends_of_text(dom, id);
         if first.starts_with([' ', '\n']) {
@@ -382,7 +390,9 @@ impl Writer<'_> {
         self.flush();
         let block = code::block(self.context, id);
         if self.flat > 0 {
-            return self.code_lines(&block.text);
+            self.inline.end_block();
+            self.code_lines(&block.text);
+            return self.inline.end_block();
         }
         if block.text.trim().is_empty() {
             // A `<pre>` around images, or around line numbers only.
@@ -404,23 +414,22 @@ impl Writer<'_> {
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Writes code where blocks cannot be: in a table cell line by line, otherwise on one line.
+    /// Writes code where its block cannot be: in a heading on one line, otherwise line by line.
     fn code_lines(&mut self, code: &str) {
-        if !self.inline.is_cell() {
+        if self.flat > 0 && !self.inline.is_cell() {
             let code = collapsed(code);
             if !code.is_empty() {
                 self.inline.push_code(&code);
             }
             return;
         }
-        for line in code.lines() {
-            let line = line.replace('|', "\\|").replace('\t', "    ");
-            if !line.trim().is_empty() {
-                self.inline.push_code(line.trim_end());
+        for (index, line) in code.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+            if index > 0 {
+                self.inline.push_break();
             }
-            self.inline.push_break();
+            let line = line.trim_end().replace('\t', "    ");
+            self.inline.push_code(&if self.inline.is_cell() { line.replace('|', "\\|") } else { line });
         }
-        self.inline.end_block();
     }
 
     /// Writes a formula: on a line of its own, if it is a display formula and blocks are possible.

@@ -25,7 +25,7 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
             match dom.kind(id) {
                 NodeKind::Text => push_collapsed(&mut out, dom.text(id)),
                 NodeKind::Element(Tag::Br) => end_line(&mut out),
-                NodeKind::Element(Tag::Td | Tag::Th) => push_collapsed(&mut out, " "),
+                NodeKind::Element(Tag::Td | Tag::Th | Tag::Button) => push_collapsed(&mut out, " "),
                 NodeKind::Element(tag) => match boxes.of(dom, id, tag) {
                     BoxKind::Inline => {}
                     BoxKind::InlineBlock | BoxKind::Cell | BoxKind::HeaderCell => {

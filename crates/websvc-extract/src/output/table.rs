@@ -76,6 +76,7 @@ impl Writer<'_> {
             }
         }
         self.lines.separate(BlockSeparator::Blank);
+        self.write_pending_notes();
     }
 
     /// Writes each cell as separate blocks. Cells next to line numbers are code.

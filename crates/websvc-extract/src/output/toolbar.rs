@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 /// Number of ancestors of a code block that may have its controls.
 const MAX_WRAPPERS: usize = 4;
 
-/// Maximum number of nodes, and of bytes of text, beside the code in an element around it.
+/// Maximum number of nodes, and of bytes of text, next to the code in an element around it.
 const MAX_NODES: usize = 60;
 const MAX_BYTES: usize = 160;
 
-/// Maximum number of bytes of texts beside code that are read for line numbers, on the whole page.
+/// Maximum number of bytes of texts next to code that are read for line numbers, on the whole page.
 const MAX_NUMBER_BYTES: usize = 1 << 20;
 
 /// Maximum number of code blocks whose controls are searched.
@@ -130,7 +130,7 @@ impl Toolbars {
         toolbars
     }
 
-    /// Reads the texts beside the code in an element around it. Returns false if these are too much for controls.
+    /// Reads the texts next to the code in an element around it. Returns false if these are too much for controls.
     fn read_wrapper(&mut self, context: OutputContext<'_>, pre: NodeId, wrapper: NodeId) -> bool {
         let OutputContext { dom, view, .. } = context;
         let mut texts: Vec<NodeId> = Vec::new();
@@ -194,7 +194,7 @@ impl Toolbars {
         }
     }
 
-    /// Returns whether an element beside code has a number for each of several lines and nothing else.
+    /// Returns whether an element next to code has a number for each of several lines and nothing else.
     fn is_line_numbers(&mut self, context: OutputContext<'_>, id: NodeId, pre: NodeId) -> bool {
         let OutputContext { dom, .. } = context;
         if dom.tag(id).is_none() || dom.parent(id) != dom.parent(pre) {

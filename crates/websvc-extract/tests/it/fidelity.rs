@@ -113,8 +113,8 @@ fn common<T: std::hash::Hash + Eq>(truth: Vec<T>, found: Vec<T>) -> [usize; 2] {
         *counts.entry(element).or_default() += 1;
     }
     let mut kept = 0;
-    for element in &truth {
-        if let Some(count) = counts.get_mut(element).filter(|count| **count > 0) {
+    for element in truth {
+        if let Some(count) = counts.get_mut(&element).filter(|count| **count > 0) {
             *count -= 1;
             kept += 1;
         }

@@ -183,3 +183,17 @@ fn line_breaks_alone_in_inline_elements_are_main_content() {
     let markdown = page.content(&websvc_extract::ContentOptions::default()).markdown();
     assert!(markdown.contains("one  \ntwo"), "{markdown}");
 }
+
+#[test]
+fn lines_of_signs_between_paragraphs_are_main_content() {
+    let text =
+        "The morning train left the valley on time, and nobody expected the line to close before noon. "
+            .repeat(4);
+    let page = parse(&format!(
+        "<nav><a href=/a>Home</a> | <a href=/b>News</a></nav><main><h1>Train</h1><p>{text}</p><p>~~~</p><p>{text}</p>\
+         <blockquote>===</blockquote><p>{text}</p></main><footer><a href=/c>Imprint</a> | <a href=/d>Terms</a></footer>"
+    ));
+    let markdown = page.content(&websvc_extract::ContentOptions::default()).markdown();
+    assert!(markdown.contains("\n\n\\~\\~\\~\n\n") && markdown.contains("> \\==="), "{markdown}");
+    assert!(!markdown.contains('|'), "{markdown}");
+}
