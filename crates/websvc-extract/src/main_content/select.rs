@@ -151,9 +151,9 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
             has_content[parent.index()] = true;
         }
     }
-    let has_break = wordless::with_line_break(dom, &order);
+    wordless::keep_line_breaks(dom, &order, &mut has_content);
     for &id in &order {
-        let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr)) || has_break[id.index()];
+        let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr));
         if !has_content[id.index()] && !is_separator && !is_blank(dom, id) {
             view.exclude(id);
         }

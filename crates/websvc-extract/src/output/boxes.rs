@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Maximum number of rules of a page, and of rules that are tested for one element.
 const MAX_RULES: usize = 2_000;
-const MAX_RULES_OF_ELEMENT: usize = 64;
+const MAX_RULES_OF_ELEMENT: usize = 16;
 
 /// Maximum number of bytes of styles that are read. The few pages with more have whole frameworks in them.
 const MAX_CSS_BYTES: usize = 64 << 10;

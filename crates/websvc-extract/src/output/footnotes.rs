@@ -17,6 +17,12 @@ const MAX_LABEL_CHARS: usize = 4;
 /// Maximum length of the label before the target of a note, in bytes.
 const MAX_LEAD_BYTES: usize = 8;
 
+/// Maximum number of nodes of all blocks with several notes.
+const MAX_SHARED_NODES: usize = 200_000;
+
+/// Number of children of an element in which the text around a note is searched.
+const MAX_SIBLINGS: usize = 64;
+
 /// Minimum length of a note inside the text that only the class `footnote` marks, in bytes. References have it, too.
 const MIN_INLINE_BYTES: usize = 12;
 
@@ -105,9 +111,9 @@ impl Footnotes {
             let is_copy = !has_reference && self.follows_reference(dom, note);
             self.inline_notes.insert(note, InlineNote { label, has_reference, is_copy });
         }
+        let starts: HashSet<NodeId> = parts.into_values().collect();
         for (key, label) in labels {
-            let notes =
-                if parts.values().any(|&start| start == key) { &mut self.starts } else { &mut self.notes };
+            let notes = if starts.contains(&key) { &mut self.starts } else { &mut self.notes };
             notes.insert(key, label);
         }
     }
@@ -136,8 +142,9 @@ impl Footnotes {
             targets.entry(reference.note).or_default().insert(reference.target);
         }
         let mut parts = HashMap::new();
+        let mut remaining = MAX_SHARED_NODES;
         for (block, targets) in targets.into_iter().filter(|(_, targets)| targets.len() > 1) {
-            let starts = starts_in(context, block, &targets);
+            let starts = starts_in(context, block, &targets, &mut remaining);
             let distinct: HashSet<NodeId> = starts.iter().map(|&(_, start)| start).collect();
             if distinct.len() > 1 {
                 self.shared_blocks.insert(block);
@@ -220,13 +227,22 @@ fn targets<'a>(dom: &'a Dom, links: &[(NodeId, &'a str)]) -> HashMap<&'a str, No
 
 /// Returns for each target in a block the node that its note begins with: the target, or its label before it on the
 /// same line. Targets without text between them have one note.
-fn starts_in(context: OutputContext<'_>, block: NodeId, targets: &HashSet<NodeId>) -> Vec<(NodeId, NodeId)> {
+fn starts_in(
+    context: OutputContext<'_>,
+    block: NodeId,
+    targets: &HashSet<NodeId>,
+    remaining: &mut usize,
+) -> Vec<(NodeId, NodeId)> {
     let OutputContext { dom, view, .. } = context;
     let mut starts: Vec<(NodeId, NodeId)> = Vec::new();
     let (mut bytes, mut line): (usize, Option<(NodeId, usize)>) = (0, None);
     // A target without content is not in the view: its note begins with the next text.
     let mut pending: Vec<NodeId> = Vec::new();
     for id in dom.descendants(block) {
+        if *remaining == 0 {
+            break;
+        }
+        *remaining -= 1;
         if dom.is(id, Tag::Br) {
             line = None;
         }
@@ -329,8 +345,9 @@ fn is_inline_note(context: OutputContext<'_>, id: NodeId) -> bool {
         dom.children(id).all(|child| dom.is(child, Tag::A) || dom.text(child).trim().is_empty());
     // A line of its own is a note at the end of the text, not inside of it.
     let parent = dom.parent(id).filter(|&parent| dom.tag(parent) != Some(Tag::Body));
-    let is_inside_text = parent
-        .is_some_and(|parent| dom.children(parent).any(|child| child != id && view.has_text(dom, child)));
+    let is_inside_text = parent.is_some_and(|parent| {
+        dom.children(parent).take(MAX_SIBLINGS).any(|child| child != id && view.has_text(dom, child))
+    });
     !text.is_empty() && is_inside_text && (is_note || is_long && !is_only_link)
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
         flat: 0,
         in_item: false,
         open_lists: 0,
+        open_boxes: 0,
         written_list: None,
         written_title: None,
         in_note: false,
@@ -64,6 +65,8 @@ pub(super) struct Writer<'a> {
     pub(super) in_item: bool,
     /// Number of lists around the current node.
     pub(super) open_lists: usize,
+    /// Number of tables by role or style around the current node whose cells are written as blocks.
+    pub(super) open_boxes: usize,
     pub(super) written_list: Option<WrittenList>,
     /// The title of a callout, which is written before the rest of it.
     written_title: Option<NodeId>,

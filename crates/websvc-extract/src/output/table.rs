@@ -19,6 +19,9 @@ const MAX_HEADER_ROWS: usize = 4;
 /// Maximum number of elements between a table and its rows that have neither a tag nor a role of a table.
 const MAX_WRAPPERS: usize = 6;
 
+/// Maximum depth of tables by role or style around a table of this kind: the text of each is read again at each depth.
+const MAX_NESTED_BOXES: usize = 8;
+
 /// The captions and rows of a table.
 #[derive(Default)]
 struct Shape {
@@ -35,11 +38,16 @@ impl Writer<'_> {
             self.children(id);
             return;
         }
+        let tag = self.context.dom.tag(id).unwrap_or(Tag::Other);
+        if tag != Tag::Table && self.open_boxes > MAX_NESTED_BOXES {
+            return self.element_of_tag(id, tag);
+        }
         let mut shape = Shape::default();
         self.add_parts(id, &mut shape, 0);
-        let tag = self.context.dom.tag(id).unwrap_or(Tag::Other);
         if tag != Tag::Table && (self.is_layout(id, &shape) || !self.is_all_in_cells(id, &shape)) {
+            self.open_boxes += 1;
             self.element_of_tag(id, tag);
+            self.open_boxes -= 1;
             return self.flush();
         }
         if self.is_layout(id, &shape) {

@@ -4,11 +4,15 @@
 #![allow(dead_code, reason = "the tests and the example `score` use different parts")]
 
 use crate::structure::{Image, Row, Structure, key};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Names of the measures, in the order of [`Fidelity`].
 pub(crate) const MEASURES: [&str; 9] =
     ["headings", "items", "rows", "cells", "code lines", "links", "images", "order", "own h1"];
+
+/// Minimum number of words that are known to be main content wherever they are in the known text. Fewer have to be a
+/// line of it.
+const MIN_WORDS: usize = 4;
 
 /// Minimum number of words of a block that shows where the main content is.
 const MIN_ANCHOR_WORDS: usize = 6;
@@ -22,8 +26,13 @@ pub(crate) struct Fidelity {
 impl Fidelity {
     /// Compares the markdown of a page with the parts of the page whose text is in the known main text.
     pub(crate) fn of_page(page: &Structure, markdown: &Structure, truth: &str) -> Fidelity {
+        let lines: HashSet<String> = truth.lines().map(key).collect();
         let truth = format!(" {} ", key(truth));
-        let is_main = |text: &str| !text.is_empty() && truth.contains(&format!(" {text} "));
+        // A few words may be in the main text by chance: the names of menu entries often are.
+        let is_main = |text: &str| match text.split(' ').count() {
+            0..MIN_WORDS => lines.contains(text),
+            _ => truth.contains(&format!(" {text} ")),
+        };
         let mut main = page.clone();
         main.headings.retain(|(_, text)| is_main(text));
         main.items.retain(|(_, text)| is_main(text));
