@@ -293,8 +293,14 @@ impl Inline {
                 let is_alone = is_space_or_end(before) && is_space(next) && !rest.trim_start().is_empty();
                 !(is_alone || is_word(before) && is_word(next))
             }
-            // One tilde strikes text through, too, if another one follows.
-            '~' => next == Some('~') || before == Some('~') || rest.contains('~') || self.text.contains('~'),
+            '~' => {
+                let is_opening = next.is_some_and(|c| !c.is_whitespace());
+                let is_closing = before.is_some_and(|c| !c.is_whitespace());
+                next == Some('~')
+                    || before == Some('~')
+                    || is_opening && has_closing_tilde(rest)
+                    || is_closing && has_opening_tilde(&self.text)
+            }
             '[' => {
                 self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, InlineMark::Link(_)))
             }
@@ -395,6 +401,16 @@ impl Inline {
         text.truncate(text.trim_end().len());
         text
     }
+}
+
+/// Returns whether a tilde follows that can end struck text: one tilde strikes it through, too.
+fn has_closing_tilde(rest: &str) -> bool {
+    rest.match_indices('~').any(|(at, _)| rest[..at].ends_with(|c: char| !c.is_whitespace()))
+}
+
+/// Returns whether a tilde can begin struck text.
+fn has_opening_tilde(text: &str) -> bool {
+    text.match_indices('~').any(|(at, _)| text[at + 1..].starts_with(|c: char| !c.is_whitespace()))
 }
 
 /// Returns the start of `text` that has only letters, digits and characters without rules, with single spaces between
