@@ -208,8 +208,14 @@ fn checked(dom: &Dom, id: NodeId, tag: Tag, kind: BoxKind) -> BoxKind {
     match kind {
         BoxKind::Block if tag.is_block() => BoxKind::OfTag,
         BoxKind::Inline | BoxKind::InlineBlock => {
-            if !tag.is_block() || matches!(tag, Tag::Ul | Tag::Li) {
+            if matches!(tag, Tag::Ul | Tag::Li) {
                 return BoxKind::OfTag;
+            }
+            if !tag.is_block() {
+                // Animations put each letter into a box.
+                let letters = dom.descendants(id).take(40).map(|inner| dom.text(inner).trim().len());
+                let is_word = kind == BoxKind::InlineBlock && letters.sum::<usize>() > 1;
+                return if is_word { kind } else { BoxKind::OfTag };
             }
             let mut bytes = 0;
             let has_blocks = dom.descendants(id).skip(1).take(40).any(|inner| {

@@ -344,10 +344,16 @@ fn is_inline_note(context: OutputContext<'_>, id: NodeId) -> bool {
     let is_only_link =
         dom.children(id).all(|child| dom.is(child, Tag::A) || dom.text(child).trim().is_empty());
     // A line of its own is a note at the end of the text, not inside of it.
-    let parent = dom.parent(id).filter(|&parent| dom.tag(parent) != Some(Tag::Body));
-    let is_inside_text = parent.is_some_and(|parent| {
-        dom.children(parent).take(MAX_SIBLINGS).any(|child| child != id && view.has_text(dom, child))
-    });
+    let mut inner = id;
+    let mut is_inside_text = false;
+    for above in dom.ancestors(id).take(4) {
+        let mut others = dom.children(above).take(MAX_SIBLINGS).filter(|&child| child != inner);
+        is_inside_text |= !dom.is(above, Tag::Body) && others.any(|child| view.has_text(dom, child));
+        if dom.tag(above).is_none_or(Tag::is_block) {
+            break;
+        }
+        inner = above;
+    }
     !text.is_empty() && is_inside_text && (is_note || is_long && !is_only_link)
 }
 

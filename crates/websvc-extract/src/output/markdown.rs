@@ -128,10 +128,22 @@ impl Writer<'_> {
                 self.element_of_tag(id, tag);
                 self.flush();
             }
-            BoxKind::Inline => self.children(id),
+            BoxKind::Inline => {
+                // Two such elements are two things, even if no space is between them in the source.
+                let before =
+                    self.context.dom.previous_sibling(id).and_then(|before| self.context.dom.tag(before));
+                if before.is_some_and(Tag::is_block) {
+                    self.inline.push_space();
+                }
+                self.children(id);
+            }
             BoxKind::InlineBlock => {
                 self.inline.push_space();
-                self.children(id);
+                if tag.is_block() {
+                    self.children(id)
+                } else {
+                    self.element_of_tag(id, tag)
+                }
                 self.inline.push_space();
             }
             BoxKind::Flex => self.flex(id, tag),
