@@ -140,9 +140,9 @@ impl Writer<'_> {
             BoxKind::InlineBlock => {
                 self.inline.push_space();
                 if tag.is_block() {
-                    self.children(id)
+                    self.children(id);
                 } else {
-                    self.element_of_tag(id, tag)
+                    self.element_of_tag(id, tag);
                 }
                 self.inline.push_space();
             }
