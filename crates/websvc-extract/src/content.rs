@@ -88,11 +88,14 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes markdown (CommonMark with GFM tables) with absolute links. JSON becomes a fenced block, plain text is
-    /// unchanged.
+    /// Writes markdown (CommonMark with GFM tables) with absolute links. A feed has a heading per entry, JSON becomes a
+    /// fenced block, plain text is unchanged.
     pub fn markdown(&self) -> String {
         match self.document.kind {
             ContentKind::Html | ContentKind::Xhtml => {
+                self.record_truncation(output::markdown(self.context()))
+            }
+            ContentKind::Xml if self.document.is_feed => {
                 self.record_truncation(output::markdown(self.context()))
             }
             ContentKind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
@@ -103,7 +106,7 @@ impl<'a> Content<'a> {
 
     /// Writes cleaned HTML: without scripts, styles, comments and event handlers, with absolute links.
     pub fn html(&self) -> String {
-        if self.document.kind.is_html() {
+        if self.document.kind.is_html() || self.document.is_feed {
             self.record_truncation(output::html(self.context()))
         } else {
             self.document.raw.clone()
@@ -114,6 +117,9 @@ impl<'a> Content<'a> {
     pub fn text(&self) -> String {
         match self.document.kind {
             ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::plain(self.context())),
+            ContentKind::Xml if self.document.is_feed => {
+                self.record_truncation(output::plain(self.context()))
+            }
             ContentKind::Json | ContentKind::Text => self.document.raw.clone(),
             ContentKind::Xml => xml::text(&self.document.raw),
         }

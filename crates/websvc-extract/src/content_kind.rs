@@ -1,7 +1,7 @@
 //! The kind of a page's content, detected from its first bytes and its declared type.
 
-use crate::binary;
 use crate::error::ExtractError;
+use crate::{binary, feed};
 
 /// Kinds of content that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,8 @@ impl ContentKind {
             return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
         }
         match declared.as_str() {
+            // Many servers declare feeds as HTML.
+            "text/html" | "application/xhtml+xml" if starts_feed(head) => return Ok(ContentKind::Xml),
             "text/html" => return Ok(ContentKind::Html),
             "application/xhtml+xml" => return Ok(ContentKind::Xhtml),
             "application/json" | "text/json" => return Ok(ContentKind::Json),
@@ -92,7 +94,7 @@ fn sniff_text(head: &[u8]) -> Option<ContentKind> {
     let mut text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let lower = text.to_ascii_lowercase();
     if lower.starts_with(b"<?xml") {
-        let xhtml = lower.windows(5).any(|w| w == b"<html");
+        let xhtml = !starts_feed(text) && lower.windows(5).any(|w| w == b"<html");
         return Some(if xhtml { ContentKind::Xhtml } else { ContentKind::Xml });
     }
     while text.starts_with(b"<!--") {
@@ -110,7 +112,9 @@ fn sniff_text(head: &[u8]) -> Option<ContentKind> {
                 .map(u8::to_ascii_lowercase)
                 .collect();
             match name.as_slice() {
-                b"rss" | b"feed" | b"urlset" | b"sitemapindex" | b"opml" | b"svg" => Some(ContentKind::Xml),
+                b"rss" | b"rdf" | b"feed" | b"urlset" | b"sitemapindex" | b"opml" | b"svg" => {
+                    Some(ContentKind::Xml)
+                }
                 b"" => None,
                 _ => Some(ContentKind::Html),
             }
@@ -118,6 +122,14 @@ fn sniff_text(head: &[u8]) -> Option<ContentKind> {
         b'{' | b'[' if text.get(1..).is_some_and(starts_json) => Some(ContentKind::Json),
         _ => None,
     }
+}
+
+/// Returns whether the first element is that of a feed.
+fn starts_feed(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let may_be_feed =
+        [&b"<?xml"[..], b"<rss", b"<feed", b"<rdf", b"<!--"].iter().any(|start| text.starts_with(start));
+    may_be_feed && feed::is_feed(&String::from_utf8_lossy(text))
 }
 
 /// Returns whether the text after an opening bracket can be JSON.

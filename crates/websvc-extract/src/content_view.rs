@@ -192,6 +192,11 @@ impl ContentView {
         })
     }
 
+    /// Returns whether a subtree has text that is not white space.
+    pub(crate) fn has_text(&self, dom: &Dom, top: NodeId) -> bool {
+        self.below(dom, top).any(|id| dom.text(id).chars().any(|c| !crate::text::is_space(c)))
+    }
+
     /// Returns the text of a subtree with collapsed white space.
     pub(crate) fn text(&self, dom: &Dom, top: NodeId) -> String {
         self.text_up_to(dom, top, usize::MAX)

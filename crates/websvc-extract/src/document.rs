@@ -13,7 +13,7 @@ use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::structured::{self, StructuredData};
 use crate::text::collapsed;
-use crate::{charset, images, json_ld_content, links, menu, product, videos};
+use crate::{charset, feed, images, json_ld_content, links, menu, product, videos};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -58,6 +58,8 @@ pub struct Robots {
 #[derive(Debug)]
 pub struct Document {
     pub(crate) kind: ContentKind,
+    /// True for a feed, whose DOM is that of a page with its entries.
+    pub(crate) is_feed: bool,
     pub(crate) raw: String,
     /// True if the source was longer than `MAX_SOURCE_BYTES`.
     pub(crate) is_truncated: bool,
@@ -83,17 +85,20 @@ impl Document {
         let is_truncated = bytes.len() < source.bytes.len();
         let kind = ContentKind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
-        let html = if kind.is_html() { raw.as_str() } else { "" };
+        let feed = if kind == ContentKind::Xml { feed::to_html(&raw, source.url) } else { None };
+        let html = if kind.is_html() { raw.as_str() } else { feed.as_deref().unwrap_or_default() };
         let parsed = dom::parse(html);
         let (dom, json_ld_content) = match json_ld_content::add_json_ld_content(&parsed, html) {
             Some((completed, added)) => (completed, Some(added)),
             None => (parsed, None),
         };
+        let is_feed = feed.is_some();
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
         Ok(Document {
             kind,
+            is_feed,
             raw,
             is_truncated,
             dom,

@@ -32,6 +32,7 @@ mod dom;
 mod embed;
 mod embedded;
 mod error;
+mod feed;
 mod hidden;
 mod images;
 mod json_ld;

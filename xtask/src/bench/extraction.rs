@@ -1,5 +1,5 @@
 //! `cargo xtask bench extraction`: F1 of the main content by set and kind of page, and pages per second, compared with
-//! `dom_smoothie`.
+//! `dom_smoothie`, and the share of the structure that the markdown keeps.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,12 @@ use crate::{Result, root};
 
 /// Interleaved measurements of each set. The best time counts.
 const ROUNDS: usize = 3;
+
+/// Parts of a page, in the order of the example `score`: elements of the page whose text is in the known main text. A
+/// row counts if it has all of its cells in order; an image, if it is between two blocks of the main text; and the
+/// heading of the page, if it is the first heading of the markdown.
+const MEASURES: [&str; 9] =
+    ["headings", "items", "rows", "cells", "code lines", "links", "images", "order", "own h1"];
 
 const PEER: &str = include_str!("dom_smoothie.rs");
 const DEPENDENCIES: &str = r#"dom_smoothie = "=0.19.0""#;
@@ -40,6 +46,25 @@ pub(crate) fn run() -> Result {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for set in data::SETS {
         measure(&score, peer.as_ref().ok(), &folder, set)?;
+    }
+    println!("\nShare of the structure of the known main content that the markdown keeps:\n");
+    println!("| set | kind | pages | {} |", MEASURES.join(" | "));
+    println!("|---|---|---|{}", "---|".repeat(MEASURES.len()));
+    for set in data::SETS {
+        let output = run_command(Command::new(&score).arg(&folder).arg(set).arg("--structure"))?.stdout;
+        print_structure(&output)?;
+    }
+    Ok(())
+}
+
+/// Prints the rows of the example `score` with `--structure`.
+fn print_structure(output: &[u8]) -> Result {
+    for line in String::from_utf8_lossy(output).lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        if fields.len() != MEASURES.len() + 3 {
+            return Err(format!("unexpected output of score: {line:?}").into());
+        }
+        println!("| {} |", fields.join(" | "));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! collapsed answer, counts as visible. So does most of a page that waits for a script.
 
 mod declarations;
-mod sheet;
+pub(crate) mod sheet;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use declarations::StyleDeclarations;

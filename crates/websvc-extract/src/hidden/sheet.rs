@@ -79,7 +79,7 @@ struct Rule<'a> {
 
 /// A tag, classes and an id that one element must have.
 #[derive(Debug, Default)]
-struct Compound<'a> {
+pub(crate) struct Compound<'a> {
     tag: Option<&'a str>,
     id: Option<&'a str>,
     classes: Vec<&'a str>,
@@ -91,7 +91,7 @@ impl<'a> Sheet<'a> {
     /// Parses the styles of a page.
     pub(super) fn read(css: &'a str) -> Sheet<'a> {
         let mut parser = SheetParser::default();
-        parser.block(css, RuleScope::All, 0);
+        for_each_rule(css, RuleScope::All, 0, &mut |head, body, scope| parser.rule(head, body, scope));
         let SheetParser { rules, revealed } = parser;
         let mut sheet = Sheet::default();
         for rule in rules {
@@ -120,13 +120,14 @@ impl<'a> Sheet<'a> {
         let tag = dom.name(element);
         let mut found: Vec<usize> = Vec::new();
         self.hiding.find(tag, class, id, &mut found);
-        found.retain(|&index| self.rules[index].matches(dom, element));
+        found.retain(|&index| matches(&self.rules[index].compounds, dom, element));
         if found.is_empty() {
             return style;
         }
         let mut showing = Vec::new();
         self.showing.find(tag, class, id, &mut showing);
-        found.extend(showing.into_iter().filter(|&index| self.rules[index].matches(dom, element)));
+        found
+            .extend(showing.into_iter().filter(|&index| matches(&self.rules[index].compounds, dom, element)));
         found.sort_unstable();
         let mut highest = [0; 3];
         for rule in found.into_iter().map(|index| &self.rules[index]) {
@@ -155,25 +156,44 @@ fn filter_bit(name: &str) -> (usize, u64) {
     (hash / 64 % 4, 1 << (hash % 64))
 }
 
-impl Rule<'_> {
-    fn matches(&self, dom: &Dom, element: NodeId) -> bool {
-        let mut compounds = self.compounds.iter().rev();
-        let Some(subject) = compounds.next().filter(|subject| subject.matches(dom, element)) else {
+/// Returns whether an element is the one that a selector of these compounds selects.
+pub(crate) fn matches(compounds: &[Compound<'_>], dom: &Dom, element: NodeId) -> bool {
+    let mut compounds = compounds.iter().rev();
+    let Some(subject) = compounds.next().filter(|subject| subject.matches(dom, element)) else {
+        return false;
+    };
+    let (mut current, mut is_child) = (element, subject.is_child);
+    compounds.all(|compound| {
+        let ancestors = dom.ancestors(current).take(if is_child { 1 } else { usize::MAX });
+        let Some(found) = ancestors.into_iter().find(|&id| compound.matches(dom, id)) else {
             return false;
         };
-        let (mut current, mut is_child) = (element, subject.is_child);
-        compounds.all(|compound| {
-            let ancestors = dom.ancestors(current).take(if is_child { 1 } else { usize::MAX });
-            let Some(found) = ancestors.into_iter().find(|&id| compound.matches(dom, id)) else {
-                return false;
-            };
-            (current, is_child) = (found, compound.is_child);
-            true
-        })
-    }
+        (current, is_child) = (found, compound.is_child);
+        true
+    })
+}
+
+/// Returns the specificity of a selector of these compounds.
+pub(crate) fn specificity(compounds: &[Compound<'_>]) -> u32 {
+    let weight = |compound: &Compound<'_>| {
+        10_000 * u32::from(compound.id.is_some())
+            + 100 * u32::try_from(compound.classes.len()).unwrap_or(0)
+            + u32::from(compound.tag.is_some())
+    };
+    compounds.iter().map(weight).sum()
 }
 
 impl<'a> Compound<'a> {
+    /// Returns a class or the ID that the element must have, if there is one.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        self.classes.first().copied().or(self.id)
+    }
+
+    /// Returns the tag that the element must have, if there is one.
+    pub(crate) fn tag(&self) -> Option<&'a str> {
+        self.tag
+    }
+
     fn matches(&self, dom: &Dom, element: NodeId) -> bool {
         let class = || dom.attribute(element, "class").unwrap_or_default();
         self.tag.is_none_or(|tag| dom.name(element).eq_ignore_ascii_case(tag))
@@ -209,7 +229,7 @@ impl<'a> Compound<'a> {
 
 /// Meaning of the rules of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RuleScope {
+pub(crate) enum RuleScope {
     All,
     /// They only tell which elements are shown, because they apply to some screens only.
     ShowOnly,
@@ -223,35 +243,6 @@ struct SheetParser<'a> {
 }
 
 impl<'a> SheetParser<'a> {
-    /// Parses the rules of a block.
-    fn block(&mut self, css: &'a str, scope: RuleScope, depth: usize) {
-        let mut rest = css;
-        while let Some(open) = rest.find('{') {
-            let head = prelude(&rest[..open]);
-            let body = &rest[open + 1..];
-            let Some(rule) = head.strip_prefix('@') else {
-                let end = body.find('}').unwrap_or(body.len());
-                self.rule(head, &body[..end], scope);
-                rest = body.get(end + 1..).unwrap_or_default();
-                continue;
-            };
-            let end = block_end(body);
-            let name = rule.split(|c: char| !(c.is_alphanumeric() || c == '-')).next().unwrap_or_default();
-            let condition = &rule[name.len()..];
-            let inner = match name {
-                "supports" | "layer" | "scope" => Some(scope),
-                "media" if condition.contains("print") => None,
-                "media" if !condition.contains('(') => Some(scope),
-                "media" | "container" => Some(RuleScope::ShowOnly),
-                _ => None,
-            };
-            if let Some(scope) = inner.filter(|_| depth < 4) {
-                self.block(&body[..end], scope, depth + 1);
-            }
-            rest = body.get(end + 1..).unwrap_or_default();
-        }
-    }
-
     fn rule(&mut self, head: &'a str, body: &'a str, scope: RuleScope) {
         if self.rules.len() >= MAX_RULES || !may_affect_visibility(body) {
             return;
@@ -273,13 +264,8 @@ impl<'a> SheetParser<'a> {
             if names().any(is_skipped) {
                 continue;
             }
-            let weight = |compound: &Compound<'_>| {
-                10_000 * u32::from(compound.id.is_some())
-                    + 100 * u32::try_from(compound.classes.len()).unwrap_or(0)
-                    + u32::from(compound.tag.is_some())
-            };
             let important = if body.contains("!important") { 1_000_000 } else { 0 };
-            let specificity = compounds.iter().map(weight).sum::<u32>() + important;
+            let specificity = specificity(&compounds) + important;
             self.rules.push(Rule { compounds, specificity, style });
         }
     }
@@ -302,6 +288,40 @@ impl<'a> SheetParser<'a> {
             self.revealed.insert(&name[..end]);
             rest = &name[end..];
         }
+    }
+}
+
+/// Calls `rule` with the selectors, the declarations and the meaning of each rule of a style sheet.
+pub(crate) fn for_each_rule<'a>(
+    css: &'a str,
+    scope: RuleScope,
+    depth: usize,
+    rule: &mut impl FnMut(&'a str, &'a str, RuleScope),
+) {
+    let mut rest = css;
+    while let Some(open) = rest.find('{') {
+        let head = prelude(&rest[..open]);
+        let body = &rest[open + 1..];
+        let Some(at_rule) = head.strip_prefix('@') else {
+            let end = body.find('}').unwrap_or(body.len());
+            rule(head, &body[..end], scope);
+            rest = body.get(end + 1..).unwrap_or_default();
+            continue;
+        };
+        let end = block_end(body);
+        let name = at_rule.split(|c: char| !(c.is_alphanumeric() || c == '-')).next().unwrap_or_default();
+        let condition = &at_rule[name.len()..];
+        let inner = match name {
+            "supports" | "layer" | "scope" => Some(scope),
+            "media" if condition.contains("print") => None,
+            "media" if !condition.contains('(') => Some(scope),
+            "media" | "container" => Some(RuleScope::ShowOnly),
+            _ => None,
+        };
+        if let Some(scope) = inner.filter(|_| depth < 4) {
+            for_each_rule(&body[..end], scope, depth + 1, rule);
+        }
+        rest = body.get(end + 1..).unwrap_or_default();
     }
 }
 
@@ -355,7 +375,7 @@ fn may_affect_visibility(body: &str) -> bool {
 
 /// Splits a selector at its combinators. `None` if it has combinators other than descendant and child, or states or
 /// attributes.
-fn compounds(selector: &str) -> Option<Vec<Compound<'_>>> {
+pub(crate) fn compounds(selector: &str) -> Option<Vec<Compound<'_>>> {
     let mut list = Vec::new();
     let mut is_child = false;
     for part in selector.split_ascii_whitespace() {

@@ -18,6 +18,7 @@ mod records;
 mod select;
 mod tokens;
 mod topics;
+mod wordless;
 
 use crate::content_view::ContentView;
 use crate::document::Document;

@@ -3,7 +3,7 @@
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
 use super::tokens::{self, Hints};
-use super::{next_page, records};
+use super::{next_page, records, wordless};
 use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
@@ -140,6 +140,7 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
     keep_images(dom, &order, &mut text);
+    wordless::keep_signs(dom, &order, &mut text);
     keep_next_page(dom, view, &next_page::links(document, view, &order), &mut text);
     // Backwards, so that children come before their parents.
     let mut has_content = text;
@@ -150,6 +151,7 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
             has_content[parent.index()] = true;
         }
     }
+    wordless::keep_line_breaks(dom, &order, &mut has_content);
     for &id in &order {
         let is_separator = matches!(dom.tag(id), Some(Tag::Br | Tag::Hr | Tag::Wbr));
         if !has_content[id.index()] && !is_separator && !is_blank(dom, id) {

@@ -37,6 +37,7 @@ pub(super) fn read(context: OutputContext<'_>, id: NodeId, class: &str) -> Optio
                 | "bbcode_quote"
                 | "bbCodeBlock--quote"
         ) || matches!(token, "NOTE" | "TIP" | "WARNING" | "IMPORTANT" | "CAUTION")
+            || token.starts_with("markdown-alert-")
     });
     let data_callout = class.contains("callout").then(|| dom.attribute(id, "data-callout")).flatten();
     if !has_callout_class && data_callout.is_none() {

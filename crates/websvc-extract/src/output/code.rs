@@ -1,6 +1,6 @@
 //! Code: the text of a block as written, its language, and fences that its own backticks cannot close.
 
-use super::OutputContext;
+use super::{OutputContext, toolbar};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// A code block.
@@ -105,7 +105,10 @@ fn collect(context: OutputContext<'_>, id: NodeId, out: &mut String) {
             NodeKind::Text => out.extend(dom.text(child).chars().filter(|&c| !crate::text::is_dropped(c))),
             NodeKind::Element(Tag::Br) => out.push('\n'),
             NodeKind::Element(Tag::Button) => {}
-            NodeKind::Element(_) if is_gutter(dom, child) || is_code_header(dom, child) => {}
+            NodeKind::Element(_)
+                if is_gutter(dom, child) || is_code_header(dom, child) || is_control(dom, child) => {}
+            // Line numbers in an element of their own, before the code.
+            NodeKind::Element(_) if out.trim().is_empty() && is_numbers(dom, child) => {}
             NodeKind::Element(tag) => {
                 let is_own_line = (tag.is_block() && !is_part_of_table(tag)) || is_line(dom, child);
                 if is_own_line && !out.is_empty() && !out.ends_with('\n') {
@@ -155,6 +158,34 @@ fn is_code_header(dom: &Dom, id: NodeId) -> bool {
     has_header_name && dom.descendants(id).map(|inner| dom.text(inner).trim().len()).sum::<usize>() <= 32
 }
 
+/// Returns whether an element has only the name of a control, in several words: one word may be a command.
+fn is_control(dom: &Dom, id: NodeId) -> bool {
+    let mut texts = dom.descendants(id).take(6).map(|inner| dom.text(inner).trim());
+    let first = texts.find(|text| !text.is_empty()).unwrap_or_default();
+    first.contains(' ') && toolbar::is_control(first) && texts.all(str::is_empty)
+}
+
+/// Returns whether an element before the code has its line numbers.
+fn is_numbers(dom: &Dom, id: NodeId) -> bool {
+    if dom.next_sibling(id).is_none() || !is_number(dom, id) {
+        return false;
+    }
+    let texts: Vec<&str> = dom.descendants(id).take(20_000).map(|inner| dom.text(inner)).collect();
+    are_line_numbers(&texts.join(" "))
+}
+
+/// Returns whether a text has consecutive numbers, at least two, and nothing else.
+pub(super) fn are_line_numbers(text: &str) -> bool {
+    let mut numbers = text.split_ascii_whitespace().map(|number| number.parse::<u32>().ok());
+    let Some(Some(mut last)) = numbers.next() else { return false };
+    let mut count = 1;
+    let is_consecutive = numbers.all(|number| {
+        count += 1;
+        number.is_some_and(|number| number == std::mem::replace(&mut last, number).saturating_add(1))
+    });
+    is_consecutive && count > 1
+}
+
 /// Returns whether an element has line numbers next to code.
 pub(super) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     let class = dom.attribute(id, "class").unwrap_or("");
@@ -191,7 +222,7 @@ fn is_number(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Finds the language that a block declares on itself, on its `<code>`, or on wrappers of highlighters around it.
-fn language(dom: &Dom, pre: NodeId) -> Option<String> {
+pub(super) fn language(dom: &Dom, pre: NodeId) -> Option<String> {
     let code = || dom.descendants(pre).take(40).find(|&id| dom.is(id, Tag::Code));
     let ancestors = || dom.ancestors(pre).take(5);
     let own = || code().into_iter().chain(std::iter::once(pre));
@@ -249,7 +280,7 @@ fn language_class(dom: &Dom, id: NodeId) -> Option<String> {
         .then(|| class.split_ascii_whitespace().find_map(known_language))?
 }
 
-fn known_language(name: &str) -> Option<String> {
+pub(super) fn known_language(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     LANGUAGES.binary_search(&name.as_str()).is_ok().then_some(name)
 }

@@ -1,7 +1,7 @@
 //! The text of one paragraph: white space is collapsed, markdown is escaped where it would be parsed as markup, and
 //! emphasis and links are opened only around existing text.
 
-use super::math;
+use super::{code, math};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
 
@@ -34,6 +34,8 @@ struct OpenMark {
     /// True for a link that was written. A link is written once, even if blocks inside it split it into several
     /// paragraphs.
     is_written: bool,
+    /// True for a link that a paragraph with images only does not use up, because its text comes later.
+    wants_text: bool,
 }
 
 /// An emphasis that was closed, and whose delimiters the next character can still make invalid.
@@ -60,7 +62,8 @@ pub(super) struct Inline {
     /// A pending line break. In a table cell it is written only before further text.
     line_break: bool,
     marks: Vec<OpenMark>,
-    closed: Option<ClosedMark>,
+    /// Marks that were closed last, with nothing between their delimiters.
+    closed: Vec<ClosedMark>,
     /// Ranges to remove at the end: delimiters that turned out to be invalid.
     cancelled: Vec<(usize, usize)>,
     escape_context: EscapeContext,
@@ -73,7 +76,7 @@ impl Inline {
             space: false,
             line_break: false,
             marks: Vec::new(),
-            closed: None,
+            closed: Vec::new(),
             cancelled: Vec::new(),
             escape_context,
         }
@@ -81,7 +84,18 @@ impl Inline {
 
     /// Opens a mark. A mark inside itself is ignored.
     pub(super) fn open(&mut self, mark: InlineMark) {
-        self.marks.push(OpenMark { mark, at: None, is_written: false });
+        self.marks.push(OpenMark { mark, at: None, is_written: false, wants_text: false });
+    }
+
+    /// Opens a link around text, which images without text do not use up.
+    pub(super) fn open_link(&mut self, target: String) {
+        let mark = InlineMark::Link(target);
+        self.marks.push(OpenMark { mark, at: None, is_written: false, wants_text: true });
+    }
+
+    /// Returns whether the text is that of a table cell.
+    pub(super) fn is_cell(&self) -> bool {
+        self.escape_context == EscapeContext::TableCell
     }
 
     /// Closes the mark that was opened last.
@@ -92,15 +106,31 @@ impl Inline {
 
     fn end(&mut self, open: &OpenMark) {
         let Some(at) = open.at else { return };
+        // A line break at the end of a mark follows after it.
+        let length = self.text.trim_end_matches('\n').len();
+        let ends_in_break = length < self.text.len() && length > at + open.mark.delimiter().len();
+        if ends_in_break {
+            self.text.truncate(length);
+        }
+        self.write_end(open, at);
+        if ends_in_break {
+            self.resolve_closed(None);
+            self.text.push('\n');
+        }
+    }
+
+    fn write_end(&mut self, open: &OpenMark, at: usize) {
         // A link was opened with `[` and is closed with its target.
         if let InlineMark::Link(target) = &open.mark {
-            self.resolve_closed(Some(')'));
+            self.resolve_closed(Some(']'));
             self.text.push_str("](");
             self.text.push_str(target);
             self.text.push(')');
             return;
         }
-        self.resolve_closed(Some('*'));
+        if !self.is_directly_after_closed() {
+            self.resolve_closed(Some('*'));
+        }
         let close_at = self.text.len();
         let delimiter = open.mark.delimiter();
         let last = self.text.chars().next_back();
@@ -109,8 +139,13 @@ impl Inline {
         if last.is_none_or(char::is_whitespace) {
             self.cancel(at, close_at, length);
         } else {
-            self.closed = Some(ClosedMark { open_at: at, close_at, length, mark: open.mark.clone() });
+            self.closed.push(ClosedMark { open_at: at, close_at, length, mark: open.mark.clone() });
         }
+    }
+
+    /// Returns whether the text ends with the delimiter of a closed mark.
+    fn is_directly_after_closed(&self) -> bool {
+        self.closed.last().is_some_and(|closed| closed.close_at + closed.length == self.text.len())
     }
 
     fn cancel(&mut self, open_at: usize, close_at: usize, length: usize) {
@@ -118,14 +153,18 @@ impl Inline {
         self.cancelled.push((close_at, length));
     }
 
-    /// Decides whether the emphasis that was closed last is valid, now that the next character is known.
+    /// Decides whether the marks that were closed last are valid, now that the next character is known. Their
+    /// delimiters are one run: the characters before and after it count.
     fn resolve_closed(&mut self, next: Option<char>) {
-        let Some(closed) = self.closed.take() else { return };
-        let before = self.text[..closed.close_at].chars().next_back();
+        let Some(first) = self.closed.first() else { return };
+        let before = self.text[..first.close_at].chars().next_back();
         let is_followed_by_boundary =
             self.space || self.line_break || next.is_none_or(|c| c.is_whitespace() || is_punctuation(c));
-        if before.is_some_and(is_punctuation) && !is_followed_by_boundary {
-            self.cancel(closed.open_at, closed.close_at, closed.length);
+        let is_valid = !before.is_some_and(is_punctuation) || is_followed_by_boundary;
+        for closed in std::mem::take(&mut self.closed) {
+            if !is_valid {
+                self.cancel(closed.open_at, closed.close_at, closed.length);
+            }
         }
     }
 
@@ -176,19 +215,16 @@ impl Inline {
                 .is_some_and(|at| at + self.marks[index - 1].mark.delimiter().len() == self.text.len())
     }
 
-    /// Continues an emphasis that starts again directly after its end. Otherwise resolves the closed one.
+    /// Continues marks that start again directly after their ends. Otherwise resolves the closed ones.
     fn resolve_or_continue(&mut self, first: char) {
-        if let Some(closed) = &self.closed
-            && !self.space
-            && !self.line_break
-            && closed.close_at + closed.length == self.text.len()
-            && let Some(next) = self.marks.iter().position(|open| open.at.is_none() && !open.is_written)
-            && self.marks[next].mark == closed.mark
-        {
+        while !self.space && !self.line_break && self.is_directly_after_closed() {
+            let is_pending = |open: &OpenMark| open.at.is_none() && !open.is_written;
+            let Some(next) = self.marks.iter().position(is_pending) else { break };
+            let Some(closed) = self.closed.pop_if(|closed| closed.mark == self.marks[next].mark) else {
+                break;
+            };
             self.marks[next].at = Some(closed.open_at);
             self.text.truncate(closed.close_at);
-            self.closed = None;
-            return;
         }
         self.resolve_closed(Some(first));
     }
@@ -207,10 +243,12 @@ impl Inline {
 
     /// Adds text from the page.
     pub(super) fn push_text(&mut self, text: &str) {
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            if c == '\n' && !self.space && joins(&self.text, &text[at..]) {
-                while chars.next_if(|&(_, c)| is_space(c)).is_some() {}
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            at += c.len_utf8();
+            if c == '\n' && !self.space && joins(&self.text, rest) {
+                at += text[at..].len() - text[at..].trim_start_matches(is_space).len();
                 continue;
             }
             if is_space(c) {
@@ -221,39 +259,48 @@ impl Inline {
                 continue;
             }
             if matches!(c, '$' | '\\')
-                && let Some((length, formula)) = math::in_text(&text[at..])
+                && let Some((length, formula)) = math::in_text(rest)
             {
                 self.push_raw(&formula);
-                while chars.next_if(|&(next, _)| next < at + length).is_some() {}
+                at += length.saturating_sub(c.len_utf8());
                 continue;
             }
             self.begin(c);
-            if c.is_ascii_punctuation() && self.needs_escape(c, &text[at + 1..]) {
+            self.mark_text();
+            if c.is_ascii_punctuation() && self.needs_escape(c, &text[at..]) {
                 self.text.push('\\');
             }
             self.text.push(c);
             // The next characters are usually plain.
-            if let Some(plain) = plain_run(&text[at + c.len_utf8()..]) {
-                self.text.push_str(plain);
-                let end = at + c.len_utf8() + plain.len();
-                while chars.next_if(|&(next, _)| next < end).is_some() {}
-            }
+            let plain = plain_run(&text[at..]);
+            self.text.push_str(plain);
+            at += plain.len();
         }
     }
 
     fn needs_escape(&self, c: char, rest: &str) -> bool {
         let next = rest.chars().next();
         let before = self.text.chars().next_back();
+        let is_space = |c: Option<char>| c.is_some_and(char::is_whitespace);
         let is_space_or_end = |c: Option<char>| c.is_none_or(char::is_whitespace);
         match c {
             '`' => true,
             '|' => self.escape_context == EscapeContext::TableCell,
-            '*' => !(is_space_or_end(before) && is_space_or_end(next)),
+            // At the end of a text the delimiter of emphasis may follow.
+            '*' => !(is_space_or_end(before) && is_space(next) && !rest.trim_start().is_empty()),
             '_' => {
                 let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-                !(is_space_or_end(before) && is_space_or_end(next) || is_word(before) && is_word(next))
+                let is_alone = is_space_or_end(before) && is_space(next) && !rest.trim_start().is_empty();
+                !(is_alone || is_word(before) && is_word(next))
             }
-            '~' => next == Some('~') || before == Some('~'),
+            '~' => {
+                let is_opening = next.is_some_and(|c| !c.is_whitespace());
+                let is_closing = before.is_some_and(|c| !c.is_whitespace());
+                next == Some('~')
+                    || before == Some('~')
+                    || is_opening && has_closing_tilde(rest)
+                    || is_closing && has_opening_tilde(&self.text)
+            }
             '[' => {
                 self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, InlineMark::Link(_)))
             }
@@ -266,16 +313,35 @@ impl Inline {
             }
             '<' => next.is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '&' => is_entity(rest),
-            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()) || rest.trim_start().is_empty(),
             _ => false,
         }
     }
 
-    /// Adds markdown unchanged: code, an image or math. It counts as text.
+    /// Adds markdown unchanged: code or math. It counts as text.
     pub(super) fn push_raw(&mut self, markdown: &str) {
         let Some(first) = markdown.chars().next() else { return };
         self.begin(first);
+        self.mark_text();
         self.text.push_str(markdown);
+    }
+
+    /// Adds an image.
+    pub(super) fn push_image(&mut self, markdown: &str) {
+        self.begin('!');
+        self.text.push_str(markdown);
+    }
+
+    /// Adds code. Two spans without anything between them would be one.
+    pub(super) fn push_code(&mut self, code: &str) {
+        self.space |= self.text.ends_with('`');
+        self.push_raw(&code::span(code));
+    }
+
+    fn mark_text(&mut self) {
+        for open in self.marks.iter_mut().filter(|open| open.at.is_some()) {
+            open.wants_text = false;
+        }
     }
 
     /// Adds a space, which is collapsed with others.
@@ -313,10 +379,15 @@ impl Inline {
     pub(super) fn take(&mut self) -> String {
         for index in (0..self.marks.len()).rev() {
             let is_link = matches!(self.marks[index].mark, InlineMark::Link(_));
+            if is_link && self.marks[index].wants_text {
+                self.cancelled.extend(self.marks[index].at.take().map(|at| (at, 1)));
+                continue;
+            }
             let open = OpenMark {
                 mark: self.marks[index].mark.clone(),
                 at: self.marks[index].at.take(),
                 is_written: false,
+                wants_text: false,
             };
             self.marks[index].is_written = is_link && (open.at.is_some() || self.marks[index].is_written);
             self.end(&open);
@@ -332,13 +403,30 @@ impl Inline {
     }
 }
 
-/// Returns the start of `text` that has only letters, digits and characters without rules.
-fn plain_run(text: &str) -> Option<&str> {
-    let end = text
-        .bytes()
-        .position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b',' | b'.' | b';' | b'\'' | b'-' | b'/')))
-        .unwrap_or(text.len());
-    (end > 0).then(|| &text[..end])
+/// Returns whether a tilde follows that can end struck text: one tilde strikes it through, too.
+fn has_closing_tilde(rest: &str) -> bool {
+    rest.match_indices('~').any(|(at, _)| rest[..at].ends_with(|c: char| !c.is_whitespace()))
+}
+
+/// Returns whether a tilde can begin struck text.
+fn has_opening_tilde(text: &str) -> bool {
+    text.match_indices('~').any(|(at, _)| text[at + 1..].starts_with(|c: char| !c.is_whitespace()))
+}
+
+/// Returns the start of `text` that has only letters, digits and characters without rules, with single spaces between
+/// them.
+fn plain_run(text: &str) -> &str {
+    let mut end = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b',' | b'.' | b';' | b'\'' | b'-' | b'/' => {
+                end = at + 1;
+            }
+            b' ' if end == at => {}
+            _ => break,
+        }
+    }
+    &text[..end]
 }
 
 fn remove_ranges(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {
@@ -361,7 +449,7 @@ fn is_punctuation(c: char) -> bool {
 }
 
 /// Returns whether the text after an ampersand makes it a character reference.
-fn is_entity(rest: &str) -> bool {
+pub(super) fn is_entity(rest: &str) -> bool {
     let name = rest.strip_prefix('#').unwrap_or(rest);
     let end = name.bytes().take(32).position(|b| !b.is_ascii_alphanumeric());
     end.is_some_and(|end| end > 0 && name.as_bytes()[end] == b';')

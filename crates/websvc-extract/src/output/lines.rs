@@ -36,6 +36,21 @@ impl Lines {
         self.levels.push(Level { marker: Some(marker.to_owned()), indent: indent.to_owned() });
     }
 
+    /// Opens a level that continues one that was closed: all of its lines begin with `indent`.
+    pub(super) fn reopen(&mut self, indent: &str) {
+        self.levels.push(Level { marker: None, indent: indent.to_owned() });
+    }
+
+    /// Returns the number of open levels.
+    pub(super) fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Returns the length of the output, and the number of open levels.
+    pub(super) fn position(&self) -> (usize, usize) {
+        (self.out.len(), self.levels.len())
+    }
+
     /// Closes the innermost level. A level without lines writes nothing.
     pub(super) fn close(&mut self) {
         self.levels.pop();

@@ -1,29 +1,56 @@
 //! The markdown writer: CommonMark with GFM tables, in one walk over the view.
 
+use super::boxes::{BoxKind, Boxes};
 use super::footnotes::Footnotes;
 use super::inline::{EscapeContext, Inline, InlineMark, escape_line_start};
 use super::lines::{BlockSeparator, Lines};
+use super::list::WrittenList;
 use super::math::{self, Formula};
-use super::{FormattedText, OutputContext, callout, code};
+use super::note::{OwnLabel, SharedBlock};
+use super::toolbar::Toolbars;
+use super::{FormattedText, OutputContext, callout, code, heading};
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::text::collapsed;
+use std::collections::HashMap;
 
 /// Writes the view as markdown.
 pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
+    let OutputContext { dom, view, .. } = context;
+    let (mut anchors, mut spans, mut code_blocks, mut headings) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for id in view.nodes(dom) {
+        match dom.tag(id) {
+            Some(Tag::A) => anchors.push(id),
+            Some(Tag::Span | Tag::Small) => spans.push(id),
+            Some(Tag::Pre) => code_blocks.push(id),
+            Some(tag) if tag.heading_level().is_some() => headings.push(id),
+            _ => {}
+        }
+    }
     let mut writer = Writer {
         context,
         lines: Lines::default(),
         inline: Inline::new(EscapeContext::Paragraph),
         flat: 0,
         in_item: false,
+        open_lists: 0,
+        open_boxes: 0,
+        written_list: None,
         written_title: None,
         in_note: false,
+        shared_block: None,
+        own_label: None,
+        pending_notes: Vec::new(),
         in_heading: false,
-        footnotes: Footnotes::find(context),
+        title_links: heading::covered_titles(context, &headings),
+        footnotes: Footnotes::find(context, &anchors, &spans),
+        boxes: Boxes::from_dom(dom),
+        toolbars: Toolbars::find(context, &code_blocks),
     };
-    for &root in &context.view.roots {
+    for &root in &view.roots {
         writer.node(root);
         writer.flush();
+        writer.write_pending_notes();
     }
     writer.lines.finish()
 }
@@ -35,19 +62,35 @@ pub(super) struct Writer<'a> {
     pub(super) inline: Inline,
     /// Nesting depth of headings and table cells, in which blocks cannot be. 0 outside of them.
     pub(super) flat: usize,
-    in_item: bool,
+    pub(super) in_item: bool,
+    /// Number of lists around the current node.
+    pub(super) open_lists: usize,
+    /// Number of tables by role or style around the current node whose cells are written as blocks.
+    pub(super) open_boxes: usize,
+    pub(super) written_list: Option<WrittenList>,
     /// The title of a callout, which is written before the rest of it.
     written_title: Option<NodeId>,
     pub(super) in_note: bool,
+    pub(super) shared_block: Option<SharedBlock>,
+    pub(super) own_label: Option<OwnLabel>,
+    /// Notes inside the text whose references were written.
+    pub(super) pending_notes: Vec<NodeId>,
     /// True while a heading is written. Links of a heading to itself are dropped.
     pub(super) in_heading: bool,
+    /// Headings that are the titles of cards, with the targets of the links around or over these.
+    pub(super) title_links: HashMap<NodeId, String>,
     pub(super) footnotes: Footnotes,
+    pub(super) boxes: Boxes<'a>,
+    pub(super) toolbars: Toolbars,
 }
 
 impl Writer<'_> {
     pub(super) fn node(&mut self, id: NodeId) {
-        if self.inline.is_full() {
+        if self.inline.is_full() || self.toolbars.is_control(id) {
             return;
+        }
+        if self.shared_block.is_some() && self.footnotes.start(id).is_some() {
+            self.begin_shared_note(id);
         }
         match self.context.dom.kind(id) {
             NodeKind::Text => self.inline.push_text(self.context.dom.text(id)),
@@ -67,15 +110,60 @@ impl Writer<'_> {
     }
 
     fn element(&mut self, id: NodeId, tag: Tag) {
-        use Tag::*;
-        if self.flat == 0 && !self.in_note && self.footnotes.note(id).is_some() {
-            return self.note(id);
+        if !self.in_note {
+            if self.footnotes.inline_note(id).is_some() {
+                return self.inline_note(id);
+            }
+            if self.flat == 0 && self.footnotes.note(id).is_some() {
+                return self.note(id);
+            }
+            if self.flat == 0 && self.footnotes.is_shared(id) {
+                return self.shared_block(id);
+            }
         }
+        match self.boxes.of(self.context.dom, id, tag) {
+            BoxKind::OfTag | BoxKind::RowGroup | BoxKind::Row => self.element_of_tag(id, tag),
+            BoxKind::Block => {
+                self.flush();
+                self.element_of_tag(id, tag);
+                self.flush();
+            }
+            BoxKind::Inline => {
+                // Two such elements are two things, even if no space is between them in the source.
+                let before =
+                    self.context.dom.previous_sibling(id).and_then(|before| self.context.dom.tag(before));
+                if before.is_some_and(Tag::is_block) {
+                    self.inline.push_space();
+                }
+                self.children(id);
+            }
+            BoxKind::InlineBlock => {
+                self.inline.push_space();
+                if tag.is_block() {
+                    self.children(id);
+                } else {
+                    self.element_of_tag(id, tag);
+                }
+                self.inline.push_space();
+            }
+            BoxKind::Flex => self.flex(id, tag),
+            BoxKind::Heading(level) => self.heading(id, level),
+            BoxKind::Table => self.table(id),
+            BoxKind::Cell | BoxKind::HeaderCell => {
+                self.inline.push_space();
+                self.element_of_tag(id, tag);
+                self.inline.push_space();
+            }
+        }
+    }
+
+    pub(super) fn element_of_tag(&mut self, id: NodeId, tag: Tag) {
+        use Tag::*;
         match tag {
-            H1 | H2 | H3 | H4 | H5 | H6 => self.heading(id, tag),
+            H1 | H2 | H3 | H4 | H5 | H6 => self.heading(id, tag.heading_level().unwrap_or(6)),
             Ul | Ol | Menu | Dir => self.list(id, tag),
             Li => self.item(id, "- "),
-            Blockquote => self.nested(id, "> ", "> "),
+            Blockquote => self.quote(id),
             Pre => self.code_block(id),
             Table => self.table(id),
             Td | Th if self.flat > 0 => {
@@ -97,10 +185,38 @@ impl Writer<'_> {
             Math => self.formula(&math::of_math(self.context.dom, id)),
             Script => math::of_script(self.context.dom, id).iter().for_each(|formula| self.formula(formula)),
             Iframe | Video | Audio => self.embedded(id, tag),
+            Button => {
+                self.inline.push_space();
+                self.children(id);
+                self.inline.push_space();
+            }
+            // The sign that opens a margin note.
+            Label if self.has_class(id, "margin-toggle") => {}
             Div | Aside | Section | Details | Span | P => self.container(id, tag),
             _ if tag.is_block() => self.block(id),
             _ => self.children(id),
         }
+    }
+
+    fn has_class(&self, id: NodeId, name: &str) -> bool {
+        let class = self.context.dom.attribute(id, "class").unwrap_or_default();
+        class.split_ascii_whitespace().any(|token| token == name)
+    }
+
+    /// Writes a flexible box: its children are apart, whatever their tags.
+    fn flex(&mut self, id: NodeId, tag: Tag) {
+        self.flush();
+        if matches!(tag, Tag::A | Tag::B | Tag::Strong | Tag::Em | Tag::I) {
+            self.element_of_tag(id, tag);
+        } else {
+            let OutputContext { dom, view, .. } = self.context;
+            for child in view.children(dom, id) {
+                self.node(child);
+                self.inline.push_space();
+            }
+        }
+        self.flush();
+        self.write_pending_notes();
     }
 
     /// Writes an element that may be a formula or a callout instead of a block.
@@ -143,33 +259,23 @@ impl Writer<'_> {
         self.lines.separate(BlockSeparator::Blank);
     }
 
-    /// Writes a footnote outside the list that it is an item of.
-    fn note(&mut self, id: NodeId) {
-        self.flush();
-        let Some(label) = self.footnotes.note(id) else { return };
-        let marker = format!("[^{label}]: ");
-        self.lines.open(&marker, "    ");
-        let outer = std::mem::replace(&mut self.in_item, false);
-        self.in_note = true;
-        self.children(id);
-        self.flush();
-        self.in_note = false;
-        self.in_item = outer;
-        self.lines.close();
-        self.lines.separate(BlockSeparator::Blank);
-    }
-
     /// Ends the current paragraph and writes it.
     pub(super) fn flush(&mut self) {
         if self.flat > 0 {
             self.inline.end_block();
             return;
         }
-        let text = self.inline.take();
+        let mut text = self.inline.take();
+        if self.own_label.is_some() && !text.is_empty() {
+            text = self.without_own_label(text);
+        }
         if text.is_empty() {
             return;
         }
         self.separate_block();
+        if self.in_item && self.lines.at_marker() && is_checkbox(&text) {
+            text.insert(0, '\\');
+        }
         let mut lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).peekable();
         while let Some(line) = lines.next() {
             let mut line = escape_line_start(line).unwrap_or_else(|| line.to_owned());
@@ -188,133 +294,26 @@ impl Writer<'_> {
         }
     }
 
-    fn block(&mut self, id: NodeId) {
+    pub(super) fn block(&mut self, id: NodeId) {
         self.flush();
         self.children(id);
         self.flush();
+        self.write_pending_notes();
     }
 
-    fn heading(&mut self, id: NodeId, tag: Tag) {
+    fn quote(&mut self, id: NodeId) {
         self.flush();
         if self.flat > 0 {
-            self.marked(id, InlineMark::Strong);
+            self.children(id);
             self.flush();
             return;
         }
-        self.flat += 1;
-        let outer = std::mem::replace(&mut self.in_heading, true);
-        self.children(id);
-        self.in_heading = outer;
-        self.flat -= 1;
-        let text = self.inline.take().replace('\n', " ");
-        if text.is_empty() {
-            return;
+        let class = self.context.dom.attribute(id, "class").unwrap_or_default();
+        if let Some(callout) = callout::read(self.context, id, class) {
+            return self.callout(id, &callout);
         }
         self.separate_block();
-        let level = tag.heading_level().unwrap_or(6);
-        let text = match text.strip_suffix('#') {
-            Some(start) => format!("{start}\\#"),
-            None => text,
-        };
-        self.lines.line(&format!("{} {text}", "######".get(..level).unwrap_or("######")));
-        self.lines.separate(BlockSeparator::Blank);
-    }
-
-    fn list(&mut self, id: NodeId, tag: Tag) {
-        self.flush();
-        if self.flat > 0 {
-            self.children(id);
-            return;
-        }
-        let nested = self.in_item;
-        let OutputContext { dom, view, .. } = self.context;
-        let mut number: u64 =
-            dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
-        // An ordered list with another number cannot follow a paragraph without a blank line.
-        if nested && !self.lines.at_marker() && (tag != Tag::Ol || number == 1) {
-            self.lines.cancel_blank();
-        } else if !self.lines.at_marker() {
-            self.separate_block();
-        }
-        let mut first = true;
-        for child in view.children(dom, id) {
-            let is_item = dom.is(child, Tag::Li);
-            if !first && is_item {
-                self.lines.cancel_blank();
-            }
-            if !is_item {
-                // Lists directly inside lists, and text between items, belong to the previous item.
-                let is_blank = dom.text(child).trim().is_empty() && dom.kind(child) == NodeKind::Text;
-                if !is_blank {
-                    if !first && dom.tag(child).is_some_and(|tag| matches!(tag, Tag::Ul | Tag::Ol)) {
-                        self.lines.cancel_blank();
-                    }
-                    self.nested_in_item(child);
-                }
-                continue;
-            }
-            if let Some(value) = dom.attribute(child, "value").and_then(|value| value.trim().parse().ok()) {
-                number = value;
-            }
-            let marker =
-                if tag == Tag::Ol { format!("{}. ", number.min(999_999_999)) } else { "- ".to_owned() };
-            if self.footnotes.note(child).is_some() && !self.in_note {
-                self.note(child);
-            } else {
-                self.item(child, &marker);
-            }
-            number = number.saturating_add(1);
-            first = false;
-        }
-        if nested { self.lines.cancel_blank() } else { self.lines.separate(BlockSeparator::Blank) }
-    }
-
-    fn nested_in_item(&mut self, child: NodeId) {
-        self.lines.open("  ", "  ");
-        let outer = std::mem::replace(&mut self.in_item, true);
-        self.node(child);
-        self.flush();
-        self.in_item = outer;
-        self.lines.close();
-    }
-
-    fn item(&mut self, id: NodeId, marker: &str) {
-        self.flush();
-        if self.flat > 0 {
-            self.children(id);
-            self.flush();
-            return;
-        }
-        let indent = " ".repeat(marker.len());
-        match self.checkbox(id) {
-            Some(checked) => {
-                self.lines.open(&format!("{marker}{}", if checked { "[x] " } else { "[ ] " }), &indent);
-            }
-            None => self.lines.open(marker, &indent),
-        }
-        let outer = std::mem::replace(&mut self.in_item, true);
-        self.children(id);
-        self.flush();
-        self.in_item = outer;
-        self.lines.close();
-    }
-
-    /// Returns the state of the checkbox at the start of an item.
-    fn checkbox(&self, item: NodeId) -> Option<bool> {
-        let dom = self.context.dom;
-        let first = dom.descendants(item).skip(1).take(6).find(|&id| dom.is(id, Tag::Input))?;
-        (dom.attribute(first, "type") == Some("checkbox")).then(|| dom.attribute(first, "checked").is_some())
-    }
-
-    fn nested(&mut self, id: NodeId, marker: &str, indent: &str) {
-        self.flush();
-        if self.flat > 0 {
-            self.children(id);
-            self.flush();
-            return;
-        }
-        self.separate_block();
-        self.lines.open(marker, indent);
+        self.lines.open("> ", "> ");
         let outer = std::mem::replace(&mut self.in_item, false);
         self.children(id);
         self.flush();
@@ -388,12 +387,15 @@ impl Writer<'_> {
         if text.is_empty() {
             return self.children(id);
         }
-        let text = if self.flat > 0 { text.replace('|', "\\|") } else { text };
+        if view.below(dom, id).any(|inner| dom.is(inner, Tag::Br)) || keeps_lines && self.inline.is_cell() {
+            return self.code_lines(&code::block(self.context, id).text);
+        }
+        let text = if self.inline.is_cell() { text.replace('|', "\\|") } else { text };
         let (first, last) = ends_of_text(dom, id);
         if first.starts_with([' ', '\n']) {
             self.inline.push_space();
         }
-        self.inline.push_raw(&code::span(&text));
+        self.inline.push_code(&text);
         if last.ends_with([' ', '\n']) {
             self.inline.push_space();
         }
@@ -403,8 +405,9 @@ impl Writer<'_> {
         self.flush();
         let block = code::block(self.context, id);
         if self.flat > 0 {
-            self.inline.push_raw(&code::span(&collapsed(&block.text).replace('|', "\\|")));
-            return;
+            self.inline.end_block();
+            self.code_lines(&block.text);
+            return self.inline.end_block();
         }
         if block.text.trim().is_empty() {
             // A `<pre>` around images, or around line numbers only.
@@ -416,12 +419,32 @@ impl Writer<'_> {
         }
         self.separate_block();
         let fence = code::fence(&block.text);
-        self.lines.line(&format!("{fence}{}", block.language));
+        let label = self.toolbars.language(id).unwrap_or_default();
+        let language = if block.language.is_empty() { label } else { &block.language };
+        self.lines.line(&format!("{fence}{language}"));
         for line in block.text.split('\n') {
             self.lines.line(line);
         }
         self.lines.line(&fence);
         self.lines.separate(BlockSeparator::Blank);
+    }
+
+    /// Writes code where its block cannot be: in a heading on one line, otherwise line by line.
+    fn code_lines(&mut self, code: &str) {
+        if self.flat > 0 && !self.inline.is_cell() {
+            let code = collapsed(code);
+            if !code.is_empty() {
+                self.inline.push_code(&code);
+            }
+            return;
+        }
+        for (index, line) in code.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+            if index > 0 {
+                self.inline.push_break();
+            }
+            let line = line.trim_end().replace('\t', "    ");
+            self.inline.push_code(&if self.inline.is_cell() { line.replace('|', "\\|") } else { line });
+        }
     }
 
     /// Writes a formula: on a line of its own, if it is a display formula and blocks are possible.
@@ -436,10 +459,16 @@ impl Writer<'_> {
             self.flush();
         } else {
             // In a table a bar would end the cell. The table removes the backslash again.
-            let latex = if self.flat > 0 { latex.replace('|', "\\|") } else { latex.clone() };
+            let latex = if self.inline.is_cell() { latex.replace('|', "\\|") } else { latex.clone() };
             self.inline.push_raw(&format!("${latex}$"));
         }
     }
+}
+
+/// Returns whether the text of an item would begin with the box of a task.
+fn is_checkbox(text: &str) -> bool {
+    let rest = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| text.strip_prefix(mark));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
 /// Returns the first and the last text of an element.

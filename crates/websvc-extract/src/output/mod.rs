@@ -1,16 +1,21 @@
 //! The output formats: each is a walk over a view of the DOM.
 
+mod boxes;
 mod callout;
 mod code;
 mod footnotes;
+mod heading;
 mod html;
 mod inline;
 mod lines;
+mod list;
 mod markdown;
 mod math;
+mod note;
 mod plain;
 mod reference;
 mod table;
+mod toolbar;
 
 pub(crate) use html::write as html;
 pub(crate) use markdown::write as markdown;

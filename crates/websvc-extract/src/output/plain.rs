@@ -1,5 +1,6 @@
 //! Plain text for the index: one line per block, with the cells of a table row on one line.
 
+use super::boxes::{BoxKind, Boxes};
 use super::{FormattedText, OutputContext};
 use crate::dom::{NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
@@ -9,6 +10,8 @@ use crate::text::push_collapsed;
 pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
     let OutputContext { dom, view, .. } = context;
     let mut out = String::new();
+    // Roles and inline styles only: to read the style sheets would take as long as to write the text.
+    let boxes = Boxes::default();
     for &root in &context.view.roots {
         let mut open_blocks: Vec<crate::dom::NodeId> = Vec::new();
         for id in view.below(dom, root) {
@@ -22,12 +25,19 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
             match dom.kind(id) {
                 NodeKind::Text => push_collapsed(&mut out, dom.text(id)),
                 NodeKind::Element(Tag::Br) => end_line(&mut out),
-                NodeKind::Element(Tag::Td | Tag::Th) => push_collapsed(&mut out, " "),
-                NodeKind::Element(tag) if tag.is_block() => {
-                    end_line(&mut out);
-                    open_blocks.push(id);
-                }
-                NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
+                NodeKind::Element(Tag::Td | Tag::Th | Tag::Button) => push_collapsed(&mut out, " "),
+                NodeKind::Element(tag) => match boxes.of(dom, id, tag) {
+                    BoxKind::Inline => {}
+                    BoxKind::InlineBlock | BoxKind::Cell | BoxKind::HeaderCell => {
+                        push_collapsed(&mut out, " ");
+                    }
+                    BoxKind::OfTag if !tag.is_block() => {}
+                    _ => {
+                        end_line(&mut out);
+                        open_blocks.push(id);
+                    }
+                },
+                NodeKind::Document | NodeKind::Nothing => {}
             }
             if out.len() > MAX_OUTPUT_BYTES {
                 return FormattedText { text: out, truncated: true };

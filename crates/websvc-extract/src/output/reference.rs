@@ -1,8 +1,8 @@
 //! Links, images, and links to embedded media.
 
-use super::inline::{EscapeContext, Inline, InlineMark};
+use super::inline::{EscapeContext, Inline, InlineMark, is_entity};
 use super::markdown::Writer;
-use super::{BASE64_MARKER, OutputContext, math};
+use super::{BASE64_MARKER, OutputContext, heading, math};
 use crate::dom::{Dom, NodeId, Tag};
 use crate::options::Base64Images;
 use crate::text::{collapsed, starts_with_ignore_case};
@@ -31,10 +31,24 @@ impl Writer<'_> {
                 return self.children(id);
             }
         }
-        match links::resolve(base, href) {
-            Some(url) => self.marked(id, InlineMark::Link(escape_target(url.as_str()))),
-            None => self.children(id),
+        let Some(url) = links::resolve(base, href) else { return self.children(id) };
+        let target = escape_target(url.as_str());
+        // A link around a card is written around the title of the card.
+        if self.flat == 0
+            && let Some(title) = heading::title_of(self.context, id)
+        {
+            if fragment.is_none() {
+                self.title_links.insert(title, target);
+            }
+            return self.children(id);
         }
+        if view.has_text(dom, id) {
+            self.inline.open_link(target);
+        } else {
+            self.inline.open(InlineMark::Link(target));
+        }
+        self.children(id);
+        self.inline.close();
     }
 
     pub(super) fn image(&mut self, id: NodeId) {
@@ -46,8 +60,11 @@ impl Writer<'_> {
             return self.formula(&formula);
         }
         let alt = collapsed(dom.attribute(id, "alt").unwrap_or(""));
-        let mut label =
-            Inline::new(if self.flat > 0 { EscapeContext::TableCell } else { EscapeContext::Paragraph });
+        let mut label = Inline::new(if self.inline.is_cell() {
+            EscapeContext::TableCell
+        } else {
+            EscapeContext::Paragraph
+        });
         label.open(InlineMark::Link(String::new()));
         label.push_text(&alt);
         let label = label.take();
@@ -59,7 +76,7 @@ impl Writer<'_> {
         } else {
             escape_target(&source)
         };
-        self.inline.push_raw(&format!("![{alt}]({target})"));
+        self.inline.push_image(&format!("![{alt}]({target})"));
     }
 
     /// Returns whether an element is the only content of the block around it.
@@ -118,7 +135,7 @@ fn is_tracking_pixel(dom: &Dom, img: NodeId) -> bool {
 }
 
 /// Escapes a URL for use inside `(...)`, also in a table cell.
-fn escape_target(url: &str) -> String {
+pub(super) fn escape_target(url: &str) -> String {
     let mut depth = 0_i32;
     let is_balanced = url.chars().all(|c| {
         depth += match c {
@@ -129,8 +146,10 @@ fn escape_target(url: &str) -> String {
         depth >= 0
     }) && depth == 0;
     let mut out = String::with_capacity(url.len());
-    for c in url.chars() {
+    for (at, c) in url.char_indices() {
         match c {
+            // A parser would replace a character reference.
+            '&' if is_entity(&url[at + 1..]) => out.push_str("\\&"),
             '(' if !is_balanced => out.push_str("%28"),
             ')' if !is_balanced => out.push_str("%29"),
             '<' => out.push_str("%3C"),

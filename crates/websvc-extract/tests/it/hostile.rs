@@ -282,3 +282,27 @@ fn hostile_structured_data_is_bounded() {
         assert!(variants <= 250 && items <= 2_000, "{variants} {items}");
     }
 }
+
+#[test]
+fn tables_by_role_notes_cards_and_controls_cost_linear_time() {
+    on_small_stack(|| {
+        let row = "<div role=row><div role=cell>a</div><div role=cell>b</div></div>";
+        exercise(
+            &format!("<div role=table>{row}<div role=row><div role=cell>c</div><div role=cell>")
+                .repeat(2_000),
+        );
+        exercise(&"<span style=display:table-cell>".repeat(50_000));
+        let references: String = (0..5_000).map(|i| format!("<sup><a href=#n{i}>{i}</a></sup>")).collect();
+        let notes: String = (0..5_000).map(|i| format!("<i id=n{i}>{i}</i>. Note.<br>")).collect();
+        exercise(&format!("<p>{references}</p><p>{notes}</p>"));
+        exercise(&format!("<p>{references}</p>{}", "<div><p id=n1>".repeat(200) + &notes));
+        exercise(&format!("<p>text {}", "<b></b><span class=sidenote>a side note</span>".repeat(20_000)));
+        exercise(&"<div><a href=/x></a><h3>Title</h3></div>".repeat(20_000));
+        exercise(&format!("<div>{}", "<a href=/x></a><h3>Title</h3>".repeat(20_000)));
+        exercise(&"<div><div>1 2 3</div><pre>x</pre><span>Copy</span></div>".repeat(10_000));
+        exercise(&format!("<div><div>{}</div>{}", "<i>1</i>".repeat(20_000), "<pre>x</pre>".repeat(5_000)));
+        exercise(&format!("<h2>{}", "<p>x</p><h3>".repeat(20_000)));
+        let rules: String = (0..20_000).map(|i| format!(".a .b{i},.a{{display:block}}")).collect();
+        exercise(&format!("<style>{rules}</style>{}", "<span class=a>x</span>".repeat(20_000)));
+    });
+}

@@ -1,7 +1,7 @@
 //! Tests of content kinds and charsets.
 
 use crate::page::{full, parse_bytes};
-use websvc_extract::{ContentKind, Document, ExtractError, Source};
+use websvc_extract::{ContentKind, ContentOptions, Document, ExtractError, Source};
 
 fn kind_of(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, String> {
     let url = "https://example.com/".parse().unwrap();
@@ -94,8 +94,81 @@ fn json_is_fenced_and_plain_text_is_verbatim() {
     assert_eq!(text.content(&full()).markdown(), "a *b*\n\n\n<c>");
 }
 
+#[track_caller]
+fn check_feed(feed: &str, content_type: &str, expected: &str) {
+    let page = parse_bytes(feed.as_bytes(), content_type);
+    assert_eq!(page.kind(), ContentKind::Xml);
+    assert_eq!(page.content(&full()).markdown(), expected);
+    assert_eq!(page.content(&ContentOptions::default()).markdown(), expected);
+}
+
+const RSS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"
+  xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+  <title>Tide &amp; times</title><atom:link rel="self" href="https://example.com/feed"/><link>https://example.com/</link>
+  <description>All boats</description>
+  <item><title>Owl &amp; Fox</title><link>/log/1</link><pubDate>Mon, 02 Mar 2026 10:00:00 GMT</pubDate>
+  <description><![CDATA[<p>Two <b>boats</b> came.</p><ul><li>Owl]]></description>
+  <content:encoded><![CDATA[<p>More <a href="a">here</a></p><!-- open <script>]]></content:encoded>
+  <enclosure url="https://example.com/talk.mp3" type="audio/mpeg"/></item>
+  <item><guid isPermaLink="true">https://example.com/log/2</guid><description>&lt;p&gt;No title&lt;/p&gt;</description></item>
+  </channel></rss>"#;
+
+const RSS_MARKDOWN: &str = "# [Tide & times](https://example.com/)\n\nAll boats\n\n\
+    ## [Owl & Fox](https://example.com/log/1)\n\nMon, 02 Mar 2026 10:00:00 GMT\n\nTwo **boats** came.\n\n- Owl\n\n\
+    More [here](https://example.com/log/a)\n\n[talk.mp3](https://example.com/talk.mp3)\n\n\
+    ## [https://example.com/log/2](https://example.com/log/2)\n\nNo title\n";
+
 #[test]
-fn feed_is_returned_as_text() {
-    let feed = b"<rss><item><title>One &amp; two</title><description><![CDATA[<p>Body</p>]]></description></item></rss>";
-    assert_eq!(parse_bytes(feed, "application/rss+xml").content(&full()).markdown(), "One & two\nBody\n");
+fn rss_has_a_heading_with_its_link_and_the_markup_of_each_entry() {
+    check_feed(RSS, "application/rss+xml", RSS_MARKDOWN);
+    check_feed(RSS, "text/xml", RSS_MARKDOWN);
+    // Servers declare feeds as HTML, too.
+    check_feed(RSS, "text/html; charset=utf-8", RSS_MARKDOWN);
+    let page = parse_bytes(RSS.as_bytes(), "application/rss+xml");
+    let links = ["", "log/1", "log/a", "talk.mp3", "log/2"].map(|path| format!("https://example.com/{path}"));
+    assert_eq!(page.content(&full()).links(), links);
+    assert_eq!(page.title().as_deref(), Some("Tide & times"));
+}
+
+#[test]
+fn atom_and_rdf_are_read_as_rss() {
+    let atom = r#"<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title><link href="https://example.com/"/>
+        <entry><title type="html">Owl &amp;lt; &lt;b&gt;Fox&lt;/b&gt;</title><link rel="enclosure" href="/a.mp3"/>
+        <link rel="alternate" href="/log/1"/><author><name>Ada</name></author><updated>2026-02-02</updated>
+        <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Two <em>boats</em>.</p></div></content>
+        <source><title>Other</title><id>x</id></source></entry></feed>"#;
+    check_feed(
+        atom,
+        "application/atom+xml",
+        "# [Log](https://example.com/)\n\n## [Owl < Fox](https://example.com/log/1)\n\n2026-02-02 · Ada\n\n\
+         Two *boats*.\n\n[a.mp3](https://example.com/a.mp3)\n",
+    );
+    let rdf = r#"<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+        xmlns="http://purl.org/rss/1.0/"><channel rdf:about="https://example.com/"><title>News</title>
+        <link>https://example.com/</link></channel><image><title>Logo</title><link>https://example.com/i</link></image>
+        <item><title>First</title><link>https://example.com/1</link><description>Text.</description></item></rdf:RDF>"#;
+    check_feed(
+        rdf,
+        "application/rdf+xml",
+        "# [News](https://example.com/)\n\n## [First](https://example.com/1)\n\nText.\n",
+    );
+}
+
+#[test]
+fn other_xml_is_returned_as_text() {
+    let xml = b"<?xml version='1.0'?><!DOCTYPE note [<!ENTITY a 'b>'>]><note><to>One &amp; two</to><body a='>'><![CDATA[<p>Body</p>]]></body></note>";
+    assert_eq!(parse_bytes(xml, "text/xml").content(&full()).markdown(), "One & two\nBody\n");
+}
+
+#[test]
+fn careless_feeds_are_read_without_panic() {
+    for end in 0..RSS.len() {
+        if let Some(start) = RSS.get(..end) {
+            parse_bytes(start.as_bytes(), "application/rss+xml").content(&full()).markdown();
+        }
+    }
+    let deep = format!("<rss><channel>{}<item><title>x</title>", "<a>".repeat(50_000));
+    parse_bytes(deep.as_bytes(), "text/xml").content(&full()).markdown();
+    let many = format!("<rss><channel>{}", "<item><title>&amp;</item>".repeat(20_000));
+    assert!(parse_bytes(many.as_bytes(), "text/xml").content(&full()).markdown().len() < 200_000);
 }

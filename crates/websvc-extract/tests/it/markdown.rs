@@ -116,3 +116,84 @@ fn footnotes_of_several_generators_are_recognized() {
 fn ruby_readings_are_in_brackets() {
     check("ruby");
 }
+
+#[test]
+fn lists_without_an_item_of_their_own_belong_to_the_item_before() {
+    check("lists_direct");
+}
+
+#[test]
+fn code_in_table_cells_keeps_its_lines() {
+    check("code_in_cells");
+}
+
+#[test]
+fn styles_make_blocks_lines_and_cells_of_other_elements() {
+    check("displays");
+}
+
+#[test]
+fn several_notes_of_a_block_and_notes_inside_the_text_are_apart() {
+    check("footnotes_shared");
+}
+
+#[test]
+fn headings_with_blocks_end_before_them() {
+    check("heading_blocks");
+}
+
+#[test]
+fn roles_make_headings_and_tables() {
+    check("aria");
+}
+
+#[test]
+fn labels_of_controls_around_code_are_left_out() {
+    check("code_toolbars");
+}
+
+#[test]
+fn titles_of_cards_have_the_link_of_the_card() {
+    check("cards");
+}
+
+#[test]
+fn header_of_several_rows_is_joined() {
+    check("header_rows");
+}
+
+#[test]
+fn line_breaks_in_inline_elements_keep_words_apart() {
+    check("breaks");
+}
+
+#[test]
+fn lines_that_look_like_markup_are_escaped() {
+    check("line_starts");
+}
+
+#[test]
+fn line_breaks_alone_in_inline_elements_are_main_content() {
+    let text =
+        "The morning train left the valley on time, and nobody expected the line to close before noon. "
+            .repeat(4);
+    let page = parse(&format!(
+        "<main><h1>Train</h1><p>{text}</p><p>one<b><i><br></i></b>two</p><p>{text}</p></main>"
+    ));
+    let markdown = page.content(&websvc_extract::ContentOptions::default()).markdown();
+    assert!(markdown.contains("one  \ntwo"), "{markdown}");
+}
+
+#[test]
+fn lines_of_signs_between_paragraphs_are_main_content() {
+    let text =
+        "The morning train left the valley on time, and nobody expected the line to close before noon. "
+            .repeat(4);
+    let page = parse(&format!(
+        "<nav><a href=/a>Home</a> | <a href=/b>News</a></nav><main><h1>Train</h1><p>{text}</p><p>~~~</p><p>{text}</p>\
+         <blockquote>===</blockquote><p>{text}</p></main><footer><a href=/c>Imprint</a> | <a href=/d>Terms</a></footer>"
+    ));
+    let markdown = page.content(&websvc_extract::ContentOptions::default()).markdown();
+    assert!(markdown.contains("\n\n\\~\\~\\~\n\n") && markdown.contains("> \\==="), "{markdown}");
+    assert!(!markdown.contains('|'), "{markdown}");
+}

@@ -90,9 +90,22 @@ fn rendered_fixtures_have_the_text_of_the_page() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         // The markdown of these differs from plain text: formulas are LaTeX, images, footnotes and videos are markup,
         // code has no line numbers, callouts have their kind, ruby readings are in brackets, and a cell over several
-        // rows is repeated.
-        let exceptions =
-            ["math", "formulas", "images", "footnotes", "code", "tables", "callouts", "embeds", "ruby"];
+        // rows or columns of the header is repeated. Two pieces of code need a space between them. Plain text is
+        // written without the style sheets.
+        let exceptions = [
+            "math",
+            "formulas",
+            "images",
+            "footnotes",
+            "code",
+            "tables",
+            "header_rows",
+            "line_starts",
+            "displays",
+            "callouts",
+            "embeds",
+            "ruby",
+        ];
         if !name.ends_with(".html") || exceptions.iter().any(|topic| name.starts_with(topic)) {
             continue;
         }
@@ -218,8 +231,11 @@ fn markdown_of_development_pages_has_their_tables_links_and_code() {
                 wrong.push(format!("{set}/{}: tables {tables:?} parsed as {:?}", page.id, structure.tables));
             }
             let page_url = target(document.base_url().as_str());
+            // The title of a card has the link that covers the card, which has no content itself.
+            let covered = document.anchors().into_iter().filter(|anchor| anchor.text.is_empty());
+            let covered = covered.map(|anchor| target(anchor.url.as_str()));
             let known: HashSet<String> =
-                content.links().iter().map(|url| target(url)).chain([page_url]).collect();
+                content.links().iter().map(|url| target(url)).chain([page_url]).chain(covered).collect();
             let embedded = |url: &&String| !known.contains(*url) && !is_player(url);
             if let Some(url) = structure.links.iter().find(embedded) {
                 wrong.push(format!("{set}/{}: links to {url}, which the page does not", page.id));

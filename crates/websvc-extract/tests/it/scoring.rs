@@ -14,6 +14,10 @@ pub(crate) struct Page {
     pub(crate) html: Vec<u8>,
     /// The known main text.
     pub(crate) truth: String,
+    /// The known main content as markdown, if the set has it.
+    pub(crate) markdown: Option<String>,
+    /// The known main content as HTML, if the set has it.
+    pub(crate) main_html: Option<String>,
 }
 
 /// Reads a set: `urls.tsv`, `truth.jsonl` and `html/ID.html` in one folder. Pages that lack one of these are skipped.
@@ -30,7 +34,9 @@ pub(crate) fn read_set(folder: &Path) -> std::io::Result<Vec<Page>> {
         let fallback = || url::Url::parse("https://example.com/").expect("the address is valid");
         let url = field("url").and_then(|url| url::Url::parse(url).ok()).unwrap_or_else(fallback);
         let html = std::fs::read(folder.join("html").join(format!("{id}.html"))).ok()?;
-        Some(Page { id, url, kind: field("type").unwrap_or("page").to_owned(), html, truth })
+        let kind = field("type").unwrap_or("page").to_owned();
+        let [markdown, main_html] = ["markdown", "html_truth"].map(|name| field(name).map(str::to_owned));
+        Some(Page { id, url, kind, html, truth, markdown, main_html })
     });
     Ok(pages.collect())
 }
