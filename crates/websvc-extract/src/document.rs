@@ -87,11 +87,8 @@ impl Document {
         let kind = ContentKind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let html = if kind.is_html() { raw.as_str() } else { "" };
-        let parsed = dom::parse(html);
-        let (dom, json_ld_content) = match json_ld_content::add_json_ld_content(&parsed, html) {
-            Some((completed, added)) => (completed, Some(added)),
-            None => (parsed, None),
-        };
+        let mut dom = dom::parse(html);
+        let json_ld_content = json_ld_content::add_json_ld_content(&mut dom, html);
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);

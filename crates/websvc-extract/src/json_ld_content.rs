@@ -3,13 +3,31 @@
 //! What counts is what it adds: a text of which the page shows a good part is not added.
 
 use crate::content_view::ContentView;
-use crate::dom::{self, Dom, NodeId};
+use crate::dom::{self, Dom, NodeId, Tag};
 use crate::structured;
 use crate::text::{collapsed, is_missing, letters_of};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 
 /// A JSON-LD text with fewer letters than this is not content.
 const MIN_LETTERS: usize = 30;
+
+/// A page with fewer letters than this shows nothing without its scripts.
+const MAX_SHELL_LETTERS: usize = 400;
+
+/// Limits of the state that is read.
+const MAX_STATES: usize = 20;
+const MAX_STATE_BYTES: usize = 2 << 20;
+const MAX_STATE_DEPTH: usize = 60;
+
+/// Minimum size of a text of the state, its minimum number of spaces, and the minimum size of all texts.
+const MIN_TEXT_BYTES: usize = 120;
+const MIN_TEXT_SPACES: usize = 10;
+const MIN_STATE_BYTES: usize = 500;
+
+/// Fields of the state that have content, the whole text first. Descriptions and messages are mostly those of the interface.
+const TEXT_FIELDS: [&str; 7] = ["articleBody", "bodyHtml", "body", "html", "content", "cooked", "text"];
 
 /// Maximum number of objects of the page whose content is added.
 const MAX_OBJECTS: usize = 40;
@@ -20,10 +38,17 @@ const MAX_MARKUP_BYTES: usize = 1 << 20;
 /// Names of which the JSON-LD of a page with such content has one.
 const NAMES: [&str; 5] = ["\"Product", "\"articleBody\"", "\"JobPosting\"", "\"Recipe\"", "\"FAQPage\""];
 
-/// Adds the content of a page's JSON-LD that its markup does not show, as a `<main>` at its end.
+/// Adds the content of a page's JSON-LD that its markup does not show, as a `<main>` at its end. If the page shows next to
+/// nothing, the texts of the state that its scripts would show are added in the same way.
 ///
-/// Returns the new page and that element, or `None` if the page shows enough by itself.
-pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)> {
+/// Returns that element, or `None` if the page shows enough by itself.
+pub(crate) fn add_json_ld_content(dom: &mut Dom, html: &str) -> Option<NodeId> {
+    let added = stated_markup(dom, html).or_else(|| state_markup(dom, html))?;
+    Some(dom.append_main(dom::parse(&added)))
+}
+
+/// Returns the content that only the JSON-LD of a page has, as HTML.
+fn stated_markup(dom: &Dom, html: &str) -> Option<String> {
     if !html.contains("ld+json") || !NAMES.iter().any(|name| html.contains(name)) {
         return None;
     }
@@ -40,25 +65,98 @@ pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)
         let letters = letters_of(&ContentView::visible(&body).text(&body, NodeId::ROOT));
         let is_new = letters.len() >= MIN_LETTERS && is_missing(&letters, &visible);
         if is_new && added.len() + content.body.len() <= MAX_MARKUP_BYTES {
-            // The body of an article may also be its description.
-            if !visible.contains(&letters_of(&content.title)) || added.is_empty() && visible.is_empty() {
+            let title = letters_of(&content.title);
+            if !title.is_empty() && !visible.contains(&title) {
                 added += &format!("<{0}>{1}</{0}>", content.heading, escaped(&content.title));
             }
             added += &content.facts;
             added += &content.body;
         }
     }
-    if added.is_empty() {
-        return None;
-    }
-    let page = dom::parse(&format!("{html}<main id={MAIN_ID}>{added}</main>"));
-    let main =
-        page.descendants(NodeId::ROOT).filter(|&id| page.attribute(id, "id") == Some(MAIN_ID)).last()?;
-    Some((page, main))
+    Some(added).filter(|added| !added.is_empty())
 }
 
-/// The ID of the element that is added.
-const MAIN_ID: &str = "stated-in-json-ld";
+/// Returns the texts in the state of a page that shows next to nothing, as HTML.
+fn state_markup(dom: &Dom, html: &str) -> Option<String> {
+    if !html.contains("application/json") || shows_text(dom) {
+        return None;
+    }
+    let scripts = dom.descendants(NodeId::ROOT).filter(|&id| {
+        let kind = dom.attribute(id, "type").unwrap_or_default().trim();
+        dom.is(id, Tag::Script) && kind.eq_ignore_ascii_case("application/json")
+    });
+    let mut texts = StateTexts::default();
+    for id in scripts.take(MAX_STATES) {
+        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+        if source.len() <= MAX_STATE_BYTES {
+            let value = serde_json::from_str(source.trim()).unwrap_or(Value::Null);
+            texts.collect(&value, 0);
+        }
+    }
+    (texts.bytes >= MIN_STATE_BYTES).then_some(texts.markup)
+}
+
+/// Returns whether a page has a text outside its scripts, whether styles hide it or not.
+fn shows_text(dom: &Dom) -> bool {
+    let mut letters = 0;
+    let mut walk = dom.descendants(NodeId::ROOT);
+    while let Some(id) = walk.next() {
+        if matches!(dom.tag(id), Some(tag) if tag.is_invisible()) {
+            walk.skip_children(id);
+        }
+        letters += dom.text(id).chars().filter(|c| c.is_alphanumeric()).count();
+        if letters >= MAX_SHELL_LETTERS {
+            return true;
+        }
+    }
+    false
+}
+
+/// The texts of the state of an application.
+#[derive(Default)]
+struct StateTexts {
+    markup: String,
+    /// The size of the texts.
+    bytes: usize,
+    seen: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl StateTexts {
+    /// Adds the texts of a value in their order: those of fields for content, with the titles next to them.
+    fn collect(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::Array(values) if depth < MAX_STATE_DEPTH => {
+                values.iter().for_each(|value| self.collect(value, depth + 1));
+            }
+            Value::Object(object) if depth < MAX_STATE_DEPTH => {
+                let text =
+                    TEXT_FIELDS.iter().find_map(|name| field(object, name)).filter(|text| is_prose(text));
+                if let Some(text) = text.filter(|text| self.seen.insert(self.hasher.hash_one(text)))
+                    && self.markup.len() + text.len() <= MAX_MARKUP_BYTES
+                {
+                    if let Some(title) =
+                        ["title", "headline", "name"].iter().find_map(|name| field(object, name))
+                    {
+                        self.markup += &format!("<h2>{}</h2>", escaped(title));
+                    }
+                    self.markup += &html_of(text);
+                    self.bytes += text.len();
+                }
+                object.values().for_each(|value| self.collect(value, depth + 1));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether a text has sentences rather than a name, an address or code.
+fn is_prose(text: &str) -> bool {
+    let is_code = text.trim_start().starts_with(['{', '[']) || text.contains("function(");
+    text.len() >= MIN_TEXT_BYTES
+        && !is_code
+        && text.matches(' ').take(MIN_TEXT_SPACES).count() >= MIN_TEXT_SPACES
+}
 
 /// Content of a JSON-LD object, as HTML.
 struct StatedContent {

@@ -4,6 +4,7 @@
 //! counted, dropping it is not recursive, and its depth is limited, so that writers may recurse.
 
 mod embedded_documents;
+mod graft;
 mod guard;
 mod repair;
 mod select;

@@ -359,7 +359,7 @@ impl Dom {
     }
 
     /// Makes all nodes below `max_depth` direct children of their ancestor at that depth.
-    fn flatten(&mut self, max_depth: usize) {
+    pub(super) fn flatten(&mut self, max_depth: usize) {
         let (mut node, mut depth) = (NodeId::ROOT, 0);
         loop {
             if depth == max_depth {

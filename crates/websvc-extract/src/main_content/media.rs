@@ -111,9 +111,6 @@ impl<'a> KeptText<'a> {
     /// next text is kept.
     fn is_content(&self, id: NodeId, is_before_text: bool) -> bool {
         let dom = self.dom;
-        if is_decoration(dom, id) {
-            return false;
-        }
         // The own block of the image ends at the first element with other text than its caption.
         let mut own_text = self.amounts[id.index()].all;
         let mut hints = 0;
@@ -123,6 +120,11 @@ impl<'a> KeptText<'a> {
                 own_text = amount.all;
                 hints |= tokens::of_element(dom, above).0;
                 continue;
+            }
+            // A small image in a sentence is a part of it: a formula, a key.
+            let in_sentence = matches!(dom.tag(above), Some(Tag::P | Tag::Li | Tag::Td | Tag::Dd));
+            if !in_sentence && is_decoration(dom, id) {
+                return false;
             }
             let has_kept_text = amount.kept * MIN_SHARE_DIVISOR >= amount.all && amount.kept > 0;
             let is_inside = self.is_within(above, self.region) || self.is_within(above, self.center);

@@ -39,6 +39,7 @@ fn image_before_the_heading_or_after_the_text_is_kept() {
     check(&format!("<div class=hero><img src=/top.jpg></div><h1>The kiln</h1>{PROSE}"), &["top.jpg"], &[]);
     check(&format!("<h1>The kiln</h1>{PROSE}<p><img src=/end.jpg></p>"), &["end.jpg"], &[]);
     check(&format!("<h1>The kiln</h1>{PROSE}<p>Look: <img src=/inline.jpg></p>"), &["inline.jpg"], &[]);
+    check(&format!("<h1>The kiln</h1>{PROSE}<p>So <img src=/q.svg alt=q=7 height=16></p>"), &["q=7"], &[]);
     let table = "<hr><table><tr><td><img src=/a.jpg></td><td><img src=/b.jpg></td></tr></table>";
     check(&format!("<h1>The kiln</h1>{PROSE}{table}"), &["a.jpg", "b.jpg"], &[]);
 }

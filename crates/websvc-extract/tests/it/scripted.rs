@@ -201,3 +201,26 @@ fn embedded_document_is_listed_and_reported() {
     assert!(page.content(&ContentOptions::default()).markdown().contains("more.pdf"));
     assert_eq!(page.embedded_document(), None);
 }
+
+#[test]
+fn texts_in_the_state_of_an_empty_page_are_content() {
+    let post = |n: usize| {
+        format!(
+            "{{\"author\": \"Ann\", \"title\": \"Post {n}\", \"body\": \"<p>Reply {n}: {PROSE} {PROSE}</p>\", \"likes\": 3}}"
+        )
+    };
+    let posts: Vec<String> = (0..5).map(post).collect();
+    let state = format!("{{\"props\": {{\"thread\": [{}], \"copy\": {}}}}}", posts.join(", "), post(0));
+    let html = format!(
+        "<title>Kettles</title><body><header><a href=/>Home</a></header><div id=__next></div><footer>Imprint</footer><script \
+         id=__NEXT_DATA__ type=application/json>{state}</script>"
+    );
+    let markdown = parse(&html).content(&ContentOptions::default()).markdown();
+    for n in 0..5 {
+        assert_eq!(markdown.matches(&format!("Reply {n}:")).count(), 1, "{markdown}");
+    }
+    assert!(markdown.contains("## Post 4"), "{markdown}");
+    let shown = html
+        .replace("<div id=__next></div>", &format!("<main>{}</main>", format!("<p>{PROSE}</p>").repeat(9)));
+    assert!(!parse(&shown).content(&full()).text().contains("Reply 1:"));
+}
