@@ -22,6 +22,9 @@ const MIN_NOSCRIPT_BYTES: usize = 600;
 /// Maximum number of `<noscript>` elements that are compared with the page.
 const MAX_NOSCRIPTS: usize = 20;
 
+/// Maximum size of the text of a page that is compared with them.
+const MAX_COMPARED_BYTES: usize = 1 << 20;
+
 /// Handling of `<noscript>` content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noscript {
@@ -70,7 +73,7 @@ impl ContentView {
         if long.is_empty() {
             return;
         }
-        let visible = letters_of(&self.text(dom, NodeId::ROOT));
+        let visible = letters_of(&self.text_up_to(dom, NodeId::ROOT, MAX_COMPARED_BYTES));
         for id in long {
             let mut own = ContentView { roots: vec![id], excluded: self.excluded.clone() };
             own.excluded[id.index()] = false;

@@ -58,7 +58,7 @@ fn stated_markup(dom: &Dom, html: &str) -> Option<String> {
     if found.is_empty() {
         return None;
     }
-    let visible = letters_of(&ContentView::visible(dom).text(dom, NodeId::ROOT));
+    let visible = letters_of(&ContentView::visible(dom).text_up_to(dom, NodeId::ROOT, MAX_MARKUP_BYTES));
     let mut added = String::new();
     for content in found {
         let body = dom::parse(&content.body);

@@ -9,6 +9,9 @@ const PREFIXES: [&[u8]; 8] = [b"vc_", b"et_pb_", b"fusion_", b"av_", b"tatsu_", 
 /// Maximum size of a shortcode in bytes.
 const MAX_BYTES: usize = 4_000;
 
+/// Maximum number of shortcodes of a text.
+const MAX_SHORTCODES: usize = 2_000;
+
 impl Dom {
     /// Replaces the shortcodes in texts by spaces, except in code.
     pub(super) fn blank_shortcodes(&mut self) {
@@ -59,8 +62,16 @@ fn shortcodes(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut at = 0;
     while let Some(start) = text[at..].find('[').map(|offset| at + offset) {
         let rest = &text.as_bytes()[start..];
-        let end = begins_shortcode(rest).then(|| end_of_shortcode(rest)).flatten();
-        at = end.map_or(start + 1, |end| start + end);
+        at = start + 1;
+        if !begins_shortcode(rest) {
+            continue;
+        }
+        // A page with thousands of them, or with one that does not end, is hostile.
+        let end = end_of_shortcode(rest);
+        if end.is_none() || found.len() >= MAX_SHORTCODES {
+            break;
+        }
+        at = end.map_or(at, |end| start + end);
         found.extend(end.map(|end| start..start + end));
     }
     found

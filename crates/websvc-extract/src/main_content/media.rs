@@ -14,6 +14,9 @@ const MIN_SHARE_DIVISOR: usize = 3;
 /// Images with a side below this number of pixels are icons.
 const MIN_SIDE: f32 = 33.0;
 
+/// Maximum number of elements around images that are read on a page.
+const MAX_WRAPPERS: usize = 50_000;
+
 /// Names of elements around an image that say that it is not content.
 const NOT_CONTENT: Hints = tokens::IN_NAV
     | tokens::IN_FOOTER
@@ -55,11 +58,13 @@ pub(super) fn keep_media(dom: &Dom, order: &[NodeId], keep: &mut [bool]) {
         return;
     }
     let text = KeptText::new(dom, order, keep);
+    let mut wrappers = MAX_WRAPPERS;
     let (before, after) = neighbors(&text, order);
     for at in media {
         let (id, between) = (order[at], before[at] && after[at]);
         // Formulas are part of sentences.
-        keep[id.index()] |= between || (!dom.is(id, Tag::Math) && text.is_content(id, after[at]));
+        keep[id.index()] |=
+            between || (!dom.is(id, Tag::Math) && text.is_content(id, after[at], &mut wrappers));
         if keep[id.index()] && dom.is(id, Tag::A) {
             // The link to an embedded document.
             dom.descendants(id).for_each(|inner| keep[inner.index()] = true);
@@ -109,7 +114,7 @@ impl<'a> KeptText<'a> {
 
     /// Returns whether an image or player that is not between kept texts belongs to them. `is_before_text` says that the
     /// next text is kept.
-    fn is_content(&self, id: NodeId, is_before_text: bool) -> bool {
+    fn is_content(&self, id: NodeId, is_before_text: bool, wrappers: &mut usize) -> bool {
         let dom = self.dom;
         // The own block of the image ends at the first element with other text than its caption.
         let mut own_text = self.amounts[id.index()].all;
@@ -117,6 +122,8 @@ impl<'a> KeptText<'a> {
         for above in dom.ancestors(id) {
             let amount = self.amounts[above.index()];
             if amount.all == own_text || is_figure(dom, above) {
+                let Some(left) = wrappers.checked_sub(1) else { return false };
+                *wrappers = left;
                 own_text = amount.all;
                 hints |= tokens::of_element(dom, above).0;
                 continue;
