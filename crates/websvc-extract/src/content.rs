@@ -24,6 +24,8 @@ use url::Url;
 pub struct Content<'a> {
     document: &'a Document,
     view: ContentView,
+    /// The heading that is in the view only as the title of the page.
+    title: Option<NodeId>,
     base64_images: Base64Images,
     warnings: Vec<String>,
     /// True if a format exceeded the size limit.
@@ -36,7 +38,7 @@ impl<'a> Content<'a> {
     pub(crate) fn select(document: &'a Document, options: &ContentOptions) -> Content<'a> {
         let dom = &document.dom;
         let mut warnings = Vec::new();
-        let mut view = document.visible();
+        let (mut view, mut title) = (document.visible(), None);
         let (excluded, scope) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
         excluded.into_iter().for_each(|id| view.exclude(id));
         if scope == MatchScope::Beginning {
@@ -52,8 +54,8 @@ impl<'a> Content<'a> {
             let found = if dom.len() > MAX_SCORED_NODES { None } else { main_content::find(document, &view) };
             match found {
                 Some(mut main) => {
-                    atomic_blocks::keep_atomic_blocks(dom, &view, &mut main);
-                    view = main;
+                    atomic_blocks::keep_atomic_blocks(dom, &view, &mut main.view);
+                    (view, title) = (main.view, main.title);
                 }
                 None if dom.len() > MAX_SCORED_NODES => {
                     warnings.push(
@@ -64,6 +66,9 @@ impl<'a> Content<'a> {
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
         }
+        if let Some(embedded) = document.embedded_document() {
+            warnings.push(format!("the page only shows another document: {embedded}"));
+        }
         if document.is_truncated {
             warnings.push(format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest was ignored"));
         }
@@ -73,6 +78,7 @@ impl<'a> Content<'a> {
         Content {
             document,
             view,
+            title,
             base64_images: options.base64_images,
             warnings,
             is_truncated: Cell::new(false),
@@ -113,10 +119,19 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes plain text, one line per block.
+    /// Writes plain text for the index, one line per block. The title of the page is left out, because the index has it, if
+    /// it is not part of the text.
     pub fn text(&self) -> String {
         match self.document.kind {
-            ContentKind::Html | ContentKind::Xhtml => self.record_truncation(output::plain(self.context())),
+            ContentKind::Html | ContentKind::Xhtml => {
+                let without_title = self.title.map(|title| {
+                    let mut view = self.view.clone();
+                    view.exclude(title);
+                    view
+                });
+                let view = without_title.as_ref().unwrap_or(&self.view);
+                self.record_truncation(output::plain(OutputContext { view, ..self.context() }))
+            }
             ContentKind::Xml if self.document.is_feed => {
                 self.record_truncation(output::plain(self.context()))
             }

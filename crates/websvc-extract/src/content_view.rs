@@ -2,6 +2,7 @@
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::hidden::{Rules, Visibility};
+use crate::text::{is_missing, letters_of};
 
 /// A page with fewer letters than this shows nothing without scripts.
 const MIN_LETTERS: usize = 400;
@@ -14,6 +15,15 @@ const REVEALED_LETTERS: usize = 3_000;
 
 /// A styled-away part up to this size is excluded, whatever its share of the page.
 const SMALL_PART_BYTES: usize = 1_000;
+
+/// A `<noscript>` with less text than this is a request to enable scripts, or an image.
+const MIN_NOSCRIPT_BYTES: usize = 600;
+
+/// Maximum number of `<noscript>` elements that are compared with the page.
+const MAX_NOSCRIPTS: usize = 20;
+
+/// Maximum size of the text of a page that is compared with them.
+const MAX_COMPARED_BYTES: usize = 1 << 20;
 
 /// Handling of `<noscript>` content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +44,45 @@ impl ContentView {
     ///
     /// A page that shows almost nothing without scripts may have its content in `<noscript>`.
     pub(crate) fn visible(dom: &Dom) -> ContentView {
-        let view = ContentView::without_hidden(dom, Noscript::Hidden);
+        let mut view = ContentView::without_hidden(dom, Noscript::Hidden);
+        let noscripts: Vec<NodeId> =
+            dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Noscript)).collect();
+        if noscripts.is_empty() {
+            return view.reveal_hidden_part(dom);
+        }
         let letters = view.letters(dom, MIN_LETTERS);
-        if letters < MIN_LETTERS && dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript)) {
+        if letters < MIN_LETTERS {
             let with_noscript = ContentView::without_hidden(dom, Noscript::Shown);
             // A request to enable JavaScript is not content.
             if with_noscript.letters(dom, MIN_LETTERS) > 2 * letters + 80 {
                 return with_noscript;
             }
         }
+        view.add_noscripts(dom, noscripts);
         view.reveal_hidden_part(dom)
+    }
+
+    /// Shows the `<noscript>` elements that have a text which the rest of the page does not show.
+    fn add_noscripts(&mut self, dom: &Dom, noscripts: Vec<NodeId>) {
+        let is_long = |&id: &NodeId| {
+            let texts = dom.descendants(id).map(|inner| dom.text(inner).trim().len());
+            texts.sum::<usize>() >= MIN_NOSCRIPT_BYTES
+        };
+        // They cannot be nested.
+        let long: Vec<NodeId> = noscripts.into_iter().filter(is_long).take(MAX_NOSCRIPTS).collect();
+        if long.is_empty() {
+            return;
+        }
+        let visible = letters_of(&self.text_up_to(dom, NodeId::ROOT, MAX_COMPARED_BYTES));
+        for id in long {
+            let mut own = ContentView { roots: vec![id], excluded: self.excluded.clone() };
+            own.excluded[id.index()] = false;
+            own.hide(dom, id, Noscript::Shown);
+            let letters = letters_of(&own.text(dom, id));
+            if letters.len() >= MIN_NOSCRIPT_BYTES / 2 && is_missing(&letters, &visible) {
+                self.excluded = own.excluded;
+            }
+        }
     }
 
     /// Shows a part that a page hides until a script runs: one part with several times more letters than the visible

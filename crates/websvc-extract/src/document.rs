@@ -23,6 +23,9 @@ use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
 use websvc_types::video::PageVideo;
 
+/// A page that shows fewer letters than this around an embedded document is only its frame.
+const MAX_FRAME_LETTERS: usize = 400;
+
 /// The bytes of a page and their origin.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -87,11 +90,8 @@ impl Document {
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let feed = if kind == ContentKind::Xml { feed::to_html(&raw, source.url) } else { None };
         let html = if kind.is_html() { raw.as_str() } else { feed.as_deref().unwrap_or_default() };
-        let parsed = dom::parse(html);
-        let (dom, json_ld_content) = match json_ld_content::add_json_ld_content(&parsed, html) {
-            Some((completed, added)) => (completed, Some(added)),
-            None => (parsed, None),
-        };
+        let mut dom = dom::parse(html);
+        let json_ld_content = json_ld_content::add_json_ld_content(&mut dom, html);
         let is_feed = feed.is_some();
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
@@ -316,6 +316,22 @@ impl Document {
         };
         let url = links::resolve(&self.base, target.trim_matches(['"', '\'']))?;
         matches!(url.scheme(), "http" | "https").then_some((delay, url))
+    }
+
+    /// Returns the address of the document, such as a PDF file, that the page only embeds: it shows next to nothing else.
+    pub fn embedded_document(&self) -> Option<Url> {
+        if !self.dom.has_embedded_documents() {
+            return None;
+        }
+        let is_link = |&id: &NodeId| {
+            self.dom.is_embedded_document(id)
+                && self.dom.attribute(id, dom::EMBEDDED_DOCUMENT) == Some("document")
+        };
+        let link = self.dom.descendants(NodeId::ROOT).find(is_link)?;
+        if self.visible().letters(&self.dom, MAX_FRAME_LETTERS) >= MAX_FRAME_LETTERS {
+            return None;
+        }
+        self.target(link)
     }
 
     /// Returns the text blocks of the page with the features of their score, for training and diagnosis.

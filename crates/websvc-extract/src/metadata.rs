@@ -111,6 +111,9 @@ const MODIFIED: [&str; 9] = [
     "revised",
 ];
 
+/// Maximum number of `<time>` elements that are compared.
+const MAX_TIMES: usize = 50;
+
 /// Names of meta tags with the names that clients of this API use (clients.md 6.5).
 const CLIENT_NAMES: [(&str, &str); 23] = [
     ("og:title", "ogTitle"),
@@ -308,19 +311,40 @@ fn icon_of(document: &Document, relation: &str) -> Option<String> {
     hrefs.find_map(|href| links::resolve_image(&document.base, href).filter(|url| !url.starts_with("data:")))
 }
 
-/// Returns the date of the first `<time>` that is the publication date, or else is in an article.
+/// Returns the date of the `<time>` of the page's own article: marked as the publication date, else in the same element as
+/// the title. Dates of cards of other articles come first on many pages.
 fn time_element(dom: &Dom) -> Option<String> {
-    let times: Vec<NodeId> =
-        dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Time)).take(50).collect();
+    let is_time = |&id: &NodeId| dom.is(id, Tag::Time) && dom.attribute(id, "datetime").is_some();
+    let times: Vec<NodeId> = dom.descendants(NodeId::ROOT).filter(is_time).take(MAX_TIMES).collect();
+    if times.is_empty() {
+        return None;
+    }
     let is_published = |id: NodeId| {
         dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
     };
-    let in_article = |id: NodeId| {
-        dom.ancestors(id)
-            .any(|ancestor| matches!(dom.tag(ancestor), Some(Tag::Article | Tag::Header | Tag::Main)))
+    let headings: Vec<NodeId> =
+        dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::H1)).take(20).collect();
+    let in_content = |&id: &NodeId| {
+        dom.ancestors(id).any(|above| matches!(dom.tag(above), Some(Tag::Article | Tag::Main)))
     };
-    let time = times.iter().copied().find(|&id| is_published(id));
-    let time = time.or_else(|| times.iter().copied().find(|&id| in_article(id)))?;
+    let heading = headings.iter().copied().find(in_content).or(headings.first().copied());
+    let title: Vec<NodeId> = heading.into_iter().flat_map(|heading| dom.ancestors(heading)).collect();
+    // The number of elements around the title that are around the date as well: the more, the closer they are.
+    let closeness = |id: NodeId| {
+        let common = dom.ancestors(id).find_map(|above| title.iter().position(|&other| other == above));
+        common.map_or(0, |position| title.len() - position)
+    };
+    let in_article = |id: NodeId| {
+        dom.ancestors(id).any(|above| matches!(dom.tag(above), Some(Tag::Article | Tag::Header | Tag::Main)))
+    };
+    // Another article than that of the title.
+    let in_card = |id: NodeId| {
+        let article = dom.ancestors(id).find(|&above| dom.is(above, Tag::Article));
+        article.is_some_and(|article| !title.is_empty() && !title.contains(&article))
+    };
+    let candidates = times.iter().enumerate().filter(|&(_, &id)| is_published(id) || in_article(id));
+    let (_, &time) = candidates
+        .max_by_key(|&(at, &id)| (!in_card(id), is_published(id), closeness(id), std::cmp::Reverse(at)))?;
     dom.attribute(time, "datetime").map(|date| date.trim().to_owned()).filter(|date| !date.is_empty())
 }
 

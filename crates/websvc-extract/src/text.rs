@@ -1,5 +1,9 @@
 //! Characters and white space: visible characters, spaces, and characters that are dropped.
 
+/// Number of pieces of a text that are searched in another text, and their length in letters.
+const PIECES: usize = 12;
+const PIECE_LETTERS: usize = 24;
+
 /// Returns whether a character is invisible and has no meaning for a reader: zero-width space, word joiner, soft
 /// hyphen, fillers, tag characters and variation selectors that can smuggle text, and marks that change the direction
 /// of the following text, which would affect other text once this one is shortened. Joiners are not dropped, because
@@ -102,6 +106,23 @@ pub(crate) fn shorten(text: &mut String, max: usize) {
     let whole_word = text[..end].rfind(' ').filter(|space| *space * 4 >= end * 3);
     text.truncate(whole_word.unwrap_or(end));
     text.truncate(text.trim_end().len());
+}
+
+/// Returns whether most pieces of a text are not in another text. Both are [letters](letters_of).
+pub(crate) fn is_missing(letters: &str, visible: &str) -> bool {
+    let letters: Vec<char> = letters.chars().collect();
+    let step = (letters.len() / PIECES).max(1);
+    let pieces: Vec<String> = (0..letters.len())
+        .step_by(step)
+        .filter_map(|at| Some(letters.get(at..at + PIECE_LETTERS)?.iter().collect()))
+        .collect();
+    let shown = pieces.iter().filter(|piece| visible.contains(piece.as_str())).count();
+    shown * 3 < pieces.len()
+}
+
+/// Returns the letters and digits of a text in lower case.
+pub(crate) fn letters_of(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

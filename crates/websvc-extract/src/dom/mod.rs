@@ -3,13 +3,17 @@
 //! This crate has its own DOM because all formats are written from it: a node is one flat record, nothing is reference
 //! counted, dropping it is not recursive, and its depth is limited, so that writers may recurse.
 
+mod embedded_documents;
+mod graft;
 mod guard;
 mod repair;
 mod select;
+mod shortcodes;
 mod sink;
 mod tag;
 mod tags;
 
+pub(crate) use embedded_documents::MARKER as EMBEDDED_DOCUMENT;
 pub(crate) use guard::parse;
 pub(crate) use select::{MatchScope, SelectorSet};
 pub(crate) use tag::Tag;
@@ -87,6 +91,8 @@ pub(crate) struct Dom {
     current_style: Option<(NodeId, bool)>,
     truncated: bool,
     quirks: bool,
+    /// True if links to embedded documents were added.
+    has_embedded_documents: bool,
 }
 
 impl Dom {
@@ -98,6 +104,16 @@ impl Dom {
     /// Returns the number of nodes, including detached ones.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Returns whether links to embedded documents were added.
+    pub(crate) fn has_embedded_documents(&self) -> bool {
+        self.has_embedded_documents
+    }
+
+    /// Returns whether a node is a link that was added for a document which the page only embeds.
+    pub(crate) fn is_embedded_document(&self, id: NodeId) -> bool {
+        self.has_embedded_documents && self.is(id, Tag::A) && self.attribute(id, EMBEDDED_DOCUMENT).is_some()
     }
 
     /// Returns whether a part of the page was skipped because of a limit.

@@ -43,6 +43,7 @@ impl Sink {
             current_style: None,
             truncated: false,
             quirks: false,
+            has_embedded_documents: false,
         };
         dom.push(NodeKind::Document, local_name!(""), Namespace::Html, 0..0);
         // Misnested formatting elements are cloned with their attributes, which could multiply the size of the input.
@@ -95,6 +96,9 @@ impl TreeSink for Sink {
             dom.styles = without_comments(&dom.styles);
         }
         dom.move_streamed_fragments();
+        dom.show_shadow_trees();
+        dom.link_embedded_documents();
+        dom.blank_shortcodes();
         dom.flatten(crate::limits::MAX_DEPTH);
         dom
     }
@@ -206,7 +210,7 @@ impl TreeSink for Sink {
 }
 
 impl Dom {
-    fn push(
+    pub(super) fn push(
         &mut self,
         kind: NodeKind,
         name: LocalName,
@@ -300,7 +304,7 @@ impl Dom {
         (node.start, node.end) = (offset(start), offset(range.end));
     }
 
-    fn insert_text(&mut self, text: &str, parent: NodeId, before: NodeId) {
+    pub(super) fn insert_text(&mut self, text: &str, parent: NodeId, before: NodeId) {
         let previous = match before.some() {
             Some(next) => self.nodes[next.index()].previous,
             None => self.nodes[parent.index()].last,
@@ -339,7 +343,7 @@ impl Dom {
         }
     }
 
-    fn detach(&mut self, id: NodeId) {
+    pub(super) fn detach(&mut self, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         let (parent, previous, next) = (node.parent, node.previous, node.next);
         (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
@@ -355,7 +359,7 @@ impl Dom {
     }
 
     /// Makes all nodes below `max_depth` direct children of their ancestor at that depth.
-    fn flatten(&mut self, max_depth: usize) {
+    pub(super) fn flatten(&mut self, max_depth: usize) {
         let (mut node, mut depth) = (NodeId::ROOT, 0);
         loop {
             if depth == max_depth {
@@ -398,6 +402,6 @@ fn without_comments(styles: &str) -> String {
 }
 
 /// Converts an offset. Text and attributes are limited to a small multiple of the input, which callers limit.
-fn offset(position: usize) -> u32 {
+pub(super) fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a page is smaller than 4 GiB")
 }

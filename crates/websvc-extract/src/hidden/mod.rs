@@ -4,6 +4,7 @@
 //! Injected instructions are texts that no reader sees (security.md, S21). Content that a reader can open, such as a
 //! collapsed answer, counts as visible. So does most of a page that waits for a script.
 
+mod accordion;
 mod declarations;
 pub(crate) mod sheet;
 
@@ -101,7 +102,8 @@ impl<'a> Rules<'a> {
             || inline_style.display_none == Some(true)
             || inline_style.visibility_hidden == Some(true)
         {
-            return Visibility::Hidden;
+            let is_closed = inline_style.visibility_hidden != Some(true) && accordion::is_body(dom, id);
+            return if is_closed { Visibility::Shown } else { Visibility::Hidden };
         }
         let mut style = inline_style;
         if !self.sheet.is_empty() {

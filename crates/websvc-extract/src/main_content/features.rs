@@ -1,6 +1,7 @@
 //! The features of a block, as numbers: of its own text, its neighbors, the elements around it, and its page.
 
 use super::blocks::{Block, BlockTree, Element, Size};
+use super::grids::{Grid, Grids};
 use super::groups::Groups;
 use super::page_type::PageTypeSignal;
 use super::tokens::{self, Hints};
@@ -8,7 +9,7 @@ use super::topics::{self, Topics};
 use crate::dom::Tag;
 
 /// Number of features.
-pub(super) const COUNT: usize = 286;
+pub(super) const COUNT: usize = 307;
 
 /// The features of one block.
 pub(super) type FeatureVector = [f32; COUNT];
@@ -29,6 +30,9 @@ struct PageFeatures<'a> {
     /// The deepest element with half of the page's words.
     half_words: usize,
     groups: &'a Groups,
+    grids: Grids,
+    /// The largest groups of blocks at one position of a repeated pattern, by words: by path, and by signature.
+    largest_groups: [f32; 2],
     is_title: Vec<bool>,
     articles: f32,
     has_main: bool,
@@ -128,6 +132,8 @@ impl<'a> PageFeatures<'a> {
             most_prose: deepest(tree, 0.8, |size| size.prose),
             half_words: deepest(tree, 0.5, |size| size.words),
             groups,
+            grids: Grids::from_tree(tree),
+            largest_groups: largest_groups(blocks, groups),
             named: PAGE_NAMES.map(|names| word_share(tree, names)),
             is_title,
             articles: articles as f32,
@@ -150,6 +156,7 @@ impl<'a> PageFeatures<'a> {
         self.names(&mut out, index);
         self.topics(&mut out, index);
         self.repeated_pattern(&mut out, index);
+        self.grid(&mut out, index);
         self.page(&mut out);
         debug_assert_eq!(out.count, COUNT);
         out.vector
@@ -278,7 +285,7 @@ impl<'a> PageFeatures<'a> {
         out.push(size.words / self.total.words.max(1.0));
     }
 
-    /// Adds hints from the names around it: those of any ancestor and of the nearest ones. 69 features.
+    /// Adds hints from the names around it: those of any ancestor and of the nearest ones. 70 features.
     fn names(&self, out: &mut Builder, index: usize) {
         let elements = &self.tree.elements;
         let owner = self.tree.blocks[index].owner;
@@ -311,7 +318,7 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// Adds the topics of its words, of its neighbors and of the heading above. 54 features.
+    /// Adds the topics of its words, of its neighbors and of the heading above. 60 features.
     fn topics(&self, out: &mut Builder, index: usize) {
         let blocks = &self.tree.blocks;
         let steps = [-2_isize, -1, 1, 2];
@@ -319,9 +326,20 @@ impl<'a> PageFeatures<'a> {
         out.topics(blocks[index].topics);
         out.topics(near.fold(0, |topics, block| topics | block.topics));
         out.topics(self.groups.heading_topics[index]);
-        for topic in
-            [topics::RELATED, topics::COMMENTS, topics::SIGNUP, topics::RATING, topics::FORUM, topics::BACK]
-        {
+        for topic in [
+            topics::RELATED,
+            topics::COMMENTS,
+            topics::SIGNUP,
+            topics::RATING,
+            topics::FORUM,
+            topics::BACK,
+            topics::PERSON,
+            topics::LEGAL,
+            topics::SHARE,
+            topics::TAGS,
+            topics::SHOP,
+            topics::ADVERT,
+        ] {
             let first = self.groups.first_heading[topic.trailing_zeros() as usize];
             out.push(first.map_or(0.0, |first| (index as f32 - first as f32) / blocks.len() as f32));
         }
@@ -336,6 +354,31 @@ impl<'a> PageFeatures<'a> {
             out.push(size.prose / size.words.max(1.0));
         }
         out.push(self.groups.path(index).words / self.total.words.max(1.0));
+    }
+
+    /// Adds the grid of cards around it, compared with the others of the page. 14 features.
+    fn grid(&self, out: &mut Builder, index: usize) {
+        let none = Grid::default();
+        let grid = self.grids.of(index);
+        out.flag(grid.is_some());
+        let grid = grid.unwrap_or(&none);
+        let cards = grid.cards.max(1.0);
+        out.log(grid.cards);
+        out.push(grid.cards / self.grids.max_cards.max(1.0));
+        out.push(grid.size.words / self.grids.max_words.max(1.0));
+        out.push(grid.size.words / self.total.words.max(1.0));
+        out.log(grid.size.words / cards);
+        out.push(grid.size.blocks / cards);
+        out.push(grid.prices / cards);
+        out.push(grid.size.link_density());
+        out.flag(self.first_h1.is_some_and(|at| grid.cards > 0.0 && grid.start >= at));
+        out.push(self.grids.max_words / self.total.words.max(1.0));
+        out.log(self.grids.max_cards);
+        for (size, largest) in
+            [self.groups.path(index), self.groups.signature(index)].into_iter().zip(self.largest_groups)
+        {
+            out.push(size.words / largest.max(1.0));
+        }
     }
 
     /// Adds the whole page.
@@ -355,6 +398,15 @@ impl<'a> PageFeatures<'a> {
             out.push(*share);
         }
     }
+}
+
+/// Returns the words of the largest groups of at least four blocks.
+fn largest_groups(blocks: &[Block], groups: &Groups) -> [f32; 2] {
+    let largest = |size: fn(&Groups, usize) -> &Size| {
+        let sizes = (0..blocks.len()).map(|index| size(groups, index)).filter(|size| size.blocks >= 4.0);
+        sizes.map(|size| size.words).fold(0.0, f32::max)
+    };
+    [largest(Groups::path), largest(Groups::signature)]
 }
 
 /// Returns the share of the page's words in elements with these names.

@@ -5,6 +5,12 @@ use super::features::heading_level;
 use super::topics::{self, Topics};
 use std::collections::HashMap;
 
+/// A pattern has at least this number of blocks.
+const MIN_PATTERN_BLOCKS: f32 = 3.0;
+
+/// The share of a pattern in the score of its blocks.
+const PATTERN_SHARE: f32 = 0.7;
+
 /// Groups of the blocks of one page.
 #[derive(Debug)]
 pub(super) struct Groups {
@@ -54,6 +60,22 @@ impl Groups {
     /// Returns the size of the blocks in elements with the same signature, including this one.
     pub(super) fn signature(&self, block: usize) -> &Size {
         &self.sizes[self.of_signature[block]]
+    }
+
+    /// Blends the score of each block with the mean of those at the same position of its pattern, so that the items of a list,
+    /// the cells of a column and the names of a grid of products are kept or dropped together.
+    pub(super) fn blend_scores(&self, tree: &BlockTree, scores: &mut [f32]) {
+        let mut sums = vec![(0.0_f32, 0.0_f32); self.sizes.len()];
+        for ((block, &score), &group) in tree.blocks.iter().zip(&*scores).zip(&self.of_path) {
+            let words = block.size.words.max(1.0);
+            sums[group].0 += score * words;
+            sums[group].1 += words;
+        }
+        for (score, &group) in scores.iter_mut().zip(&self.of_path) {
+            if self.sizes[group].blocks >= MIN_PATTERN_BLOCKS {
+                *score += PATTERN_SHARE * (sums[group].0 / sums[group].1 - *score);
+            }
+        }
     }
 
     /// Returns the number of groups, and for each block its group by path.

@@ -10,9 +10,13 @@
 
 mod blocks;
 mod features;
+mod grids;
 mod groups;
+mod heading;
+mod media;
 mod model;
 mod next_page;
+mod overlays;
 mod page_type;
 mod records;
 mod select;
@@ -25,15 +29,26 @@ use crate::document::Document;
 use crate::dom::{Dom, NodeId};
 use url::Url;
 
-/// Returns a view of the main content, `None` if there is none.
-pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentView> {
+/// The main content of a page.
+#[derive(Debug)]
+pub(crate) struct MainContent {
+    pub(crate) view: ContentView,
+    /// The heading of the page, if only its position above the content makes it a part of the view.
+    pub(crate) title: Option<NodeId>,
+}
+
+/// Returns the main content, `None` if there is none.
+pub(crate) fn find(document: &Document, view: &ContentView) -> Option<MainContent> {
     let dom = &document.dom;
-    let tree = blocks::split(dom, view);
+    let mut main = view.clone();
+    overlays::exclude(dom, &mut main);
+    let tree = blocks::split(dom, &main);
     let groups = groups::Groups::from_tree(&tree);
-    let vectors =
-        features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, &document.base));
-    let scores = model::scores(&vectors);
-    let mut kept = select::select_blocks(dom, &tree, &scores);
+    let titles = title_hashes(dom);
+    let vectors = features::vectors(&tree, &groups, &titles, &page_type::read(dom, &document.base));
+    let mut scores = model::scores(&vectors);
+    groups.blend_scores(&tree, &mut scores);
+    let mut kept = select::select_blocks(dom, &tree, &groups, &scores);
     if let Some(added) = document.json_ld_content {
         let is_inside = |id: NodeId| dom.ancestors(id).any(|above| above == added);
         for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
@@ -43,9 +58,23 @@ pub(crate) fn find(document: &Document, view: &ContentView) -> Option<ContentVie
     if !kept.contains(&true) {
         return None;
     }
-    let mut main = view.clone();
+    let heading = heading::find(dom, &main, &document.base, &titles);
+    let title = heading.filter(|&heading| keep_heading(dom, heading, &tree, &mut kept));
     select::apply(document, &mut main, &tree, &kept);
-    Some(main)
+    Some(MainContent { view: main, title })
+}
+
+/// Keeps the blocks of a heading. Returns whether they were not kept before.
+fn keep_heading(dom: &Dom, heading: NodeId, tree: &blocks::BlockTree, kept: &mut [bool]) -> bool {
+    let mut is_new = true;
+    for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
+        let is_inside = |&id: &NodeId| dom.ancestors(id).take(8).any(|above| above == heading);
+        if block.nodes.first().is_some_and(is_inside) {
+            is_new &= !*kept;
+            *kept = true;
+        }
+    }
+    is_new
 }
 
 /// A block of a page and its features, for training and diagnosis.
@@ -65,7 +94,9 @@ pub struct BlockReport {
 
 /// Describes all blocks of a page.
 pub(crate) fn describe(dom: &Dom, view: &ContentView, base: &Url) -> Vec<BlockReport> {
-    let tree = blocks::split(dom, view);
+    let mut view = view.clone();
+    overlays::exclude(dom, &mut view);
+    let tree = blocks::split(dom, &view);
     let groups = groups::Groups::from_tree(&tree);
     let vectors = features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, base));
     let report = |((block, vector), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {

@@ -2,11 +2,13 @@
 
 use super::blocks::{Block, BlockTree};
 use super::features::{chain, heading_level};
+use super::groups::Groups;
 use super::tokens::{self, Hints};
-use super::{next_page, records, wordless};
+use super::{media, next_page, records, topics, wordless};
 use crate::content_view::ContentView;
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
+use std::collections::HashMap;
 
 /// Limits of the threshold.
 const MIN_THRESHOLD: f32 = 0.12;
@@ -23,6 +25,9 @@ const CLEAR_PAGE: f32 = 0.45;
 /// The share of the threshold that is enough for a block between two kept ones.
 const GAP_FACTOR: f32 = 0.4;
 
+/// A text with fewer words than this may be repeated.
+const MIN_COPY_WORDS: f32 = 12.0;
+
 /// Maximum number of words of a small page, on which the features mean little.
 const SMALL_PAGE_WORDS: f32 = 200.0;
 
@@ -36,6 +41,7 @@ const NOT_CONTENT: Hints = tokens::IN_NAV
     | tokens::CONSENT
     | tokens::ADVERT
     | tokens::SOCIAL
+    | tokens::MODAL
     | tokens::CRUMBS
     | tokens::SKIP;
 
@@ -59,32 +65,49 @@ fn threshold(tree: &BlockTree, scores: &[f32]) -> f32 {
 }
 
 /// Selects the blocks that score above the threshold, and those that belong to them.
-pub(super) fn select_blocks(dom: &Dom, tree: &BlockTree, scores: &[f32]) -> Vec<bool> {
+pub(super) fn select_blocks(dom: &Dom, tree: &BlockTree, groups: &Groups, scores: &[f32]) -> Vec<bool> {
     let threshold = threshold(tree, scores);
     let mut kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
     keep_whole_groups(tree, scores, threshold, &mut kept);
     close_gaps(tree, scores, threshold, &mut kept);
     keep_headings(tree, &mut kept);
-    keep_small_page(tree, &mut kept);
+    keep_small_page(tree, groups, &mut kept);
+    drop_copies(tree, &mut kept);
     if threshold > CLEAR_PAGE {
         records::keep_prices(dom, tree, &mut kept);
     }
     kept
 }
 
+/// Drops the copies of kept texts: quotes of other posts, slides of a carousel that are repeated, and parts for screens of
+/// other sizes. An item of a list, a row and a paragraph of the
+/// same section may be repeated.
+fn drop_copies(tree: &BlockTree, kept: &mut [bool]) {
+    let mut sections: HashMap<u64, usize> = HashMap::new();
+    for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
+        let owner = &tree.elements[block.owner];
+        let may_repeat = owner.all_hints & (tokens::IN_CODE | tokens::IN_TABLE) != 0 || owner.tag == Tag::Li;
+        if *kept && block.size.words >= MIN_COPY_WORDS && !may_repeat {
+            let section = tree.elements[owner.parent].parent;
+            *kept = *sections.entry(block.hash).or_insert(section) == section;
+        }
+    }
+}
+
 /// Keeps all of a small page except the parts whose names say that they are not content: all of `main`, if there is
 /// one.
-fn keep_small_page(tree: &BlockTree, kept: &mut [bool]) {
+fn keep_small_page(tree: &BlockTree, groups: &Groups, kept: &mut [bool]) {
     if tree.elements[0].size.words > SMALL_PAGE_WORDS {
         return;
     }
     let hints = |block: &Block| tree.elements[block.owner].all_hints;
     let has_main = tree.blocks.iter().any(|block| hints(block) & tokens::IN_MAIN != 0);
-    for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
+    for ((kept, block), heading) in kept.iter_mut().zip(&tree.blocks).zip(&groups.heading_topics) {
         let hints = hints(block);
+        let is_related = hints & tokens::RELATED != 0 && heading & topics::RELATED != 0;
         let in_content = tokens::IN_MAIN | tokens::IN_ARTICLE;
         let is_site_header = hints & tokens::IN_HEADER != 0 && hints & in_content == 0;
-        let is_not_content = hints & NOT_CONTENT != 0 || is_site_header;
+        let is_not_content = hints & NOT_CONTENT != 0 || is_site_header || is_related;
         *kept |= !is_not_content && (!has_main || hints & tokens::IN_MAIN != 0);
     }
 }
@@ -139,7 +162,11 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
         }
     }
     let order: Vec<NodeId> = view.nodes(dom).collect();
-    keep_images(dom, &order, &mut text);
+    if is_outside_content(tree, kept) && media::keep_media_only(dom, &order, &mut text) {
+        tree.blocks.iter().flat_map(|block| &block.nodes).for_each(|&id| text[id.index()] = false);
+    } else {
+        media::keep_media(dom, &order, &mut text);
+    }
     wordless::keep_signs(dom, &order, &mut text);
     keep_next_page(dom, view, &next_page::links(document, view, &order), &mut text);
     // Backwards, so that children come before their parents.
@@ -160,22 +187,15 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
     }
 }
 
-/// Keeps the images between kept blocks: the text before and after the image must be kept.
-fn keep_images(dom: &Dom, order: &[NodeId], keep: &mut [bool]) {
-    let has_text = |id: NodeId| dom.kind(id) == NodeKind::Text && !is_blank(dom, id);
-    let mut kept_before = false;
-    let mut pending: Vec<NodeId> = Vec::new();
-    for &id in order {
-        if has_text(id) {
-            let kept_after = keep[id.index()];
-            for image in pending.drain(..) {
-                keep[image.index()] = kept_before && kept_after;
-            }
-            kept_before = kept_after;
-        } else if dom.is(id, Tag::Img) || dom.is(id, Tag::Math) {
-            pending.push(id);
-        }
-    }
+/// Returns whether all kept text is in the header, the footer or the navigation of the site.
+fn is_outside_content(tree: &BlockTree, kept: &[bool]) -> bool {
+    let site_parts = tokens::IN_NAV | tokens::IN_HEADER | tokens::IN_FOOTER;
+    let content = tokens::IN_MAIN | tokens::IN_ARTICLE;
+    let is_outside = |block: &Block| {
+        let hints = tree.elements[block.owner].all_hints;
+        hints & site_parts != 0 && hints & content == 0
+    };
+    tree.blocks.iter().zip(kept).filter(|(_, kept)| **kept).all(|(block, _)| is_outside(block))
 }
 
 /// Keeps the last of the links to the next page, unless one of them is kept already.

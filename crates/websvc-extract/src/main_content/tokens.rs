@@ -8,6 +8,9 @@ use crate::dom::{Dom, NodeId, NodeKind, Tag};
 /// A set of hints, one bit each; see the constants.
 pub(super) type Hints = u64;
 
+/// Number of bytes of an attribute that are read for names.
+const MAX_NAMES_BYTES: usize = 400;
+
 macro_rules! hints {
     (words { $($name:ident: $($word:literal)+;)* } elements { $($element:ident)* }) => {
         hints!(@number 0u32, $($name)* $($element)*);
@@ -68,7 +71,7 @@ hints! {
         LANGUAGE: "lang" "language" "languages" "locale" "country" "region" "currency";
     }
     elements {
-        IN_NAV IN_HEADER IN_FOOTER IN_ASIDE IN_MAIN IN_ARTICLE IN_FORM IN_LIST IN_TABLE IN_QUOTE IN_FIGURE IN_LINK IN_BUTTON IN_HEADING IN_CODE IN_DETAILS IN_BODY_PROPERTY
+        IN_NAV IN_HEADER IN_FOOTER IN_ASIDE IN_MAIN IN_ARTICLE IN_FORM IN_LIST IN_TABLE IN_QUOTE IN_FIGURE IN_LINK IN_BUTTON IN_HEADING IN_CODE IN_DETAILS IN_BODY_PROPERTY IN_HIDDEN
     }
 }
 
@@ -84,7 +87,14 @@ pub(super) fn of_element(dom: &Dom, id: NodeId) -> (Hints, u64) {
     for (name, value) in dom.attributes(id) {
         match name {
             "class" => {
-                hints |= of_names(value);
+                let names = of_names(value);
+                hints |= names;
+                if is_quote_class(value) {
+                    hints |= IN_QUOTE;
+                }
+                if (names & SKIP != 0 || value.contains("none")) && is_hiding_class(value) {
+                    hints |= IN_HIDDEN;
+                }
                 signature = add_to_signature(signature, value);
             }
             "id" => hints |= of_names(value),
@@ -99,6 +109,34 @@ pub(super) fn of_element(dom: &Dom, id: NodeId) -> (Hints, u64) {
         }
     }
     (hints, signature)
+}
+
+/// Returns whether a class is that of a quoted post in a forum.
+fn is_quote_class(names: &str) -> bool {
+    if !names.contains(['q', 'Q']) {
+        return false;
+    }
+    let mut words = names.split(|c: char| !c.is_ascii_alphabetic()).take(40);
+    words.any(|word| {
+        ["quote", "quoted", "blockquote", "quotebox", "bbquote", "quotecontent", "quoteblock"]
+            .iter()
+            .any(|name| word.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Returns whether a class has the name that styles hide elements with, and none that shows them on other screens.
+fn is_hiding_class(names: &str) -> bool {
+    let mut hides = false;
+    for name in names.split_ascii_whitespace().take(40) {
+        hides |= matches!(
+            name,
+            "hide" | "hidden" | "d-none" | "is-hidden" | "u-hidden" | "invisible" | "display-none"
+        );
+        if name.contains(':') || (name.starts_with("d-") && name != "d-none") {
+            return false;
+        }
+    }
+    hides
 }
 
 /// Adds class names to a signature without their digits, which often number similar elements.
@@ -147,15 +185,19 @@ fn of_role(role: &str) -> Hints {
 
 /// Splits names into words and collects their hints.
 fn of_names(names: &str) -> Hints {
+    let names = names.as_bytes();
+    let names = names.get(..MAX_NAMES_BYTES).unwrap_or(names);
     let mut hints = 0;
     let mut word = [0_u8; 20];
     let mut length = 0;
     let mut previous_lower = false;
-    for byte in names.bytes().take(400).chain(std::iter::once(b' ')) {
+    for (at, &byte) in names.iter().chain(std::iter::once(&b' ')).enumerate() {
         let boundary = !byte.is_ascii_alphabetic() || (byte.is_ascii_uppercase() && previous_lower);
         if boundary && length > 0 {
-            if length <= word.len() {
-                hints |= std::str::from_utf8(&word[..length]).map_or(0, of_word);
+            if let Some(word) = word.get(..length)
+                && !(is_position(word) && follows_utility(&names[..at - length]))
+            {
+                hints |= std::str::from_utf8(word).map_or(0, of_word);
             }
             length = 0;
         }
@@ -168,4 +210,36 @@ fn of_names(names: &str) -> Hints {
         previous_lower = byte.is_ascii_lowercase();
     }
     hints
+}
+
+/// Returns whether a word is a position, or *widget*: page builders call all
+/// parts of a page widgets.
+fn is_position(word: &[u8]) -> bool {
+    matches!(word, b"left" | b"right" | b"top" | b"bottom" | b"side" | b"widget" | b"widgets")
+}
+
+/// Returns whether the names before a position end with a word for the style of a text or the space around it: `text-right`,
+/// `margin-bottom`.
+fn follows_utility(before: &[u8]) -> bool {
+    const UTILITIES: [&[u8]; 15] = [
+        b"text",
+        b"float",
+        b"pull",
+        b"align",
+        b"alignment",
+        b"margin",
+        b"padding",
+        b"border",
+        b"rounded",
+        b"justify",
+        b"space",
+        b"spacing",
+        b"gutter",
+        b"arrow",
+        b"elementor",
+    ];
+    let end = before.iter().rposition(|byte| !matches!(byte, b'-' | b'_')).map_or(0, |last| last + 1);
+    let name = &before[..end];
+    let start = name.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |last| last + 1);
+    UTILITIES.iter().any(|utility| name[start..].eq_ignore_ascii_case(utility))
 }

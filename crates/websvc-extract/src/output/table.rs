@@ -266,14 +266,16 @@ impl Writer<'_> {
         let OutputContext { dom, view, .. } = self.context;
         match dom.attribute(table, "role") {
             Some("presentation" | "none") => return true,
-            Some("table" | "grid" | "treegrid") if dom.is(table, Tag::Table) => return false,
+            Some("table" | "grid" | "treegrid") => return false,
             _ => {}
         }
         let width = shape.rows.iter().map(Vec::len).max().unwrap_or(0);
-        if shape.rows.len() < 2 && width < 3 || width < 2 {
+        let has_header = shape.rows.iter().flatten().any(|&cell| self.is_header_cell(cell));
+        // One column is a table only if it has a head.
+        let is_column = width == 1 && shape.rows.len() > 1 && shape.head_rows > 0 && has_header;
+        if shape.rows.len() < 2 && width < 3 || width < 2 && !is_column {
             return true;
         }
-        let has_header = shape.rows.iter().flatten().any(|&cell| self.is_header_cell(cell));
         if shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell)) {
             return true;
         }

@@ -184,3 +184,28 @@ fn invisible_characters_are_dropped_except_joiners() {
         assert_eq!(page.content(&full()).text().trim_end(), seen, "{text:?}");
     }
 }
+
+#[test]
+fn closed_body_of_an_accordion_is_shown() {
+    let is_shown = |html: &str| {
+        let text = parse(&format!("<p>{PROSE}</p>{html}<p>{PROSE}</p>")).content(&full()).text();
+        text.contains("Every kettle")
+    };
+    for accordion in [
+        "<div class=accordion-item><h3 class=title>Which?</h3><div class=body style='display:none'><p>Every kettle.</div></div>",
+        "<div><button onclick='open(this)'>Which?</button><div style='display: none;'>Every kettle.</div></div>",
+        "<div class=faq><div class=q>Which?</div><div class=a style='display:none'>Every kettle.</div></div>",
+        "<dl><dt>Which?</dt><dd style='display:none'>Every kettle.</dd></dl>",
+        "<div><h3 aria-expanded=false>Which?</h3><div hidden>Every kettle.</div></div>",
+    ] {
+        assert!(is_shown(accordion), "{accordion}");
+    }
+    for other in [
+        "<div><h3>Which?</h3><div style='display:none'>Every kettle.</div></div>",
+        "<nav><button aria-expanded=false>Menu</button><div style='display:none'>Every kettle.</div></nav>",
+        "<div class=accordion><div style='display:none'>Every kettle.</div></div>",
+        "<div class=faq><p>Which?</p><div style='visibility:hidden'>Every kettle.</div></div>",
+    ] {
+        assert!(!is_shown(other), "{other}");
+    }
+}

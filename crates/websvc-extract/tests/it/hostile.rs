@@ -306,3 +306,30 @@ fn tables_by_role_notes_cards_and_controls_cost_linear_time() {
         exercise(&format!("<style>{rules}</style>{}", "<span class=a>x</span>".repeat(20_000)));
     });
 }
+
+#[test]
+fn hostile_media_shadow_trees_and_shortcodes_are_bounded() {
+    let wrappers = format!("<p>Text.{}{}", "<div class='a b c'>".repeat(240), "<img src=/x>".repeat(60_000));
+    let shadows = format!("<main>{}", "<x><template shadowrootmode=open><slot><slot name=a>".repeat(20_000));
+    let hosts =
+        format!("<main><x>{}", "<template shadowrootmode=open><slot></slot></template>y".repeat(20_000));
+    let shortcodes = "[vc_row a=\"]".repeat(200_000);
+    let open = "[vc_row ".repeat(200_000);
+    let noscripts =
+        format!("<noscript><p>{}</noscript>", "Words that nobody shows. ".repeat(40)).repeat(2_000);
+    let questions = vec![
+        "{\"@type\":\"Question\",\"name\":\"Q\",\"acceptedAnswer\":{\"text\":\"A long answer to a question that nobody asked.\"}}";
+        20_000
+    ];
+    let answers = format!(
+        "<p>{}<script type=application/ld+json>{{\"@type\":\"FAQPage\",\"mainEntity\":[{}]}}</script>",
+        "word ".repeat(200_000),
+        questions.join(",")
+    );
+    let frames = "<iframe src='/v?file=/a.pdf'>".repeat(50_000);
+    for html in [wrappers, shadows, hosts, shortcodes, open, noscripts, answers, frames] {
+        let page = parse(&html);
+        let text = page.content(&ContentOptions::default()).markdown();
+        assert!(text.len() <= 8 * html.len(), "{} bytes of {}", text.len(), html.len());
+    }
+}

@@ -15,6 +15,7 @@ mod kinds;
 mod lists;
 mod main_content;
 mod markdown;
+mod media;
 mod metadata;
 mod news;
 mod offers;

@@ -62,3 +62,22 @@ fn images_come_from_icons_styles_and_srcsets() {
         ["icon.png", "bg.jpg", "dir/a.png", "dir/b.png"].map(|path| format!("https://example.com/{path}"));
     assert_eq!(parse(PAGE).images(), expected);
 }
+
+#[test]
+fn published_time_is_that_of_the_article_not_of_a_card() {
+    let card = "<article class=card><a href=/o><time datetime=2019-05-05 itemprop=datePublished>5 May</time><h3>Old</h3></a></article>";
+    for article in [
+        format!(
+            "<section>{card}</section><main><article><header><time datetime=2026-02-03>3 Feb</time><h1>Pump</h1></header></article></main>"
+        ),
+        format!(
+            "<header><h1><a href=/>Site</a></h1></header>{card}<article><h1>Pump</h1><time datetime=2026-02-03>3 Feb</time></article>{card}"
+        ),
+        format!(
+            "<main>{card}<article><h1>Pump</h1><p>Text</p><footer><time datetime=2026-02-03>3 Feb</time></footer></article></main>"
+        ),
+    ] {
+        let page = parse(&article);
+        assert_eq!(page.metadata().published_time.as_deref(), Some("2026-02-03"), "{article}");
+    }
+}
