@@ -6,6 +6,7 @@ mod browser;
 mod common;
 mod examples;
 mod feedback;
+mod init;
 mod jobs;
 mod map;
 mod monitor;
@@ -31,6 +32,7 @@ pub(crate) use common::{
 };
 pub(crate) use examples::add_to as with_examples;
 pub(crate) use feedback::FeedbackCommand;
+pub(crate) use init::Init;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use monitor::{
@@ -61,6 +63,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the service
     Serve(Serve),
+    /// Ask five questions, and write a commented configuration
+    Init(Init),
     /// Show what websvc does: crawl its own manual, serve it and search it, and monitor a page that changes
     Demo(Demo),
     /// Search the data on this machine, or through a server

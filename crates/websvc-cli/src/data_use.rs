@@ -39,6 +39,7 @@ impl DataUse {
             Command::Demo(_)
             | Command::Doctor(_)
             | Command::Sources(_)
+            | Command::Init(_)
             | Command::Ready { .. }
             | Command::Completions { .. }
             | Command::Man { .. }

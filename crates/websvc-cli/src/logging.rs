@@ -52,6 +52,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Blocklists(_)
         | Command::Doctor(_)
         | Command::Sources(_)
+        | Command::Init(_)
         | Command::Ready { .. }
         | Command::Completions { .. }
         | Command::Man { .. }

@@ -100,6 +100,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Completions { shell } => {
             return command::completions(args::with_examples(Cli::command()), *shell);
         }
+        Command::Init(init) => return command::init(init),
         Command::Ready { server } => return block_on(command::ready(server)),
         Command::Man { output } => {
             return command::man(args::with_examples(Cli::command()), output.as_deref());
@@ -197,6 +198,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         | Command::Doctor(_)
         | Command::Sources(_)
         | Command::Completions { .. }
+        | Command::Init(_)
         | Command::Ready { .. }
         | Command::Man { .. }
         | Command::ParseDocument(_)

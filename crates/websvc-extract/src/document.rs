@@ -228,14 +228,24 @@ impl Document {
     /// Returns the targets of [`anchors`](Self::anchors) except for `nofollow` links, without the work of collecting
     /// their texts.
     pub fn followed_links(&self) -> Vec<Url> {
-        let elements = self.dom.descendants(NodeId::ROOT);
-        let anchors = elements.filter(|&id| self.dom.is(id, Tag::A) && !self.is_nofollow(id));
-        let mut bytes = 0;
-        let fits = |url: &Url| {
-            bytes += url.as_str().len();
-            bytes <= MAX_LIST_BYTES
-        };
-        anchors.filter_map(|id| self.target(id)).take_while(fits).collect()
+        let mut elements = self.dom.descendants(NodeId::ROOT);
+        let (mut links, mut bytes) = (Vec::new(), 0);
+        while let Some(id) = elements.next() {
+            if self.dom.is(id, Tag::Template) {
+                // It is not a part of the page until a script copies and fills it.
+                elements.skip_children(id);
+            } else if self.dom.is(id, Tag::A)
+                && !self.is_nofollow(id)
+                && let Some(url) = self.target(id)
+            {
+                bytes += url.as_str().len();
+                if bytes > MAX_LIST_BYTES {
+                    break;
+                }
+                links.push(url);
+            }
+        }
+        links
     }
 
     /// Returns the http(s) target of a link without its fragment.

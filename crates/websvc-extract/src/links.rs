@@ -51,8 +51,23 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     if href.is_empty() || href.len() > MAX_URL_BYTES {
         return None;
     }
-    let url = base.join(href).ok()?;
+    // Without `mailto:`, it would be a page next to this one, which no site has.
+    let url = if is_address(href) { Url::parse(&format!("mailto:{href}")) } else { base.join(href) }.ok()?;
     matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then_some(url)
+}
+
+/// Returns whether a link is the address of a mailbox: a name, `@`, and a host with a dot, without a path.
+fn is_address(href: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || "/\\?#:@[]()<>,;\"".contains(c))
+    };
+    let Some((name, host)) = href.split_once('@').filter(|(name, host)| is_part(name) && is_part(host))
+    else {
+        return false;
+    };
+    let end = host.rsplit_once('.').map(|(_, end)| end);
+    !name.starts_with('.')
+        && end.is_some_and(|end| end.len() > 1 && end.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// Resolves the URL of an image. `data:` URLs of images are returned unchanged.

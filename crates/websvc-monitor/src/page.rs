@@ -69,13 +69,14 @@ impl PageResult {
     ) -> Self {
         let JobDocument { content, warning } = document;
         let metadata = content.metadata.unwrap_or_default();
-        let known = baseline.filter(|baseline| !baseline.is_removed);
-        let previous = known.and_then(|baseline| decode::<PageBaseline>(&baseline.document));
+        let is_back = baseline.is_some_and(|baseline| baseline.is_removed);
+        let last = baseline.and_then(|baseline| decode::<PageBaseline>(&baseline.document));
+        let previous = last.as_ref().filter(|_| !is_back);
         let mut result = Self {
             url,
             status: CheckPageStatus::Same,
             fields: PageFields {
-                previous_scrape_id: previous.as_ref().and_then(|previous| previous.scrape_id.clone()),
+                previous_scrape_id: previous.and_then(|previous| previous.scrape_id.clone()),
                 current_scrape_id: metadata.scrape_id.clone(),
                 status_code: metadata.status_code,
                 metadata: Some(page_metadata(&metadata)),
@@ -97,17 +98,36 @@ impl PageResult {
         }
         let json = json.filter(|_| mode.has_fields());
         let markdown = content.markdown.unwrap_or_default();
-        result.compare_with(previous, &PageBaseline { scrape_id: metadata.scrape_id, markdown, json }, mode);
+        let had_text = previous.is_some_and(|previous| !previous.markdown.trim().is_empty());
+        if had_text && markdown.trim().is_empty() {
+            // Servers with a fault respond like that, and the text comes back later.
+            result.set_error(format!("the page has no text any more, although its status is {status_code}"));
+            return result;
+        }
+        let current = PageBaseline { scrape_id: metadata.scrape_id, markdown, json };
+        if is_back {
+            // New, and different from its last version.
+            result.fields.diff =
+                last.and_then(|last| compare(mode, &last, &current)).map(|change| change.diff);
+            result.compare_with(None, &current, mode);
+        } else {
+            result.compare_with(last.as_ref(), &current, mode);
+        }
         result
     }
 
-    fn compare_with(&mut self, previous: Option<PageBaseline>, current: &PageBaseline, mode: ComparisonMode) {
+    fn compare_with(
+        &mut self,
+        previous: Option<&PageBaseline>,
+        current: &PageBaseline,
+        mode: ComparisonMode,
+    ) {
         self.fields.snapshot =
             current.json.as_ref().map(|json| MonitorPageSnapshot { json: data_object(json) });
         match previous {
             None => self.status = CheckPageStatus::New,
             Some(previous) => {
-                if let Some(change) = compare(mode, &previous, current) {
+                if let Some(change) = compare(mode, previous, current) {
                     self.status = CheckPageStatus::Changed;
                     self.fields.diff = Some(change.diff);
                     self.event_diff = Some(change.event_diff);
@@ -249,6 +269,24 @@ mod tests {
             assert!(failed.fields.error.unwrap().contains(&status.to_string()));
             assert!(matches!(failed.baseline, BaselineChange::Keep));
         }
+    }
+
+    #[test]
+    fn empty_page_keeps_the_baseline_and_one_that_is_back_shows_what_differs() {
+        let result = |markdown: &str, baseline: &Baseline| {
+            let document = document(200, markdown, &Value::Null);
+            let url = "http://a.test/".to_owned();
+            PageResult::of_document(url, document, Some(baseline), ComparisonMode::Markdown)
+        };
+        let empty = result(" \n", &baseline("a", false));
+        assert_eq!(empty.status, CheckPageStatus::Error);
+        assert!(matches!(empty.baseline, BaselineChange::Keep));
+        assert!(empty.fields.error.unwrap().contains("no text any more"));
+        assert_eq!(result("", &baseline("", false)).status, CheckPageStatus::Same);
+        let back = result("b", &baseline("a", true));
+        assert_eq!((back.status, back.event_diff.is_none()), (CheckPageStatus::New, true));
+        assert!(back.fields.diff.is_some());
+        assert_eq!(result("a", &baseline("a", true)).fields.diff, None);
     }
 
     #[test]

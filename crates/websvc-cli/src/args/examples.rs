@@ -17,6 +17,13 @@ const EXAMPLES: &[Examples] = &[
             ("websvc serve --listen 0.0.0.0:3002 --config /etc/websvc.toml", "Listen for other machines"),
         ],
     ),
+    (
+        "init",
+        &[
+            ("websvc init", "Ask, and write websvc.toml"),
+            ("websvc init --yes --output /etc/websvc/websvc.toml", "Write the defaults into another file"),
+        ],
+    ),
     ("demo", &[("websvc demo --once", "Show the tour and exit")]),
     (
         "search",

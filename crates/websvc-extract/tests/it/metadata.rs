@@ -43,6 +43,18 @@ fn robots_and_refresh_are_parsed() {
 }
 
 #[test]
+fn links_in_templates_and_addresses_of_mailboxes_are_not_followed() {
+    let page = parse(
+        "<a href=/a>a</a><template><a href=/t>t</a></template><a href=info@shop.test>mail</a>\
+         <a href=/b@2x.html>b</a><a href='@user'>c</a><a href='v1@latest'>d</a>",
+    );
+    let paths: Vec<String> = page.followed_links().iter().map(|url| url.path().to_owned()).collect();
+    assert_eq!(paths, ["/a", "/b@2x.html", "/dir/@user", "/dir/v1@latest"]);
+    let markdown = page.content(&crate::page::full()).markdown();
+    assert!(markdown.contains("[mail](mailto:info@shop.test)"), "{markdown}");
+}
+
+#[test]
 fn anchors_are_http_links_without_fragments() {
     let anchor = |url: &str, text: &str, nofollow| Anchor {
         url: url.parse().unwrap(),

@@ -21,7 +21,7 @@ const TOOLS: [&str; 6] =
 async fn model_starts_uses_and_ends_a_session() {
     let Some(test) = SessionTest::start("model_starts_uses_and_ends_a_session").await else { return };
     let service = &test.service;
-    assert_eq!(tools(service).await.split_off(11), TOOLS);
+    assert_eq!(tools(service).await.split_off(18), TOOLS);
     let settings = json!({ "ttl": 120, "profile": { "name": "shop", "saveChanges": false } });
     let session = call(service, "browser_create", settings).await;
     let id = &session["id"];
