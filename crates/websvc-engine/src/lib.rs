@@ -7,6 +7,7 @@ mod bill;
 mod blocking;
 mod change_tracking;
 pub mod crawl;
+mod domain;
 mod engine;
 mod error;
 mod export;

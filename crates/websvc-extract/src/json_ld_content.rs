@@ -1,6 +1,6 @@
 //! Adds content that only a page's JSON-LD has: articles, products, jobs, recipes and answers that scripts would show.
 //!
-//! What counts is what it adds: a text of which the page shows a good part is not added.
+//! A text of which the page shows a good part is not added.
 
 use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId, Tag};

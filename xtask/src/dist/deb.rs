@@ -85,7 +85,8 @@ fn install_files(release: &Release, stage: &Path) -> Result {
         (program.completions.join("websvc.bash"), "usr/share/bash-completion/completions/websvc", 0o644),
         (program.completions.join("_websvc"), "usr/share/zsh/vendor-completions/_websvc", 0o644),
         (program.completions.join("websvc.fish"), "usr/share/fish/vendor_completions.d/websvc.fish", 0o644),
-        (root().join("LICENSE-MIT"), "usr/share/doc/websvc/copyright", 0o644),
+        (root().join("LICENSE-MIT"), "usr/share/doc/websvc/LICENSE-MIT", 0o644),
+        (root().join("LICENSE-APACHE"), "usr/share/doc/websvc/LICENSE-APACHE", 0o644),
     ] {
         copy(&from, &stage.join(to))?;
         set_mode(&stage.join(to), mode)?;
@@ -100,6 +101,9 @@ fn install_files(release: &Release, stage: &Path) -> Result {
         fs::write(&path, unit)?;
         set_mode(&path, 0o644)?;
     }
+    let copyright = "websvc is licensed under the MIT license or the Apache license 2.0, at your choice: see LICENSE-MIT and \
+        LICENSE-APACHE in this directory.\n";
+    fs::write(stage.join("usr/share/doc/websvc/copyright"), copyright)?;
     let pages = stage.join("usr/share/man/man1");
     fs::create_dir_all(&pages)?;
     for entry in fs::read_dir(&program.manual)? {

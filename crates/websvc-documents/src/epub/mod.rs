@@ -123,20 +123,5 @@ fn chapters(package: &mut Package, package_document: &str) -> Result<Vec<String>
 
 /// Decodes percent-encoding in the path of a part.
 fn percent_decode(href: &str) -> String {
-    let mut bytes = Vec::with_capacity(href.len());
-    let mut rest = href.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode_str(href).decode_utf8_lossy().into_owned()
 }

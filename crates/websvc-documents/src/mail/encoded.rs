@@ -130,21 +130,7 @@ pub(super) fn decode_parameter(value: &str) -> String {
         (Some(name), Some(language), Some(content)) => (name, language, content),
         _ => ("utf-8", "", value),
     };
-    let mut bytes = Vec::with_capacity(content.len());
-    let mut rest = content.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
+    let bytes: Vec<u8> = percent_encoding::percent_decode_str(content).collect();
     charset(&bytes, name)
 }
 

@@ -3,6 +3,8 @@
 use websvc_query::Query;
 use websvc_types::Category;
 
+use crate::domain::is_in_domain;
+
 /// The hosts of the category `research`.
 const RESEARCH_HOSTS: &[&str] = &[
     "arxiv.org",
@@ -61,17 +63,13 @@ pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
     let host = url.host_str()?;
     let fits = |category: &Category| match category {
         Category::Pdf => url.path().to_ascii_lowercase().ends_with(".pdf"),
-        Category::Github => is_domain_or_subdomain(host, GITHUB_HOST),
-        Category::Research => RESEARCH_HOSTS.iter().any(|domain| is_domain_or_subdomain(host, domain)),
+        Category::Github => is_in_domain(host, GITHUB_HOST),
+        Category::Research => RESEARCH_HOSTS.iter().any(|domain| is_in_domain(host, domain)),
     };
     [Category::Pdf, Category::Github, Category::Research]
         .into_iter()
         .find(|category| categories.contains(category) && fits(category))
         .or_else(|| categories.contains(&Category::Pdf).then_some(Category::Pdf))
-}
-
-fn is_domain_or_subdomain(host: &str, domain: &str) -> bool {
-    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 #[cfg(test)]

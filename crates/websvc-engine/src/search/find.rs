@@ -108,18 +108,18 @@ impl Search<'_> {
         let query = query.clone().and(category::restriction(plan.categories()));
         let paging_deadline = self.deadline_after(PAGING_TENTHS);
         let plans = plan.sources().iter().filter(|source| wants(source.kind()));
-        let requests: Vec<SourceRequest<'_>> = plans
+        let (requests, slots): (Vec<SourceRequest<'_>>, Vec<Vec<Slot>>) = plans
             .map(|source| {
                 let mut request = request(plan, source, &query, now, paging_deadline);
-                let queried = queried_sources(sources, &request);
+                let slots = queried_sources(sources, &request);
                 // Lists are fused in blocks, which must be complete.
-                if queried.into_iter().filter(|slot| matches!(slot, Slot::Pending)).count() > 1 {
+                if slots.iter().filter(|slot| matches!(slot, Slot::Pending)).count() > 1 {
                     request.limit = request.limit.next_multiple_of(BLOCK);
                 }
-                request
+                (request, slots)
             })
-            .collect();
-        let mut responses = SourceReplies::new(sources, &requests);
+            .unzip();
+        let mut responses = SourceReplies { sources, requests: &requests, slots };
         responses.wait(self.deadline_after(WAITING_TENTHS), deadline).await;
         stages.time(Stage::Merge, || responses.merge_lists(plan))
     }
@@ -203,12 +203,7 @@ enum Slot {
     Done(SourceResponse),
 }
 
-impl<'a> SourceReplies<'a> {
-    fn new(sources: &'a [Arc<dyn SearchSource>], requests: &'a [SourceRequest<'a>]) -> Self {
-        let slots = requests.iter().map(|request| queried_sources(sources, request)).collect();
-        Self { sources, requests, slots }
-    }
-
+impl SourceReplies<'_> {
     /// Waits for all sources until `soft_deadline`, and for requests without a response until `hard_deadline`.
     async fn wait(&mut self, soft_deadline: Instant, hard_deadline: Instant) {
         let mut queries = FuturesUnordered::new();

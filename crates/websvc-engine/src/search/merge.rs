@@ -145,26 +145,13 @@ mod tests {
 
     use jiff::Timestamp;
     use websvc_query::{Query, Tbs, parse, parse_tbs};
-    use websvc_validate::DomainFilter;
 
     use super::*;
     use crate::source::HitImage;
 
     fn request<'a>(kind: SourceKind, query: &'a Query, tbs: Option<&'a Tbs>) -> SourceRequest<'a> {
-        SourceRequest {
-            kind,
-            query,
-            categories: &[],
-            limit: 5,
-            domains: &DomainFilter::Any,
-            tbs,
-            country: None,
-            location: None,
-            safe: false,
-            highlights: true,
-            now: Timestamp::UNIX_EPOCH,
-            deadline: Instant::now(),
-        }
+        let new = SourceRequest::new(kind, query, Timestamp::UNIX_EPOCH, Instant::now());
+        SourceRequest { limit: 5, tbs, ..new }
     }
 
     fn list(filters: FilterSupport, urls: &[&str]) -> RankedList {

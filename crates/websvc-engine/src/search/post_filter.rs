@@ -10,6 +10,7 @@ use url::Url;
 use websvc_query::{Node, Operator, Site, Size, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
+use crate::domain::is_in_domain;
 use crate::source::{Hit, SourceRequest};
 
 /// The truth value of a condition for a hit (three-valued logic of Kleene).
@@ -48,8 +49,8 @@ pub(crate) fn matches(request: &SourceRequest<'_>, hit: &Hit) -> bool {
     });
     let is_from_domain = match request.domains {
         DomainFilter::Any => true,
-        DomainFilter::Include(hosts) => hosts.iter().any(|host| is_domain_or_subdomain(&fields.host, host)),
-        DomainFilter::Exclude(hosts) => !hosts.iter().any(|host| is_domain_or_subdomain(&fields.host, host)),
+        DomainFilter::Include(hosts) => hosts.iter().any(|host| is_in_domain(&fields.host, host)),
+        DomainFilter::Exclude(hosts) => !hosts.iter().any(|host| is_in_domain(&fields.host, host)),
     };
     is_in_time && is_from_domain && request.query.root().is_none_or(|root| fields.verdict(root) != Fails)
 }
@@ -127,7 +128,7 @@ impl<'a> HitFields<'a> {
     }
 
     fn is_of_site(&self, site: &Site) -> bool {
-        is_domain_or_subdomain(&self.host, &site.host)
+        is_in_domain(&self.host, &site.host)
             && site.port.is_none_or(|port| self.port == Some(port))
             && site.path.as_deref().is_none_or(|prefix| is_path_or_below(&self.path, prefix))
     }
@@ -161,10 +162,6 @@ impl<'a> HitFields<'a> {
 
 fn is_larger(width: u32, height: u32, than: Size) -> bool {
     width > than.width && height > than.height
-}
-
-fn is_domain_or_subdomain(host: &str, domain: &str) -> bool {
-    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 fn is_path_or_below(path: &str, prefix: &str) -> bool {
@@ -227,20 +224,8 @@ mod tests {
         hit: &Hit,
     ) -> bool {
         let query = parse(query).query;
-        let request = SourceRequest {
-            kind,
-            query: &query,
-            categories: &[],
-            limit: 10,
-            domains,
-            tbs: tbs.as_ref(),
-            country: None,
-            location: None,
-            safe: false,
-            highlights: true,
-            now: NOW.parse().unwrap(),
-            deadline: Instant::now(),
-        };
+        let new = SourceRequest::new(kind, &query, NOW.parse().unwrap(), Instant::now());
+        let request = SourceRequest { domains, tbs: tbs.as_ref(), ..new };
         matches(&request, hit)
     }
 

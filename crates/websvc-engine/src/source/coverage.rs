@@ -6,6 +6,7 @@ use websvc_types::Category;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::{SourceRequest, location, query_text, region};
+use crate::domain::is_in_domain;
 
 /// The language of a request that names no country and is written in the Latin script.
 const DEFAULT_LANGUAGE: &str = "en";
@@ -227,11 +228,6 @@ fn hosts_of_sites(query: &Query) -> Vec<Vec<&str>> {
     hosts.collect()
 }
 
-/// Returns whether a host is a domain or one of its subdomains.
-fn is_in_domain(host: &str, domain: &str) -> bool {
-    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -246,20 +242,7 @@ mod tests {
         check: impl FnOnce(&SourceRequest<'_>) -> T,
     ) -> T {
         let query = websvc_query::parse(query).query;
-        let mut request = SourceRequest {
-            kind: SourceKind::Web,
-            query: &query,
-            categories: &[],
-            limit: 10,
-            domains: &DomainFilter::Any,
-            tbs: None,
-            country: None,
-            location: None,
-            safe: false,
-            highlights: false,
-            now: Timestamp::UNIX_EPOCH,
-            deadline: Instant::now(),
-        };
+        let mut request = SourceRequest::new(SourceKind::Web, &query, Timestamp::UNIX_EPOCH, Instant::now());
         change(&mut request);
         check(&request)
     }

@@ -75,6 +75,27 @@ pub struct SourceRequest<'a> {
     pub deadline: Instant,
 }
 
+impl<'a> SourceRequest<'a> {
+    /// Returns a request for ten hits without filters and options.
+    #[must_use]
+    pub fn new(kind: SourceKind, query: &'a Query, now: Timestamp, deadline: Instant) -> Self {
+        Self {
+            kind,
+            query,
+            categories: &[],
+            limit: 10,
+            domains: &DomainFilter::Any,
+            tbs: None,
+            country: None,
+            location: None,
+            safe: false,
+            highlights: false,
+            now,
+            deadline,
+        }
+    }
+}
+
 /// The response of a source. An empty list and a failure are different.
 #[derive(Debug)]
 pub enum SourceResponse {

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use url::{Host, Url};
 use websvc_engine::{ElasticsearchWriter, FailureKind, SearchSource, SourceRequest, SourceResponse};
 use websvc_transport::{Client, FetchError, Proxy, Resolve, SystemResolver};
-use websvc_validate::{DomainFilter, SourceKind};
+use websvc_validate::SourceKind;
 
 use super::finding::Finding;
 use crate::app::{self, UnsearchedIndex};
@@ -236,20 +236,8 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
         .into_iter()
         .find(|kind| source.supports(*kind))
         .unwrap_or(SourceKind::Web);
-    let request = SourceRequest {
-        kind,
-        query: &query,
-        categories: &[],
-        limit: 1,
-        domains: &DomainFilter::Any,
-        tbs: None,
-        country: None,
-        location: None,
-        safe: false,
-        highlights: false,
-        now: Timestamp::now(),
-        deadline: started + 2 * TIMEOUT,
-    };
+    let new = SourceRequest::new(kind, &query, Timestamp::now(), started + 2 * TIMEOUT);
+    let request = SourceRequest { limit: 1, ..new };
     let response = tokio::time::timeout(2 * TIMEOUT, source.search(&request)).await;
     let elapsed = started.elapsed();
     match response {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_engine::{Hit, HttpJson, HttpJsonConfig, SearchSource, SourceRequest, SourceResponse};
 use websvc_testkit::{Page, ReceivedRequest, TestWeb};
 use websvc_transport::{Client, ClientConfig};
-use websvc_validate::{DomainFilter, SourceKind};
+use websvc_validate::SourceKind;
 
 use super::*;
 use crate::config::{Config, Search};
@@ -327,20 +327,9 @@ fn source(name: &str, client: Client) -> HttpJson {
 
 async fn search(source: &HttpJson, kind: SourceKind) -> SourceResponse {
     let query = websvc_query::parse("green tea -site:excluded.test").query;
-    let request = SourceRequest {
-        kind,
-        query: &query,
-        categories: &[],
-        limit: 5,
-        domains: &DomainFilter::Any,
-        tbs: None,
-        country: None,
-        location: None,
-        safe: false,
-        highlights: false,
-        now: "2024-06-01T00:00:00Z".parse().unwrap(),
-        deadline: Instant::now() + Duration::from_secs(60),
-    };
+    let now = "2024-06-01T00:00:00Z".parse().unwrap();
+    let new = SourceRequest::new(kind, &query, now, Instant::now() + Duration::from_secs(60));
+    let request = SourceRequest { limit: 5, ..new };
     source.search(&request).await
 }
 

@@ -208,7 +208,6 @@ fn is_exact(request: &SourceRequest<'_>) -> bool {
 mod tests {
     use jiff::Timestamp;
     use websvc_query::{Query, parse_tbs};
-    use websvc_validate::DomainFilter;
 
     use super::*;
 
@@ -239,20 +238,9 @@ mod tests {
             ("sbd:1", None),
         ] {
             let tbs = parse_tbs(tbs).unwrap();
-            let request = SourceRequest {
-                kind: SourceKind::Web,
-                query: &query,
-                categories: &[],
-                limit: 10,
-                domains: &DomainFilter::Any,
-                tbs: tbs.as_ref(),
-                country: None,
-                location: None,
-                safe: false,
-                highlights: true,
-                now: "2024-05-10T12:00:00Z".parse::<Timestamp>().unwrap(),
-                deadline: Instant::now(),
-            };
+            let now = "2024-05-10T12:00:00Z".parse::<Timestamp>().unwrap();
+            let new = SourceRequest::new(SourceKind::Web, &query, now, Instant::now());
+            let request = SourceRequest { tbs: tbs.as_ref(), ..new };
             assert_eq!(time_range(&request), expected, "{tbs:?}");
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use websvc_types::limits::{
     AGENT_CREDITS_DEFAULT, AGENT_CREDITS_MAX, AGENT_CREDITS_MIN, AGENT_PROMPT_MAX_CHARS,
-    AGENT_PROMPT_MIN_CHARS, AGENT_URLS_MAX,
+    AGENT_PROMPT_MIN_CHARS, AGENT_URLS_MAX, JOB_PAGE_DOCUMENTS,
 };
 
 use super::super::tools::page_options;
@@ -86,7 +86,7 @@ pub(super) fn documents() -> Value {
         "id": id(),
         "skip": { "type": "integer", "minimum": 0, "default": 0, "description": "Number of documents to skip." },
         "limit": {
-            "type": "integer", "minimum": 1, "maximum": 100, "default": DOCUMENTS_DEFAULT,
+            "type": "integer", "minimum": 1, "maximum": JOB_PAGE_DOCUMENTS, "default": DOCUMENTS_DEFAULT,
             "description": "Maximum number of documents.",
         },
     });
