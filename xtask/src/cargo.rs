@@ -1,7 +1,10 @@
 //! The `cargo` command that the tasks run.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::Command;
+
+use crate::{Result, root};
 
 /// Environment variables that cargo sets for a program it runs, in addition to `CARGO_PKG_*`.
 const RUN_VARIABLES: [&str; 3] = ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_MANIFEST_LINKS"];
@@ -20,4 +23,28 @@ pub(crate) fn cargo() -> Command {
         }
     }
     command
+}
+
+/// Returns a command like [`cargo`] that lints the crates of the workspace while it builds them, with warnings as errors.
+///
+/// `cargo clippy` would compile all crates a second time, because it builds no programs. Its driver can do both: it is the
+/// compiler with lints, without the optimizations of the intermediate representation. The programs are for tests only.
+pub(crate) fn linting_cargo() -> Result<Command> {
+    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(compiler).args(["--print", "sysroot"]).current_dir(root()).output()?;
+    let driver = PathBuf::from(String::from_utf8(output.stdout)?.trim()).join("bin/clippy-driver");
+    if !driver.exists() {
+        return Err(format!(
+            "{} does not exist: install it with rustup component add clippy",
+            driver.display()
+        )
+        .into());
+    }
+    let mut command = cargo();
+    command.env("RUSTC_WORKSPACE_WRAPPER", driver).env(
+        "CLIPPY_ARGS",
+        // The separator of the driver, which `cargo clippy` writes.
+        "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+    );
+    Ok(command)
 }

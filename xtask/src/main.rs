@@ -42,7 +42,7 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 const USAGE: &str = "usage: cargo xtask TASK
 
   test         run all checks and tests, as CI does
-  proof        the gate with the whole of the long tests, of which it runs a part
+  proof        the gate with the documentation and the whole of the long tests
   conformance  run the official clients and schemathesis against the program
                (--binary FILE: test FILE instead of building the program;
                --only NAME: run only checks with NAME in their name, such as \"mcp\" or \"schemathesis\")

@@ -53,6 +53,8 @@ struct Step {
 
 enum Program {
     Cargo,
+    /// Cargo, which lints the crates of the workspace while it builds them.
+    LintingCargo,
     /// This program, for another task.
     Xtask,
 }
@@ -61,8 +63,12 @@ const fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Step {
     Step { name, program: Program::Cargo, arguments, variables: &[] }
 }
 
+const fn linting_cargo(name: &'static str, arguments: &'static [&'static str]) -> Step {
+    Step { program: Program::LintingCargo, ..cargo(name, arguments) }
+}
+
 const fn xtask(name: &'static str, arguments: &'static [&'static str]) -> Step {
-    Step { name, program: Program::Xtask, arguments, variables: &[] }
+    Step { program: Program::Xtask, ..cargo(name, arguments) }
 }
 
 const CHECKS: &[Step] = &[
@@ -70,32 +76,21 @@ const CHECKS: &[Step] = &[
     xtask("tidy", &["tidy"]),
     xtask("layers", &["layers"]),
     xtask("budget", &["bloat", "--crates"]),
-    cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     xtask("schema", &["schema", "--check"]),
     // Built before the tests run: the watchdog treats a long time without output as a hang.
-    cargo("build", &["test", "--workspace", "--tests", "--no-run"]),
-    // Those that tests run.
-    cargo(
-        "examples",
-        &[
-            "build",
-            "--workspace",
-            "--example",
-            "client_in_service",
-            "--example",
-            "embed_server",
-            "--example",
-            "share_schemas",
-        ],
-    ),
-    Step {
-        variables: &[("RUSTDOCFLAGS", "-D warnings")],
-        ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
-    },
+    linting_cargo("build", &["test", "--workspace", "--tests", "--no-run"]),
+    // Some of them are run by tests, the others are only linted.
+    linting_cargo("examples", &["build", "--workspace", "--examples"]),
 ];
 
+/// The checks that run before a release only: documentation needs the metadata of all crates, as no other step does.
+const PROOF_CHECKS: &[Step] = &[Step {
+    variables: &[("RUSTDOCFLAGS", "-D warnings")],
+    ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
+}];
+
 /// Documentation tests. Libraries without any say so in their manifest, which `cargo xtask tidy` checks.
-const DOCTESTS: Step = cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);
+const DOCTESTS: Step = linting_cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);
 
 /// The programs that take longest, in this order. The others follow.
 const LONGEST: &[&str] = &[
@@ -108,16 +103,16 @@ const LONGEST: &[&str] = &[
 
 /// Runs all checks, and a part of the long tests.
 pub(crate) fn run() -> Result {
-    run_gate(&[])
+    run_gate(CHECKS.iter(), &[])
 }
 
-/// Runs all checks, and the whole of the long tests.
+/// Runs all checks, those that only a release needs, and the whole of the long tests.
 pub(crate) fn prove() -> Result {
-    run_gate(&[(PROOF_VARIABLE, "1")])
+    run_gate(CHECKS.iter().chain(PROOF_CHECKS), &[(PROOF_VARIABLE, "1")])
 }
 
-/// Runs the gate, with these variables for its tests.
-fn run_gate(variables: &[(&str, &str)]) -> Result {
+/// Runs the gate: these checks, and tests with these variables.
+fn run_gate<'a>(checks: impl Iterator<Item = &'a Step>, variables: &[(&str, &str)]) -> Result {
     let started = Instant::now();
     let mut times = Vec::new();
     let shortage = disk::shortage();
@@ -126,7 +121,7 @@ fn run_gate(variables: &[(&str, &str)]) -> Result {
     }
     // Most of the time, these wait for the network, and the checks for the processors.
     let installing = thread::spawn(Installed::install);
-    for step in CHECKS {
+    for step in checks {
         times.push((step.name, step.run()?));
     }
     let installed = installing.join().map_err(|_| "the installation of test dependencies panicked")?;
@@ -205,12 +200,13 @@ impl Step {
         if status.success() {
             return Ok(started.elapsed());
         }
-        Err(format!("gate FAILED at {} ({status}); repeat with: {}", self.name, self.command_line()).into())
+        Err(format!("gate FAILED at {} ({status}); repeat with: {}", self.name, self.repetition()).into())
     }
 
     fn command(&self) -> Result<Command> {
         let mut command = match self.program {
             Program::Cargo => cargo_command::cargo(),
+            Program::LintingCargo => cargo_command::linting_cargo()?,
             Program::Xtask => Command::new(env::current_exe()?),
         };
         command.args(self.arguments).envs(self.variables.iter().copied()).current_dir(root());
@@ -219,17 +215,24 @@ impl Step {
 
     /// Returns the command line of the step, to copy into a shell.
     fn command_line(&self) -> String {
-        let mut words: Vec<String> =
-            self.variables.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
-        words.push(
-            match self.program {
-                Program::Cargo => "cargo",
-                Program::Xtask => "cargo xtask",
+        let variables = self.variables.iter().map(|(name, value)| format!("{name}=\"{value}\""));
+        let program = match self.program {
+            Program::Cargo | Program::LintingCargo => "cargo",
+            Program::Xtask => "cargo xtask",
+        };
+        let words =
+            variables.chain([program.to_owned()]).chain(self.arguments.iter().map(ToString::to_string));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the command lines that repeat a step that failed.
+    fn repetition(&self) -> String {
+        match self.program {
+            Program::LintingCargo => {
+                format!("cargo clippy --workspace --all-targets; {}", self.command_line())
             }
-            .to_owned(),
-        );
-        words.extend(self.arguments.iter().map(|&argument| argument.to_owned()));
-        words.join(" ")
+            Program::Cargo | Program::Xtask => self.command_line(),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Result, cargo as cargo_command, root};
+use crate::cargo::linting_cargo;
+use crate::{Result, root};
 
 /// A program with the tests of one target of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl TestProgram {
 /// Returns the programs that `cargo test --workspace --tests` would run. Builds them, if they are missing.
 pub(super) fn of_workspace() -> Result<Vec<TestProgram>> {
     let arguments = ["test", "--workspace", "--tests", "--no-run", "--message-format", "json"];
-    let output = cargo_command::cargo().args(arguments).current_dir(root()).output()?;
+    let output = linting_cargo()?.args(arguments).current_dir(root()).output()?;
     if !output.status.success() {
         return Err(
             format!("cargo built no test programs: {}", String::from_utf8_lossy(&output.stderr)).into()
