@@ -5,6 +5,7 @@
 
 mod area;
 mod capture;
+mod scroll_through;
 mod stitch;
 
 use crate::error::BrowserError;
@@ -14,6 +15,7 @@ use crate::request::{Extent, Screenshot, Viewport};
 
 use area::ClipRect;
 use capture::{CaptureOutcome, capture_whole};
+use scroll_through::scroll_through;
 use stitch::{SLICE_PIXELS, capture_in_slices};
 
 /// The maximum quality of the JPEG that replaces an image that is too large.
@@ -47,7 +49,10 @@ async fn capture(page: &Page<'_>, screenshot: &Screenshot) -> Result<Image, Brow
     let quality = screenshot.quality.filter(|quality| *quality < PNG_QUALITY);
     let mut area = match screenshot.extent {
         Extent::Window => None,
-        Extent::FullPage => Some(full_page(page).await?),
+        Extent::FullPage => {
+            scroll_through(page).await?;
+            Some(full_page(page).await?)
+        }
     };
     let limit = page.config.max_file_bytes;
     if let CaptureOutcome::Taken(image) = attempt(page, area.as_ref(), quality).await? {

@@ -203,6 +203,22 @@ async fn full_page_screenshot_on_mobile_shows_a_zoomed_out_page() {
 }
 
 #[tokio::test]
+async fn full_page_screenshot_shows_what_loads_when_it_is_scrolled_into_the_window() {
+    let late = "<style>body { margin: 0 } p { margin: 0; height: 2000px } div { height: 100px; background: #f00 }</style>
+        <p></p><div></div><p></p><script>new IntersectionObserver(entries => {
+            for (const { isIntersecting, target } of entries) if (isIntersecting) target.style.background = '#00f';
+        }).observe(document.querySelector('div'))</script>";
+    let Some(setup) = setup_page(late).await else { return };
+    let scrolled = Step::Script("scrollTo(0, 300)".to_owned());
+    let position = Step::Script("scrollY".to_owned());
+    let rendered = setup.run_steps(vec![scrolled, Step::Screenshot(full_page()), position]).await.unwrap();
+    assert_eq!(Pixels::decode(&rendered.screenshots[0]).at(640, 2050), BLUE);
+    assert!(rendered.warnings.is_empty(), "{:?}", rendered.warnings);
+    assert_eq!(rendered.returns.last().unwrap().value, 300, "the page is scrolled back");
+    setup.browser.stop().await;
+}
+
+#[tokio::test]
 async fn full_page_screenshot_includes_content_wider_than_the_window() {
     let wide =
         "<style>body { margin: 0 } div { width: 3000px; height: 900px; background: #f00 }</style><div></div>";

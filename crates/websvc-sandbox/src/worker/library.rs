@@ -27,6 +27,7 @@ const ENGINE: &[&str] = &[
     include_str!("../library/api/context.js"),
     include_str!("../library/api/expose.js"),
     include_str!("../library/bash/parse.js"),
+    include_str!("../library/bash/snapshot.js"),
     include_str!("../library/bash/verbs.js"),
     include_str!("../library/bash/more_verbs.js"),
     include_str!("../library/bash/run.js"),

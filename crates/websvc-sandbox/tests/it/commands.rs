@@ -105,6 +105,35 @@ async fn references_of_a_snapshot_serve_the_next_programs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn snapshot_has_the_content_of_frames() {
+    check_steps(&[
+        ("agent-browser open SITE/frames.html", "✓ Frames\n  SITE/frames.html"),
+        (
+            "agent-browser snapshot",
+            "- heading \"Outer\" [ref=e1] [level=1]\n- iframe [ref=e2]\n\
+             \u{20} - heading \"Inner page\" [ref=e4] [level=2]\n  - textbox \"in frame\" [ref=e5]\n\
+             \u{20} - button \"Press\" [ref=e6]\n  - paragraph: Deep text\n\
+             - iframe [ref=e3]\n  - paragraph: from srcdoc",
+        ),
+        ("agent-browser fill @e5 hello && agent-browser get value @e5", "✓ Done\nhello"),
+        ("agent-browser click @e6 && agent-browser get text @e6", "✓ Done\nPressed"),
+        (
+            "agent-browser snapshot -i",
+            "- textbox \"in frame\" [ref=e3]: hello\n- button \"Pressed\" [ref=e4]",
+        ),
+        // The same document, in frames of another site, which has a process of its own.
+        (
+            "eval \"new Promise(loaded => { const frame = document.createElement('iframe'); \
+             frame.onload = () => loaded('loaded'); frame.src = 'OTHER/frames.html'; \
+             document.body.replaceChildren(frame); })\" && snapshot -i",
+            "loaded\n- textbox \"in frame\" [ref=e4]\n- button \"Press\" [ref=e5]",
+        ),
+        ("click @e5 && get text @e5 && snapshot -d 0", "✓ Done\nPressed\n- iframe [ref=e1]"),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_drive_a_page() {
     check_steps(&[
         (

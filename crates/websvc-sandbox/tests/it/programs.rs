@@ -68,7 +68,11 @@ async fn missing_method_names_the_closest() {
         ),
         (
             "page.locator('input').setInputFiles('x')",
-            "locator.setInputFiles is not available in this sandbox",
+            "locator.setInputFiles: programs have no files: pass { name, mimeType, buffer }, with a Buffer",
+        ),
+        (
+            "page.setInputFiles('a', { name: 'a', buffer: Buffer.alloc(2 * 1024 * 1024 + 1) })",
+            "page.setInputFiles: the files have more than 2 MiB together",
         ),
         ("require('fs')", "Cannot find module 'fs'"),
         ("import fs from 'fs'", "a program cannot import modules"),

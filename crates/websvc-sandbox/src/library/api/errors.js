@@ -12,7 +12,7 @@ const NOT_AVAILABLE = {
   route: 'requests cannot be intercepted', unroute: 'requests cannot be intercepted',
   unrouteAll: 'requests cannot be intercepted', routeFromHAR: 'requests cannot be intercepted',
   routeWebSocket: 'requests cannot be intercepted', exposeFunction: 'pages cannot call functions of the program',
-  exposeBinding: 'pages cannot call functions of the program', setInputFiles: 'programs have no files',
+  exposeBinding: 'pages cannot call functions of the program',
   path: 'programs have no files; artifactUrl() returns the URL of a download',
   createReadStream: 'programs have no files; artifactUrl() returns the URL of a download',
   newContext: 'a session has one context', launch: 'a session has one browser',

@@ -18,6 +18,7 @@ const FRAME_METHODS = {
   async uncheck(selector, options) { return this._select(selector, options).setChecked(false, options); },
   async setChecked(selector, checked, options) { return this._select(selector, options).setChecked(checked, options); },
   async selectOption(selector, values, options) { return this._select(selector, options).selectOption(values, options); },
+  async setInputFiles(selector, files, options) { return this._select(selector, options).setInputFiles(files, options); },
   async focus(selector, options) { await this._select(selector, options).read('focus', {}, options); },
   async dispatchEvent(selector, type, init = {}, options = {}) {
     await this._select(selector, options).read('dispatch', { type, init }, options);

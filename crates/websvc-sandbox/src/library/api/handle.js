@@ -68,6 +68,7 @@ class ElementHandle extends JSHandle {
   async uncheck(options) { return this._target.setChecked(false, options); }
   async setChecked(checked, options) { return this._target.setChecked(checked, options); }
   async selectOption(values, options) { return this._target.selectOption(values, options); }
+  async setInputFiles(files, options) { return this._target.setInputFiles(files, options); }
   async selectText(options) { return this._target.read('selectText', { states: ['visible'] }, options); }
   async focus() { return this._target.read('focus'); }
   async textContent() { return this._target.read('textContent'); }

@@ -44,6 +44,7 @@ class Locator {
   async uncheck(options) { return this._target.setChecked(false, options); }
   async setChecked(checked, options) { return this._target.setChecked(checked, options); }
   async selectOption(values, options) { return this._target.selectOption(values, options); }
+  async setInputFiles(files, options) { return this._target.setInputFiles(files, options); }
   async selectText(options) { return this._target.read('selectText', { states: ['visible'] }, options); }
   async focus(options) { await this._target.read('focus', {}, options); }
   async blur(options) { await this._target.read('blur', {}, options); }

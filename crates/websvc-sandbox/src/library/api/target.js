@@ -147,6 +147,10 @@ class Target {
     }
   }
 
+  async setInputFiles(files, options = {}) {
+    await this.run('setFiles', { files: inputFiles(files), follow: true }, options);
+  }
+
   async selectOption(values, options = {}) {
     const list = values === null || values === undefined ? [] : Array.isArray(values) ? values : [values];
     const wanted = list.map(value => typeof value === 'string' ? { valueOrLabel: value } : value);
@@ -161,4 +165,22 @@ class Target {
     const { x, y } = await this.page._scrollPosition();
     return this.page._capture({ ...options, clip: { ...box, x: box.x + x, y: box.y + y } });
   }
+}
+
+// Bytes of the files of one call together. A message of a program has 4 MiB.
+const MAX_INPUT_FILES_BYTES = 2 * 1024 * 1024;
+
+// Returns the files of a call for the page. A program has no files of its own, so that each has to bring its content.
+function inputFiles(files) {
+  const list = Array.isArray(files) ? files : [files];
+  let bytes = 0;
+  return list.map(file => {
+    const { name, mimeType = 'application/octet-stream', buffer } = Object(file);
+    if (typeof name !== 'string' || !(buffer instanceof Uint8Array)) {
+      throw new Error('programs have no files: pass { name, mimeType, buffer }, with a Buffer');
+    }
+    bytes += buffer.length;
+    if (bytes > MAX_INPUT_FILES_BYTES) throw new Error('the files have more than 2 MiB together');
+    return { name, type: String(mimeType), content: encodeBase64(buffer) };
+  });
 }

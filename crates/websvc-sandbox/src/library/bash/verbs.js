@@ -9,11 +9,11 @@ async function locate(page, selector) {
   if (selector === undefined) throw new Error('a selector or a reference such as @e1 is missing');
   const reference = /^(?:@|ref=)(e\d+)$/.exec(selector);
   if (!reference) return page.locator(selector).first();
-  const found = new Locator(page._main, [{ by: 'ref', ref: reference[1] }], selector);
-  if (!await page._main._countNow(found._parts)) {
-    throw new Error(`Unknown ref: ${reference[1]}. The page has changed: take a new snapshot`);
+  const parts = [{ by: 'ref', ref: reference[1] }];
+  for (const frame of framesOf(page)) {
+    if (await frame._countNow(parts).catch(() => 0)) return new Locator(frame, parts, selector);
   }
-  return found;
+  throw new Error(`Unknown ref: ${reference[1]}. The page has changed: take a new snapshot`);
 }
 
 function numberOf(text, name) {
@@ -106,15 +106,12 @@ async function takeSnapshot(page, words) {
     d: valued('depth'), depth: valued('depth'), s: valued('selector'), selector: valued('selector'),
   });
   const { interactive = false, compact = false } = options;
-  return page._main._library([], null, 'snapshot', [{
-    interactive, compact, max: MAX_SNAPSHOT_LINES,
-    depth: options.depth === undefined ? null : numberOf(options.depth, '--depth'),
-    parts: options.selector ? parseSelector(options.selector) : null,
-  }]);
+  const depth = options.depth === undefined ? null : numberOf(options.depth, '--depth');
+  const parts = options.selector ? parseSelector(options.selector) : null;
+  const lines = await snapshotLines(page, { interactive, compact, depth, parts });
+  if (lines.length) return lines.join('\n');
+  return interactive || (parts && !await page._main._countNow(parts)) ? '(no interactive elements)' : '(empty page)';
 }
-
-// A snapshot of a longer page is cut.
-const MAX_SNAPSHOT_LINES = 2000;
 
 async function screenshotPage(page, words) {
   const { options, rest } = parseOptions(words, { full: flag('fullPage'), f: flag('fullPage') });

@@ -79,7 +79,8 @@ function pointOf(element, { position, force, attempt }) {
   };
   // Another alignment in each attempt, because something fixed may cover the element in one of them.
   const blocks = ['nearest', 'end', 'center', 'start'];
-  if (!inView() || attempt > 0) {
+  // What a frame shows may be outside of the viewports around it, which scroll, too.
+  if (!inView() || attempt > 0 || window !== top) {
     if (attempt === 0 && element.scrollIntoViewIfNeeded) element.scrollIntoViewIfNeeded();
     else element.scrollIntoView({ block: blocks[attempt % 4], inline: blocks[attempt % 4], behavior: 'instant' });
     box = element.getBoundingClientRect();
@@ -175,4 +176,16 @@ function selectOptions(element, wanted) {
   for (const option of options) option.selected = chosen.includes(option);
   emitInput(element);
   return { value: chosen.map(option => option.value) };
+}
+
+// Puts files into a field for files. The content of each is in base64.
+function setFiles(element, files) {
+  if (element.tagName !== 'INPUT' || element.type !== 'file') throw new Error('Node is not an <input type="file"> element');
+  if (files.length > 1 && !element.multiple) throw new Error('Non-multiple file input can only accept single file');
+  const transfer = new DataTransfer();
+  for (const { name, type, content } of files) {
+    transfer.items.add(new File([Uint8Array.from(atob(content), char => char.charCodeAt(0))], name, { type }));
+  }
+  element.files = transfer.files;
+  emitInput(element);
 }

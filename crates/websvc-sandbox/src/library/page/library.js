@@ -5,6 +5,7 @@ class PageLibrary {
   count(root, parts) { return queryParts(root || document, parts).length; }
   all(root, parts) { return queryParts(root || document, parts); }
   snapshot(root, parts, options) { return snapshotPage(options); }
+  clearReferences() { clearReferences(); }
 
   // Returns the element for a handle. Throws what `act` reports.
   one(root, parts, strict) {
@@ -79,6 +80,7 @@ const OPERATIONS = {
   fill: (element, { text }) => ({ value: fillElement(element, text) }),
   selectText: element => { selectElementText(element); return { value: null }; },
   select: (element, { wanted }) => selectOptions(element, wanted),
+  setFiles: (element, { files }) => { setFiles(element, files); return { value: null }; },
   checked: element => ({ value: checkable(element) }),
   isRadio: element => ({ value: element.type === 'radio' || roleOf(element) === 'radio' }),
   visible: element => ({ value: isVisible(element) }),

@@ -2,23 +2,43 @@
 
 const references = new Map();
 
+function clearReferences() { references.clear(); }
+
 const INTERACTIVE = ['button', 'link', 'textbox', 'checkbox', 'radio', 'combobox', 'listbox', 'menuitem',
   'menuitemcheckbox', 'menuitemradio', 'option', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'treeitem'];
 const WITH_REFERENCE = [...INTERACTIVE, 'heading', 'cell', 'gridcell', 'columnheader', 'rowheader', 'listitem',
   'article', 'region', 'main', 'navigation'];
 
-function snapshotPage({ interactive, compact, depth, parts, max }) {
+// Returns the lines of this document; its frames, each with its reference, its place in the lines and its level; and the
+// number of the next reference. `first` is the number of the first reference.
+function snapshotPage({ interactive, compact, depth, parts, max, first }) {
   references.clear();
+  const options = { interactive, compact, depth: depth ?? Infinity, max, lines: [], frames: [], next: first };
   const root = parts ? queryParts(document, parts)[0] : document.body;
-  if (!root) return '(no interactive elements)';
-  const lines = [];
-  visitForSnapshot(root, 0, { interactive, compact, depth: depth ?? Infinity, lines, max });
-  if (!lines.length) return interactive ? '(no interactive elements)' : '(empty page)';
-  return lines.join('\n');
+  if (root) visitForSnapshot(root, 0, options);
+  return { lines: options.lines, frames: options.frames, next: options.next };
+}
+
+// Adds a reference to an element and returns it.
+function addReference(element, options) {
+  const ref = `e${options.next++}`;
+  references.set(ref, element);
+  return ref;
+}
+
+function visitFrameForSnapshot(element, level, options) {
+  if (level > options.depth) return;
+  const ref = addReference(element, options);
+  const name = accessibleName(element);
+  if (!options.interactive) {
+    options.lines.push(`${'  '.repeat(level)}- iframe${name ? ` ${JSON.stringify(name)}` : ''} [ref=${ref}]`);
+  }
+  options.frames.push({ ref, at: options.lines.length, level: level + 1 });
 }
 
 function visitForSnapshot(element, level, options) {
   if (options.lines.length >= options.max || isHiddenForAria(element)) return;
+  if (element.tagName === 'IFRAME' || element.tagName === 'FRAME') return visitFrameForSnapshot(element, level, options);
   const role = roleOf(element);
   const isUsed = role && role !== 'presentation' && role !== 'none';
   const isClickable = !isUsed && (element.isContentEditable && !element.parentElement?.isContentEditable);
@@ -56,9 +76,7 @@ function snapshotLine(element, role, options) {
   let line = role;
   if (name) line += ` ${JSON.stringify(name)}`;
   if (WITH_REFERENCE.includes(role) && (INTERACTIVE.includes(role) || name)) {
-    const ref = `e${references.size + 1}`;
-    references.set(ref, element);
-    line += ` [ref=${ref}]`;
+    line += ` [ref=${addReference(element, options)}]`;
   }
   if (role === 'heading') line += ` [level=${headingLevel(element)}]`;
   const checked = checkedState(element);
