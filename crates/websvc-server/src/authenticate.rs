@@ -1,11 +1,14 @@
 //! Stage 3, authenticate: finds the caller of a bearer key.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use tokio::sync::Semaphore;
-use websvc_store::{Caller, KeyLookup, Store, StoreError};
+use websvc_store::{Caller, KEY_PREFIX, KeyLookup, Store, StoreError};
 use websvc_transport::IpNetwork;
 use websvc_types::ErrorCode;
 
@@ -44,7 +47,7 @@ pub(crate) async fn authenticate(
     let Some(key) = key(headers) else {
         return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
-    identify(store, key, address, trail).await.map(Some)
+    identify(store, &key, address, trail).await.map(Some)
 }
 
 /// Returns the caller with this key. Records the caller in the audit trail, even if the key may not be used from this
@@ -109,17 +112,31 @@ fn is_allowed(networks: &[String], address: IpAddr) -> bool {
     networks.is_empty() || networks.iter().any(contains)
 }
 
-/// Returns the key in the `Authorization: Bearer` header, or else in `x-api-key`.
-pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
-    let bearer = headers.get(AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?));
+/// Returns the key in the `Authorization: Bearer` header, or else in `x-api-key`, or else the password of
+/// `Authorization: Basic`, which clients send for an address such as `https://user:KEY@search.example/`.
+///
+/// A password without the prefix of generated keys is one for a proxy in front of the service.
+pub(crate) fn key(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    let authorization = || headers.get(AUTHORIZATION)?.to_str().ok();
+    let bearer = authorization().and_then(|value| token_of("bearer", value));
     let key = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok().map(str::trim));
-    key.filter(|key| !key.is_empty())
+    match key.filter(|key| !key.is_empty()) {
+        Some(key) => Some(Cow::Borrowed(key)),
+        None => password(token_of("basic", authorization()?)?).map(Cow::Owned),
+    }
 }
 
-/// Returns the token of a bearer header. The scheme is not case-sensitive (RFC 9110, section 11.1).
-fn bearer(value: &str) -> Option<&str> {
+/// Returns the token of a header with this scheme. Schemes are not case-sensitive (RFC 9110, section 11.1).
+fn token_of<'a>(expected: &str, value: &'a str) -> Option<&'a str> {
     let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    scheme.eq_ignore_ascii_case(expected).then_some(token.trim())
+}
+
+/// Returns the password of basic credentials, if it looks like a key.
+fn password(credentials: &str) -> Option<String> {
+    let text = String::from_utf8(STANDARD.decode(credentials).ok()?).ok()?;
+    let (_user, password) = text.split_once(':')?;
+    password.starts_with(KEY_PREFIX).then(|| password.to_owned())
 }
 
 #[cfg(test)]
@@ -129,7 +146,7 @@ mod tests {
     fn check(name: &'static str, value: &str, expected: Option<&str>) {
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
-        assert_eq!(key(&headers), expected, "{name}: {value}");
+        assert_eq!(key(&headers).as_deref(), expected, "{name}: {value}");
     }
 
     #[test]
@@ -137,6 +154,9 @@ mod tests {
         check("authorization", "Bearer fc-1", Some("fc-1"));
         check("authorization", "bearer  fc-1 ", Some("fc-1"));
         check("x-api-key", "fc-1", Some("fc-1"));
+        // me:fc-1, and fc-1 without a user.
+        check("authorization", "Basic bWU6ZmMtMQ==", Some("fc-1"));
+        check("authorization", "basic OmZjLTE=", Some("fc-1"));
     }
 
     #[test]
@@ -144,6 +164,8 @@ mod tests {
         check("authorization", "Bearer", None);
         check("authorization", "Bearer ", None);
         check("authorization", "Basic fc-1", None);
+        // me:secret, for a proxy.
+        check("authorization", "Basic bWU6c2VjcmV0", None);
         check("x-api-key", " ", None);
     }
 

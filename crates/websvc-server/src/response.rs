@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io;
 
 use http::header::{
-    ALLOW, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+    ALLOW, CONTENT_RANGE, CONTENT_TYPE, LOCATION, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE,
+    WWW_AUTHENTICATE,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
@@ -299,6 +300,14 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> HttpResponse 
         // The types of this service always serialize: their maps have string keys, and no value can fail.
         Err(error) => ApiError::internal(&error, "the response could not be serialized").into_response(),
     }
+}
+
+/// Returns a redirect that repeats the request at another address.
+pub(crate) fn redirect(location: HeaderValue) -> HttpResponse {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    response.headers_mut().insert(LOCATION, location);
+    response
 }
 
 /// Returns a response of the given media type.

@@ -123,7 +123,7 @@ pub use run::{
     RunStatus, RunWebhookEvent, ThreadContent,
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
-pub use secret::ApiSecret;
+pub use secret::{ApiSecret, KEY_PREFIX};
 pub use slot_lease::SlotLease;
 pub use static_keys::StaticKeys;
 pub use store::Store;

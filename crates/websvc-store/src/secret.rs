@@ -11,7 +11,8 @@ use subtle::ConstantTimeEq;
 
 use crate::error::StoreError;
 
-const PREFIX: &str = "fc-";
+/// The start of every generated key.
+pub const KEY_PREFIX: &str = "fc-";
 const RANDOM_BYTES: usize = 16;
 /// Number of leading bytes of the hash that are the id of the key, in hex. The id reveals nothing about the secret, but
 /// the finder of a leaked secret can compute the id to revoke: `printf %s SECRET | sha256sum | cut -c1-12`.
@@ -30,7 +31,7 @@ impl ApiSecret {
     pub(crate) fn random() -> Result<Self, StoreError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
-        Ok(Self(format!("{PREFIX}{}", hex(&bytes))))
+        Ok(Self(format!("{KEY_PREFIX}{}", hex(&bytes))))
     }
 
     /// Returns the secret as text, to be shown once.

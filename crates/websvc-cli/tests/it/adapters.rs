@@ -1,5 +1,8 @@
 //! Tests of the compatible APIs: version 1, SearXNG, Open WebUI and Jina.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::batch::{delete, read_all, start_at, wait_for_end};
@@ -70,6 +73,35 @@ async fn searxng_and_open_webui_requests_return_results() {
     let [first] = list.body.as_array().unwrap().as_slice() else { panic!("{}", list.body) };
     assert_eq!((&first["link"], &first["title"]), (&json!(PAGE), &json!("Listed")));
     assert_eq!(service.post("/search", json!({ "query": "a", "count": 0 }).to_string()).await.status, 400);
+    let other = service.post("/search", json!({ "query": "a", "max_results": 3 }).to_string()).await;
+    assert_eq!((other.status.as_u16(), &other.body["details"][0]["path"]), (400, &json!("/max_results")));
+}
+
+#[tokio::test]
+async fn clients_of_searxng_may_post_and_send_the_key_as_a_password() {
+    let (_world, service) = indexed().await;
+    let search = "/search?q=listed&format=json";
+    let posted = service.post(search, "").await;
+    assert_eq!(
+        (posted.status.as_u16(), &posted.body["results"][0]["url"]),
+        (200, &json!(PAGE)),
+        "{}",
+        posted.body
+    );
+    let credentials = format!("Basic {}", STANDARD.encode(format!("me:{}", service.key)));
+    let form = [("content-type", "application/x-www-form-urlencoded"), ("authorization", &credentials)];
+    let by_form = service.send(Method::POST, "/search", &form, "q=listed&format=json").await;
+    assert_eq!(
+        (by_form.status.as_u16(), &by_form.body["query"]),
+        (200, &json!("listed")),
+        "{}",
+        by_form.body
+    );
+    let by_root = service.get("/?q=listed&format=json").await;
+    assert_eq!(
+        (by_root.status.as_u16(), &by_root.headers["location"]),
+        (307, &"/search?q=listed&format=json")
+    );
 }
 
 #[tokio::test]

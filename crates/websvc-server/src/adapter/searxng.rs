@@ -1,4 +1,5 @@
-//! `GET /search` with the API of SearXNG, for programs that support it.
+//! `/search` with the API of SearXNG, for programs that support it. `GET` has the parameters in the address, `POST` there or
+//! in a form.
 
 use http::Request;
 use serde_json::{Map, Value, json};
@@ -9,6 +10,7 @@ use websvc_types::limits::LIMIT_MAX;
 use websvc_types::{ImageResult, NewsResult, SearchResponse, Violation, ViolationCode, WebResult};
 
 use super::ok;
+use crate::handler::declares_form;
 use crate::response::{ApiError, HttpResponse};
 use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
@@ -36,10 +38,25 @@ struct SearxngQuery {
     ignored: Vec<(String, &'static str)>,
 }
 
-/// `GET /search?q=...&format=json`.
-async fn search(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
+/// Returns whether a `POST /search` is one of SearXNG: a form, or a query in the address.
+pub(super) fn is_searxng(request: &Request<ServerBody>) -> bool {
+    let parameters = request.uri().query().unwrap_or_default();
+    declares_form(request.headers())
+        || form_urlencoded::parse(parameters.as_bytes()).any(|(name, _)| name == "q")
+}
+
+/// `GET /search?q=...&format=json`, and `POST` with the same parameters.
+pub(super) async fn search(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let base_url = context.state.base_url(&request);
-    let SearxngQuery { query, page, fields, ignored } = parse(request.uri().query().unwrap_or_default())?;
+    let mut parameters = request.uri().query().unwrap_or_default().to_owned();
+    if declares_form(request.headers()) {
+        parameters.push('&');
+        parameters.push_str(&String::from_utf8_lossy(&request.into_body().into_received()));
+    }
+    let SearxngQuery { query, page, fields, ignored } = parse(&parameters)?;
     let response = super::search(context, base_url, fields).await?;
     Ok(ok(&translate_response(&query, page, response, &ignored)))
 }

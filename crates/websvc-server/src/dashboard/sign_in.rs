@@ -134,8 +134,8 @@ pub(crate) async fn authenticate_admin(
     let address = state.client_ip(request);
     match authenticate::key(request.headers()) {
         // The limit of wrong keys does not apply: the user of a session has sent the correct key before.
-        Some(key) if has_session(request) => find_admin(context, key, address).await.map(Some),
-        Some(key) => try_key(context, key, address).await.map(Some),
+        Some(key) if has_session(request) => find_admin(context, &key, address).await.map(Some),
+        Some(key) => try_key(context, &key, address).await.map(Some),
         None => {
             authenticate(state.authentication, &state.store, request.headers(), address, context.trail).await
         }

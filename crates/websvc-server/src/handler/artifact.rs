@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, IF_RANGE, LOCATION, RANGE, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use url::Url;
@@ -14,7 +13,7 @@ use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
 use crate::authenticate::authenticate_optional;
-use crate::response::{ApiError, HttpResponse, with_type};
+use crate::response::{ApiError, HttpResponse, redirect, with_type};
 use crate::route::{Endpoint, OperationGroup, handler};
 use crate::service::RequestContext;
 
@@ -48,7 +47,7 @@ async fn artifact(
     let source = state.artifacts.get(&signed_url, request.method(), team).await.map_err(api_error)?;
     match source {
         ArtifactSource::Local(content) => respond(content, request.method(), headers).await,
-        ArtifactSource::Remote(url) => redirect(&url),
+        ArtifactSource::Remote(url) => redirect_to_storage(&url),
     }
 }
 
@@ -111,10 +110,8 @@ async fn respond(content: Content, method: &Method, headers: &HeaderMap) -> Resu
 }
 
 /// Redirects to the storage of the artifact. The URL is valid for minutes, so the redirect must not be cached.
-fn redirect(url: &Url) -> Result<HttpResponse, ApiError> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    response.headers_mut().insert(LOCATION, header_value(url.as_str())?);
+fn redirect_to_storage(url: &Url) -> Result<HttpResponse, ApiError> {
+    let mut response = redirect(header_value(url.as_str())?);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)

@@ -1,8 +1,8 @@
 //! The JSON body of a request, which the service has received within the limit of the operation.
 
 use bytes::Bytes;
-use http::Request;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request};
 use serde::de::DeserializeOwned;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
@@ -39,6 +39,13 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 pub(crate) fn declares_json(request: &Request<ServerBody>) -> bool {
     let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     declared.is_some_and(is_json)
+}
+
+/// Returns whether a body is declared as a form whose fields are encoded as in an address.
+pub(crate) fn declares_form(headers: &HeaderMap) -> bool {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = declared.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
 fn is_json(media_type: &str) -> bool {

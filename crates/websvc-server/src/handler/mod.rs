@@ -35,7 +35,7 @@ use crate::response::ApiError;
 pub(crate) use activity::ENDPOINTS as ACTIVITY;
 pub(crate) use agent::ENDPOINTS as AGENT;
 pub(crate) use artifact::ENDPOINTS as ARTIFACT;
-pub(crate) use body::{declares_json, parse as parse_body, read as read_body};
+pub(crate) use body::{declares_form, declares_json, parse as parse_body, read as read_body};
 pub(crate) use browser::{ENDPOINTS as BROWSER, authorize_sessions};
 pub(crate) use crawl::start_crawl;
 pub(crate) use crawl_prompt::ENDPOINTS as CRAWL_PARAMS;

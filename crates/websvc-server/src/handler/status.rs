@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use http::header::ACCEPT;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use url::form_urlencoded;
 use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, OutboxStatus, SearchSource, SourceHealth};
 use websvc_scrape::threat::ScannerHealth;
 use websvc_store::{Store, StoreFault};
+use websvc_transport::ServerBody;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ClockState, ComponentStatus,
     ForwardingReadiness, ForwardingState, HealthResponse, OutboxReadiness, OutboxState, ReadinessChecks,
@@ -19,7 +21,7 @@ use websvc_types::status::{
 use super::compressed::{Compressed, compressed};
 use crate::clock_watch;
 use crate::dashboard;
-use crate::response::{ApiError, HttpResponse, json};
+use crate::response::{ApiError, HttpResponse, json, redirect};
 use crate::route::OperationGroup::{Dashboard, Docs, Status};
 use crate::route::{Endpoint, handler};
 use crate::service::RequestContext;
@@ -32,7 +34,7 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint::get("/health", Status, handler!(|_, _| Ok(health()))).public(),
     Endpoint::get("/ready", Status, handler!(|context, _| Ok(ready(&context).await))).public(),
     Endpoint::get("/openapi.json", Docs, handler!(|_, request| openapi(request.headers()).await)).public(),
-    Endpoint::get("/", Dashboard, handler!(|_, request| Ok(root(request.headers())))).public(),
+    Endpoint::get("/", Dashboard, handler!(|_, request| Ok(root(&request)))).public(),
 ];
 
 /// `GET /health`: the process responds.
@@ -204,13 +206,21 @@ async fn openapi(headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
 }
 
 /// `GET /`: the dashboard for browsers, and JSON for other clients.
-fn root(headers: &HeaderMap) -> HttpResponse {
-    if headers
+fn root(request: &Request<ServerBody>) -> HttpResponse {
+    if request
+        .headers()
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.contains("text/html"))
     {
         return dashboard::page();
+    }
+    let parameters = request.uri().query().unwrap_or_default();
+    // Some clients of SearXNG are given its address only, where SearXNG itself searches, too.
+    if form_urlencoded::parse(parameters.as_bytes()).any(|(name, _)| name == "q")
+        && let Ok(location) = HeaderValue::try_from(format!("/search?{parameters}"))
+    {
+        return redirect(location);
     }
     json(
         StatusCode::OK,

@@ -42,7 +42,7 @@ impl Service {
         let WatchAdmission { rate, job } = self.admit_websocket(kind, &mut context, &request).await;
         let key = match self.state.authentication {
             Authentication::Required => {
-                authenticate::key(request.headers()).map(|key| Secret(key.to_owned()))
+                authenticate::key(request.headers()).map(|key| Secret(key.into_owned()))
             }
             Authentication::Open => None,
         };

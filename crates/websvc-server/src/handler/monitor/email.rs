@@ -17,6 +17,7 @@ use websvc_types::limits::{EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS};
 use websvc_types::monitor::{MonitorEmailResponse, MonitorEmailResult};
 use websvc_validate::{Checked, Rejection, read_monitor_email};
 
+use crate::handler::declares_form;
 use crate::response::{ApiError, HttpResponse, json, with_type};
 use crate::route::{Endpoint, OperationGroup, RequestBody, handler};
 use crate::service::RequestContext;
@@ -129,15 +130,12 @@ enum FormKind {
 
 impl FormKind {
     fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        if declares_form(headers) {
+            return Some(Self::UrlEncoded);
+        }
         let declared = headers.get(CONTENT_TYPE)?.to_str().ok()?;
         let essence = declared.split(';').next().unwrap_or_default().trim();
-        if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            Some(Self::UrlEncoded)
-        } else if essence.eq_ignore_ascii_case("multipart/form-data") {
-            Some(Self::Multipart)
-        } else {
-            None
-        }
+        essence.eq_ignore_ascii_case("multipart/form-data").then_some(Self::Multipart)
     }
 }
 
