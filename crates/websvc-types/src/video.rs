@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// Video that a page contains or embeds. It is found in the page and not downloaded.
 ///
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(video.source_url, "https://tea.example/");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageVideo {
@@ -30,39 +32,30 @@ pub struct PageVideo {
     /// for a player.
     pub source: String,
     /// Kind of the URL: `file`, `stream` (HLS or DASH) or `player`. Absent if it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub kind: Option<String>,
     /// Provider of the player, such as `youtube`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub provider: Option<String>,
     /// Title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
     /// Absolute URL of an image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub thumbnail: Option<String>,
     /// Description as plain text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,
     /// Duration as the page states it, usually ISO 8601, such as `PT1M30S`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub duration: Option<String>,
     /// Media type that the page states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub mime_type: Option<String>,
     /// Width in pixels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub width: Option<u32>,
     /// Height in pixels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub height: Option<u32>,
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::crawl_params::CrawlParams;
 use crate::search::PageContent;
@@ -19,6 +20,7 @@ use crate::search::PageContent;
 /// assert_eq!(started.id, "019ab1c2");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StartJobResponse {
     /// Always true.
@@ -28,19 +30,18 @@ pub struct StartJobResponse {
     /// URL of the state and documents of the job.
     pub url: String,
     /// Batch only: skipped URLs, which are invalid or blocked.
-    #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "invalidURLs")]
     #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
     /// Crawl only: options that the `prompt` sets.
-    #[serde(rename = "promptGeneratedOptions", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "promptGeneratedOptions")]
     #[schemars(with = "CrawlParams")]
     pub prompt_generated_options: Option<CrawlParams>,
     /// Crawl only: the same options as the crawl uses them; those of the request take precedence.
-    #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "finalCrawlerOptions")]
     #[schemars(with = "CrawlParams")]
     pub final_crawler_options: Option<CrawlParams>,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
@@ -83,6 +84,7 @@ pub enum JobStatus {
 /// assert_eq!(state.data[0].content.markdown.as_deref(), Some("# Green tea"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobStatusResponse {
@@ -99,7 +101,6 @@ pub struct JobStatusResponse {
     /// Time when the job and its documents are deleted, ISO 8601.
     pub expires_at: String,
     /// URL of further documents. Present only if they are available now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
     /// Documents in the order of their completion: at most 100, and at most 10 MiB.
@@ -107,31 +108,27 @@ pub struct JobStatusResponse {
     /// Start time, ISO 8601.
     pub created_at: String,
     /// End time, ISO 8601. Absent while the job runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub completed_at: Option<String>,
     /// Duration of the job, in seconds. Absent while the job runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub duration: Option<f64>,
     /// Problems that did not fail the job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Reason why the job failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
 /// Document of a job: a scraped page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobDocument {
     /// Page in the requested formats.
     #[serde(flatten)]
     pub content: PageContent,
     /// Problems with this page that did not fail it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

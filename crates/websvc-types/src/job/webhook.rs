@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
@@ -40,6 +41,7 @@ pub enum Webhook {
 }
 
 /// URL and options of a webhook.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -47,14 +49,11 @@ pub struct WebhookOptions {
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<WebhookEvent>>,
 }
@@ -210,6 +209,7 @@ pub struct DeadLettersResponse {
 }
 
 /// Dead letter: an event that could not be delivered.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
@@ -225,7 +225,6 @@ pub struct WebhookDeadLetter {
     /// Number of delivery attempts.
     pub attempts: u32,
     /// HTTP status of the last attempt. Absent if there was no response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16")]
     pub last_status: Option<u16>,
     /// Reason why the last attempt failed.
