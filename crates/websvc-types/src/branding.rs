@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 /// Design of a site as its page shows it. A part that is unknown is absent.
 ///
 /// # Examples
@@ -25,15 +27,13 @@ use serde_with_macros::skip_serializing_none;
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct PageBranding {
     /// Color scheme of the page.
-    #[schemars(with = "ColorScheme")]
     pub color_scheme: Option<ColorScheme>,
     /// Name of the brand: `og:site_name`, else a part of the title, the first heading or the host.
-    #[schemars(with = "String")]
     pub brand_name: Option<String>,
     /// Logo, as in `images.logo`: an absolute URL or a data URI.
-    #[schemars(with = "String")]
     pub logo: Option<String>,
     /// Colors by role.
     #[serde(skip_serializing_if = "is_default")]
@@ -54,13 +54,10 @@ pub struct PageBranding {
     #[serde(skip_serializing_if = "is_default")]
     pub images: BrandImages,
     /// Character of the brand, as a language model describes it.
-    #[schemars(with = "BrandPersonality")]
     pub personality: Option<BrandPersonality>,
     /// Framework and component library of the page, by the traces that they leave in it.
-    #[schemars(with = "BrandDesignSystem")]
     pub design_system: Option<BrandDesignSystem>,
     /// Confidence of the language model in its choices, 0 to 1.
-    #[schemars(with = "BrandConfidence")]
     pub confidence: Option<BrandConfidence>,
 }
 
@@ -82,50 +79,40 @@ pub enum ColorScheme {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandColors {
     /// Main color of the brand.
-    #[schemars(with = "String")]
     pub primary: Option<String>,
     /// Third color of the brand, if the page has one.
-    #[schemars(with = "String")]
     pub secondary: Option<String>,
     /// Second color of the brand, else the main color.
-    #[schemars(with = "String")]
     pub accent: Option<String>,
     /// Background of the page.
-    #[schemars(with = "String")]
     pub background: Option<String>,
     /// Color of running text.
-    #[schemars(with = "String")]
     pub text_primary: Option<String>,
     /// Color of text of less importance.
-    #[schemars(with = "String")]
     pub text_secondary: Option<String>,
     /// Color of links in running text.
-    #[schemars(with = "String")]
     pub link: Option<String>,
     /// Color of messages about success.
-    #[schemars(with = "String")]
     pub success: Option<String>,
     /// Color of warnings.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Color of errors.
-    #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
 /// Font family of a page.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandFont {
     /// Name of the family, without the hashes that build tools add.
     pub family: String,
     /// Use of the family.
-    #[schemars(with = "FontRole")]
     pub role: Option<FontRole>,
     /// Number of examined elements with this family.
-    #[schemars(with = "u32")]
     pub count: Option<u32>,
 }
 
@@ -183,15 +170,13 @@ pub struct BrandSpacing {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandComponents {
     /// Button of the main call to action.
-    #[schemars(with = "BrandComponent")]
     pub button_primary: Option<BrandComponent>,
     /// Next button with another background.
-    #[schemars(with = "BrandComponent")]
     pub button_secondary: Option<BrandComponent>,
     /// Text field.
-    #[schemars(with = "BrandComponent")]
     pub input: Option<BrandComponent>,
 }
 
@@ -199,20 +184,19 @@ pub struct BrandComponents {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct BrandComponent {
     /// Background color, `#RRGGBB`.
     pub background: String,
     /// Text color, `#RRGGBB`.
     pub text_color: String,
     /// Border color, `#RRGGBB`; absent without a border.
-    #[schemars(with = "String")]
     pub border_color: Option<String>,
     /// Radius of the corners, such as `8px`; the largest one if they differ.
     pub border_radius: String,
     /// Radius of each corner.
     pub border_radius_corners: BorderRadiusCorners,
     /// Shadow as of the CSS property `box-shadow`.
-    #[schemars(with = "String")]
     pub shadow: Option<String>,
 }
 
@@ -234,21 +218,17 @@ pub struct BorderRadiusCorners {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandImages {
     /// Logo: an absolute URL, or a data URI for an SVG of the page.
-    #[schemars(with = "String")]
     pub logo: Option<String>,
     /// Target of the link around the logo.
-    #[schemars(with = "String")]
     pub logo_href: Option<String>,
     /// Alternative text of the logo.
-    #[schemars(with = "String")]
     pub logo_alt: Option<String>,
     /// Icon of the page, an absolute URL.
-    #[schemars(with = "String")]
     pub favicon: Option<String>,
     /// Image for links to the page in social networks (`og:image`, else `twitter:image`), an absolute URL.
-    #[schemars(with = "String")]
     pub og_image: Option<String>,
 }
 

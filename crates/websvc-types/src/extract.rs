@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::agent::ExtractWebhook;
 use crate::limits::{
     EXTRACT_LIMIT_DEFAULT, EXTRACT_LIMIT_MIN, EXTRACT_PROMPT_MAX_CHARS, EXTRACT_TIMEOUT_MAX_MS,
@@ -101,6 +102,7 @@ pub struct ExtractRequest {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExtractStarted {
     /// Always true.
     pub success: bool,
@@ -110,10 +112,8 @@ pub struct ExtractStarted {
     pub url_trace: Vec<ExtractUrl>,
     /// URLs that were ignored because they are invalid. Absent if `ignoreInvalidURLs` is false.
     #[serde(rename = "invalidURLs")]
-    #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
     /// Problems that did not fail the request.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Deprecation notice.
     pub warnings: Vec<String>,
@@ -139,6 +139,7 @@ pub enum ExtractStatus {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExtractStatusResponse {
     /// False if the extraction failed or was cancelled.
     pub success: bool,
@@ -147,28 +148,21 @@ pub struct ExtractStatusResponse {
     /// Status of the extraction.
     pub status: ExtractStatus,
     /// The extracted object. Only when the status is `completed`.
-    #[schemars(with = "Value")]
     pub data: Option<Value>,
     /// Reason of the failure.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Time at which the extraction is deleted, ISO 8601. For one that works: the earliest such time.
     pub expires_at: String,
     /// URLs of the pages that state the values, by the path of the field, such as `shop.name` or `teas[0]`. Only with
     /// `showSources`.
-    #[schemars(with = "BTreeMap<String, Vec<String>>")]
     pub sources: Option<BTreeMap<String, Vec<String>>>,
     /// Pages of the extraction. Only with `urlTrace`.
-    #[schemars(with = "Vec<ExtractUrl>")]
     pub url_trace: Option<Vec<ExtractUrl>>,
     /// Tokens of the requests to the language model. Absent while the extraction works.
-    #[schemars(with = "u64")]
     pub tokens_used: Option<u64>,
     /// Credits that the extraction was charged. Absent while it works.
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// Problems that did not fail the extraction, such as pages that could not be read.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Deprecation notice.
     pub warnings: Vec<String>,

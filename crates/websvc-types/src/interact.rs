@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{
     INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S,
     INTERACT_CODE_MAX_CHARS, INTERACT_CODE_MIN_CHARS, INTERACT_PROMPT_MAX_CHARS, INTERACT_PROMPT_MIN_CHARS,
@@ -156,6 +157,7 @@ pub struct CreateBrowserResponse {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct InteractResponse {
     /// False if the code or the prompt failed or was stopped.
     pub success: bool,
@@ -168,7 +170,6 @@ pub struct InteractResponse {
     /// URL of the same page with mouse and keyboard.
     pub interactive_live_view_url: String,
     /// Answer to the prompt, or what was found out before it failed or was stopped. Absent for code, and without an answer.
-    #[schemars(with = "String")]
     pub output: Option<String>,
     /// Text that the code has printed; the steps of a prompt, one per line.
     pub stdout: String,
@@ -176,20 +177,16 @@ pub struct InteractResponse {
     pub stderr: String,
     /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed. For a prompt, the
     /// last outline of the page.
-    #[schemars(with = "String")]
     pub result: Option<String>,
     /// 0 for success, 124 if the time limit was reached, otherwise another number.
     pub exit_code: i32,
     /// True if the time limit stopped the code or the prompt.
     pub killed: bool,
     /// True if an output was cut at 1 MiB. Absent otherwise.
-    #[schemars(with = "bool")]
     pub truncated: Option<bool>,
     /// Reason of the failure. Only if the code failed.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the request, such as unknown fields.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
@@ -197,6 +194,7 @@ pub struct InteractResponse {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExecuteResponse {
     /// Always true.
     pub success: bool,
@@ -205,20 +203,16 @@ pub struct ExecuteResponse {
     /// Text that the code has printed as errors.
     pub stderr: String,
     /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed.
-    #[schemars(with = "String")]
     pub result: Option<String>,
     /// 0 for success, 124 if the time limit was reached, otherwise another number.
     pub exit_code: i32,
     /// True if the time limit stopped the code.
     pub killed: bool,
     /// True if an output was cut at 1 MiB. Absent otherwise.
-    #[schemars(with = "bool")]
     pub truncated: Option<bool>,
     /// Reason of the failure. Only if the code failed.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the request, such as unknown fields.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{LLMSTXT_URLS_DEFAULT, LLMSTXT_URLS_MAX, LLMSTXT_URLS_MIN, URL_MAX_CHARS};
 use crate::pattern::NOT_BLANK;
 
@@ -57,6 +58,7 @@ pub struct LlmsTxtStarted {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct LlmsTxtStatusResponse {
     /// False if the job failed.
     pub success: bool,
@@ -65,10 +67,8 @@ pub struct LlmsTxtStatusResponse {
     /// The texts; empty until the job is completed.
     pub data: LlmsTxtData,
     /// Reason of the failure.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the job, such as a text that was cut.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Time at which the job is deleted, ISO 8601.
     pub expires_at: String,

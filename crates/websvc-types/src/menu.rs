@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::product::{Availability, ItemImage, Price};
 
 /// Menu of the restaurant or shop that a page shows.
@@ -53,15 +54,14 @@ pub struct PageMenu {
 /// Restaurant or shop of a menu.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MenuMerchant {
     /// Name: of the restaurant, else of the site, else the title of the page.
     pub name: String,
     /// Schema.org type, such as `Restaurant`.
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     pub kind: Option<String>,
     /// Postal address.
-    #[schemars(with = "String")]
     pub location: Option<String>,
 }
 
@@ -85,19 +85,18 @@ pub struct MenuSection {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct MenuItem {
     /// ID, unique in the menu: that of the data, else made from the name.
     pub id: String,
     /// Name.
     pub name: String,
     /// Description.
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// Images.
     #[serde(default)]
     pub images: Vec<ItemImage>,
     /// Price; the lowest one of several.
-    #[schemars(with = "Price")]
     pub price: Option<Price>,
     /// Availability; in stock unless the page says otherwise.
     pub availability: Availability,
@@ -105,7 +104,6 @@ pub struct MenuItem {
     #[serde(default)]
     pub dietary: Vec<String>,
     /// Calories.
-    #[schemars(with = "f64")]
     pub calories: Option<f64>,
     /// Extras and choices.
     #[serde(default)]
@@ -114,7 +112,6 @@ pub struct MenuItem {
     #[serde(default)]
     pub identifiers: MenuItemIdentifiers,
     /// URL of the item.
-    #[schemars(with = "String")]
     pub url: Option<String>,
     /// URL of the page with the item.
     pub source_url: String,

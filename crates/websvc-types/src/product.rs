@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 /// Product that a page offers. Price, stock and images belong to its variants; a single article has one variant.
 ///
 /// # Examples
@@ -26,19 +28,17 @@ use serde_with_macros::skip_serializing_none;
 /// ```
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct PageProduct {
     /// Name of the product.
     pub title: String,
     /// URL of the product: the one that its data names, else the canonical URL of the page, else its URL.
     pub url: String,
     /// Brand.
-    #[schemars(with = "String")]
     pub brand: Option<String>,
     /// Category; the levels of a path are joined by ` > `.
-    #[schemars(with = "String")]
     pub category: Option<String>,
     /// Description as plain text.
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// Variants that can be bought, at least one and at most 250.
     #[serde(default)]
@@ -48,24 +48,20 @@ pub struct PageProduct {
 /// Variant of a product, such as one size in one color.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct ProductVariant {
     /// GTIN, else the ID that the shop gives the variant.
-    #[schemars(with = "String")]
     pub id: Option<String>,
     /// Stock keeping unit.
-    #[schemars(with = "String")]
     pub sku: Option<String>,
     /// Name of the variant, if it differs from that of the product.
-    #[schemars(with = "String")]
     pub title: Option<String>,
     /// Options by name, such as `color` and `size`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,
     /// Price; the lowest one of a range.
-    #[schemars(with = "Price")]
     pub price: Option<Price>,
     /// Reduction, if the original price is higher than the price.
-    #[schemars(with = "ProductSale")]
     pub sale: Option<ProductSale>,
     /// Availability.
     pub availability: Availability,
@@ -85,14 +81,13 @@ pub struct ProductSale {
 /// Amount of money.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct Price {
     /// Amount in units of the currency, such as 12.5.
     pub amount: f64,
     /// Currency, ISO 4217. Absent if the page does not name it: a symbol that several currencies share is not enough.
-    #[schemars(with = "String")]
     pub currency: Option<String>,
     /// Price as the page shows it.
-    #[schemars(with = "String")]
     pub formatted: Option<String>,
 }
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 use super::request::{AgentEffort, AgentMode};
 
 /// Response of `POST /v2/agent`.
@@ -41,6 +43,7 @@ pub enum AgentStatus {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentStatusResponse {
     /// Always true, also for a failed run.
     pub success: bool,
@@ -49,21 +52,16 @@ pub struct AgentStatusResponse {
     /// Status of the run.
     pub status: AgentStatus,
     /// The collected data. Only when the status is `completed`.
-    #[schemars(with = "Value")]
     pub data: Option<Value>,
     /// Reason of the failure or cancellation.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// The `model` of the request.
-    #[schemars(with = "String")]
     pub model: Option<String>,
     /// The `effort` of the request.
-    #[schemars(with = "AgentEffort")]
     pub effort: Option<AgentEffort>,
     /// Time at which the run is deleted, ISO 8601. For a run that works: the earliest such time.
     pub expires_at: String,
     /// Credits that the run was charged. Absent while it works.
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// ID of its thread.
     pub thread_id: String,
@@ -72,21 +70,16 @@ pub struct AgentStatusResponse {
     /// Form of the answer.
     pub mode: AgentMode,
     /// Notes of the run for people, such as values that no page that was read states.
-    #[schemars(with = "String")]
     pub message: Option<String>,
     /// The data that a failed or cancelled run had collected.
-    #[schemars(with = "Value")]
     pub partial: Option<Value>,
     /// True if `partial` follows the schema of the request. Only with `partial`.
-    #[schemars(with = "bool")]
     pub partial_schema_valid: Option<bool>,
     /// Reason why the run ended: `succeeded`, `cancelled`, `refused`, `credit_limit_reached`, `step_limit_reached`,
     /// `token_limit_reached`, `timeout`, `invalid_data`, `model_failed`, `interrupted` or `failed`. Later versions may add
     /// reasons.
-    #[schemars(with = "String")]
     pub stop_reason: Option<String>,
     /// Problems that did not fail the run.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
@@ -146,18 +139,16 @@ pub struct AgentListSettings {
 /// Options of a run in a list.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct AgentListOptions {
     /// The URLs of the run, with those that it inherited.
-    #[schemars(with = "Vec<String>")]
     pub urls: Option<Vec<String>>,
     /// The task.
     pub prompt: String,
     /// The schema of the run, or the one that it inherited.
-    #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,
     /// The `model` of the request; `spark-1-pro`, which official clients know, if it had none.
     pub model: String,
     /// The `effort` of the request.
-    #[schemars(with = "AgentEffort")]
     pub effort: Option<AgentEffort>,
 }

@@ -6,11 +6,13 @@ use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use crate::Viewport;
+use crate::absent::absent_not_null;
 
 /// Response of `GET /v2/agent/{id}/trace`.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentTraceResponse {
     /// Always true.
     pub success: bool,
@@ -19,10 +21,8 @@ pub struct AgentTraceResponse {
     /// The events so far, in their order.
     pub events: Vec<AgentEvent>,
     /// Credits that the run was charged. Absent while it works.
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// The browser sessions that the run has open. Only with `liveView=true`, and for keys that may use browser sessions.
-    #[schemars(with = "Vec<AgentBrowserSession>")]
     pub active_browser_sessions: Option<Vec<AgentBrowserSession>>,
 }
 
@@ -296,26 +296,23 @@ pub enum AgentErrorSource {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentArtifact {
     /// Kind of the content.
     pub kind: AgentArtifactKind,
     /// ID of the artifact: `data` for the collected data, `sources` for the sources of its values.
     pub artifact_id: String,
     /// File name of the content.
-    #[schemars(with = "String")]
     pub path: Option<String>,
     /// ID of the snapshot with the content.
     pub snapshot_id: String,
     /// Kind of the change.
     pub change: AgentArtifactChange,
     /// Names of the top-level fields that changed.
-    #[schemars(with = "Vec<String>")]
     pub changed_fields: Option<Vec<String>>,
     /// Number of sources.
-    #[schemars(with = "u64")]
     pub item_count: Option<u64>,
     /// ID of the call of a tool that the change comes from.
-    #[schemars(with = "String")]
     pub source_tool_call_id: Option<String>,
 }
 

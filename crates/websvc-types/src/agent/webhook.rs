@@ -1,27 +1,19 @@
 //! Webhooks of agent runs and extractions, and the data of the events of agent runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of an agent run: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum AgentWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(AgentWebhookOptions),
-}
+pub type AgentWebhook = UrlOrOptions<AgentWebhookOptions>;
 
 /// URL and options of the webhook of an agent run.
 #[skip_serializing_none]
@@ -77,14 +69,7 @@ pub enum AgentWebhookEvent {
 }
 
 /// Webhook of an extraction: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum ExtractWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(ExtractWebhookOptions),
-}
+pub type ExtractWebhook = UrlOrOptions<ExtractWebhookOptions>;
 
 /// URL and options of the webhook of an extraction.
 #[skip_serializing_none]
@@ -217,42 +202,4 @@ pub struct AgentCompletedEvent {
 pub struct AgentEndEvent {
     /// Always 0: only runs with data are charged.
     pub credits_used: u64,
-}
-
-impl<'de> Deserialize<'de> for AgentWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for AgentWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "AgentWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<AgentWebhookOptions>(generator)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExtractWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for ExtractWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "ExtractWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<ExtractWebhookOptions>(generator)
-    }
 }

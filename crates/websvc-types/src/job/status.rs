@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use super::crawl_params::CrawlParams;
+use crate::absent::absent_not_null;
 use crate::search::PageContent;
 
 /// Response of `POST /v2/crawl` and `POST /v2/batch/scrape`, which start a job.
@@ -22,6 +23,7 @@ use crate::search::PageContent;
 /// ```
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct StartJobResponse {
     /// Always true.
     pub success: bool,
@@ -31,18 +33,14 @@ pub struct StartJobResponse {
     pub url: String,
     /// Batch only: skipped URLs, which are invalid or blocked.
     #[serde(rename = "invalidURLs")]
-    #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
     /// Crawl only: options that the `prompt` sets.
     #[serde(rename = "promptGeneratedOptions")]
-    #[schemars(with = "CrawlParams")]
     pub prompt_generated_options: Option<CrawlParams>,
     /// Crawl only: the same options as the crawl uses them; those of the request take precedence.
     #[serde(rename = "finalCrawlerOptions")]
-    #[schemars(with = "CrawlParams")]
     pub final_crawler_options: Option<CrawlParams>,
     /// Problems that did not fail the request.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
@@ -87,6 +85,7 @@ pub enum JobStatus {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct JobStatusResponse {
     /// Always true, also for a failed job.
     pub success: bool,
@@ -101,23 +100,18 @@ pub struct JobStatusResponse {
     /// Time when the job and its documents are deleted, ISO 8601.
     pub expires_at: String,
     /// URL of further documents. Present only if they are available now.
-    #[schemars(with = "String")]
     pub next: Option<String>,
     /// Documents in the order of their completion: at most 100, and at most 10 MiB.
     pub data: Vec<JobDocument>,
     /// Start time, ISO 8601.
     pub created_at: String,
     /// End time, ISO 8601. Absent while the job runs.
-    #[schemars(with = "String")]
     pub completed_at: Option<String>,
     /// Duration of the job, in seconds. Absent while the job runs.
-    #[schemars(with = "f64")]
     pub duration: Option<f64>,
     /// Problems that did not fail the job.
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Reason why the job failed.
-    #[schemars(with = "String")]
     pub error: Option<String>,
 }
 

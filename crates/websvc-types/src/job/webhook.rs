@@ -1,17 +1,16 @@
 //! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered (dead letters).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of a job: a URL, or an object with options.
 ///
@@ -31,14 +30,7 @@ use crate::url_or_options::{self, UrlOrOptions};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Webhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(WebhookOptions),
-}
+pub type Webhook = UrlOrOptions<WebhookOptions>;
 
 /// URL and options of a webhook.
 #[skip_serializing_none]
@@ -174,25 +166,6 @@ impl WebhookEvent {
                 Some(WebhookJobType::Batch)
             }
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Webhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for Webhook {
-    fn schema_name() -> Cow<'static, str> {
-        "Webhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<WebhookOptions>(generator)
     }
 }
 

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 /// Response of `POST /v2/map`.
 ///
 /// # Examples
@@ -40,13 +42,12 @@ pub struct MapResponse {
 /// URL of a site.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MapLink {
     /// URL of the page.
     pub url: String,
     /// Title of the page, or text of a link to it, if known.
-    #[schemars(with = "String")]
     pub title: Option<String>,
     /// Description of the page, if known.
-    #[schemars(with = "String")]
     pub description: Option<String>,
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 use super::notification::MonitorNotificationStatus;
 use super::target::MonitorTargetKind;
 
@@ -115,6 +117,7 @@ pub struct MonitorCheckSummary {
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorTargetResult {
     /// ID of the target.
     pub target_id: String,
@@ -122,37 +125,26 @@ pub struct MonitorTargetResult {
     #[serde(rename = "type")]
     pub kind: MonitorTargetKind,
     /// IDs of the scrapes of a scrape target.
-    #[schemars(with = "Vec<String>")]
     pub expected_jobs: Option<Vec<String>>,
     /// ID of the crawl of a crawl target.
-    #[schemars(with = "String")]
     pub crawl_id: Option<String>,
     /// True if the searches of a search target are done.
-    #[schemars(with = "bool")]
     pub search_completed: Option<bool>,
     /// Number of results of a search target.
-    #[schemars(with = "u64")]
     pub result_count: Option<u64>,
     /// Number of new results of a search target.
-    #[schemars(with = "u64")]
     pub matches: Option<u64>,
     /// Summary of the results of a search target in words.
-    #[schemars(with = "String")]
     pub summary: Option<String>,
     /// True if results of a search target were not judged.
-    #[schemars(with = "bool")]
     pub judge_degraded: Option<bool>,
     /// Reason why results were not judged.
-    #[schemars(with = "String")]
     pub degraded_reason: Option<String>,
     /// Credits of the searches.
-    #[schemars(with = "u64")]
     pub search_credits: Option<u64>,
     /// Credits of judging the results.
-    #[schemars(with = "u64")]
     pub judge_credits: Option<u64>,
     /// Number of judged results.
-    #[schemars(with = "u64")]
     pub results_judged: Option<u64>,
 }
 

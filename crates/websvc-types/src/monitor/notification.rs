@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{
     EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
     SLACK_CHANNEL_ID_MAX_CHARS, SLACK_CHANNEL_NAME_MAX_CHARS, URL_MAX_CHARS,
@@ -132,15 +133,13 @@ pub enum MonitorEmailResult {
 /// Outcome of the notifications of a check. Absent parts were not configured.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorNotificationStatus {
     /// Events to the webhook.
-    #[schemars(with = "WebhookDelivery")]
     pub webhook: Option<WebhookDelivery>,
     /// Emails.
-    #[schemars(with = "EmailDelivery")]
     pub email: Option<EmailDelivery>,
     /// Messages in Slack.
-    #[schemars(with = "SlackDelivery")]
     pub slack: Option<SlackDelivery>,
 }
 
@@ -148,6 +147,7 @@ pub struct MonitorNotificationStatus {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct WebhookDelivery {
     /// True if an event was to be sent.
     pub attempted: bool,
@@ -158,16 +158,12 @@ pub struct WebhookDelivery {
     /// Number of events that are not delivered yet.
     pub queued: u64,
     /// Number of events that the webhook did not subscribe to.
-    #[schemars(with = "u64")]
     pub skipped: Option<u64>,
     /// HTTP status of the last attempt.
-    #[schemars(with = "u16")]
     pub status_code: Option<u16>,
     /// Reason why the last attempt failed.
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Time of the last delivery, ISO 8601.
-    #[schemars(with = "String")]
     pub delivered_at: Option<String>,
 }
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
+
 use super::check::MonitorCheck;
 
 /// Check of a monitor, and its pages.
@@ -121,13 +123,12 @@ pub enum MonitorSearchStatus {
 /// Changes of a page.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorPageDiff {
     /// Unified diff of the markdown. Absent if only extracted data is compared.
-    #[schemars(with = "String")]
     pub text: Option<String>,
     /// Parsed diff of the markdown, with `files`; or, if extracted data is compared, the changed fields by path, each
     /// with `previous` and `current`.
-    #[schemars(with = "Map<String, Value>")]
     pub json: Option<Map<String, Value>>,
 }
 

@@ -1,26 +1,18 @@
 //! Webhook of a monitor.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of a monitor: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MonitorWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(MonitorWebhookOptions),
-}
+pub type MonitorWebhook = UrlOrOptions<MonitorWebhookOptions>;
 
 /// URL and options of the webhook of a monitor.
 #[skip_serializing_none]
@@ -64,24 +56,5 @@ impl MonitorEventKind {
             Self::Page => "monitor.page",
             Self::CheckCompleted => "monitor.check.completed",
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for MonitorWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for MonitorWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "MonitorWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<MonitorWebhookOptions>(generator)
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use super::Category;
+use crate::absent::absent_not_null;
 use crate::action::ActionResults;
 use crate::branding::PageBranding;
 use crate::changes::PageChanges;
@@ -56,15 +57,13 @@ pub struct SearchResponse {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = absent_not_null)]
 pub struct SearchData {
     /// Web pages, the most relevant first.
-    #[schemars(with = "Vec<WebResult>")]
     pub web: Option<Vec<WebResult>>,
     /// Images, the most relevant first.
-    #[schemars(with = "Vec<ImageResult>")]
     pub images: Option<Vec<ImageResult>>,
     /// News articles, the most relevant first.
-    #[schemars(with = "Vec<NewsResult>")]
     pub news: Option<Vec<NewsResult>>,
 }
 
@@ -92,6 +91,7 @@ pub struct WebResult {
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ImageResult {
     /// Title of the image.
     #[serde(default)]
@@ -100,10 +100,8 @@ pub struct ImageResult {
     #[serde(default)]
     pub image_url: String,
     /// Width in pixels, if known.
-    #[schemars(with = "u32")]
     pub image_width: Option<u32>,
     /// Height in pixels, if known.
-    #[schemars(with = "u32")]
     pub image_height: Option<u32>,
     /// URL of the page with the image.
     #[serde(default)]
