@@ -8,9 +8,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use url::Url;
-use websvc_agent::{
-    AgentTask, EarlierTurn, Effort, RunOutcome, RunReport, Stop, TaskLimits, TaskMode, run_task,
-};
+use websvc_agent::{AgentTask, EarlierTurn, RunOutcome, RunReport, Stop, TaskLimits, run_task};
 use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
     AddRunEventsOutcome, CreditHold, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
@@ -18,7 +16,7 @@ use websvc_store::{
 };
 use websvc_tasks::TaskError;
 use websvc_transport::{has_credentials, text_without_credentials};
-use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
+use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail};
 use websvc_types::counted;
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
 use websvc_validate::{AgentPlan, Checked, Policy, Target, check_request};
@@ -166,10 +164,7 @@ async fn work(
         prompt: &prompt,
         schema: plan.schema.as_ref(),
         urls: &urls,
-        mode: match plan.mode {
-            AgentMode::Extract => TaskMode::Extract,
-            AgentMode::Chat => TaskMode::Chat,
-        },
+        mode: plan.mode,
         turns: &turns,
         today: &today[..today.find('T').unwrap_or(today.len())],
         limits: limits(runs, plan.effort),
@@ -280,11 +275,7 @@ fn setup(
 }
 
 fn limits(runs: &Runs, effort: AgentEffort) -> TaskLimits {
-    let limits = TaskLimits::for_effort(match effort {
-        AgentEffort::Low => Effort::Low,
-        AgentEffort::Medium => Effort::Medium,
-        AgentEffort::High => Effort::High,
-    });
+    let limits = TaskLimits::for_effort(effort);
     TaskLimits { max_steps: limits.max_steps.min(runs.config().max_steps), ..limits }
 }
 
