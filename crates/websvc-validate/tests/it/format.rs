@@ -58,6 +58,14 @@ fn format_options_out_of_range_are_rejected() {
         check(&format(10_001), &[("/prompt", TooLong)]);
         check(&json!({ "type": kind, "schema": [] }), &[("/schema", InvalidType)]);
     }
+    let attributes = |selectors: Value| json!({ "type": "attributes", "selectors": selectors });
+    let selector = |selector: &str, attribute: &str| json!({ "selector": selector, "attribute": attribute });
+    check(&attributes(json!([])), &[("/selectors", TooShort)]);
+    check(&attributes(json!([selector("a:hover", "href")])), &[("/selectors/0/selector", InvalidFormat)]);
+    check(&attributes(json!([selector("a", " ")])), &[("/selectors/0/attribute", TooShort)]);
+    check(&attributes(json!([{ "selector": "a" }])), &[("/selectors/0/attribute", Missing)]);
+    check(&attributes(json!(vec![selector("a", "href"); 50])), &[]);
+    check(&attributes(json!(vec![selector("a", "href"); 51])), &[("/selectors", TooLong)]);
     check(&json!({ "type": "changeTracking", "modes": ["git-diff", "json"], "tag": "t" }), &[]);
     check(&json!({ "type": "changeTracking", "modes": ["git"] }), &[("/modes/0", UnknownValue)]);
 }
