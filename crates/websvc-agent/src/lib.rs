@@ -53,5 +53,6 @@ pub use merge::{Draft, Preference, has_values, merge};
 pub use report::{RunOutcome, RunReport, ValueSource};
 pub use run::run_task;
 pub use schema::optional_schema;
-pub use task::{AgentTask, EarlierTurn, Effort, TaskLimits, TaskMode};
+pub use task::{AgentTask, EarlierTurn, TaskLimits};
 pub use tool::{FoundPage, Link, ReadPage, ToolCall, ToolFailure, ToolKind, ToolOutput};
+pub use websvc_types::agent::{AgentEffort, AgentMode};

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use tokio::time::Instant;
+use websvc_types::agent::{AgentEffort, AgentMode};
 
 /// The task of a run.
 #[derive(Debug, Clone, Copy)]
@@ -12,8 +13,9 @@ pub struct AgentTask<'a> {
     pub schema: Option<&'a Value>,
     /// The URLs that the user gave, which are read first.
     pub urls: &'a [String],
-    /// The kind of the result.
-    pub mode: TaskMode,
+    /// The kind of the result: data by the schema, or a free object; or a text. Without a schema, its data is
+    /// `{"answer": text}`. It is the message of the report, too.
+    pub mode: AgentMode,
     /// The earlier turns of the thread, the oldest first.
     pub turns: &'a [EarlierTurn],
     /// The date in the form `2026-11-26`.
@@ -24,15 +26,6 @@ pub struct AgentTask<'a> {
     pub deadline: Instant,
 }
 
-/// The kind of the result of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskMode {
-    /// Data: by the schema of the task, or a free object.
-    Extract,
-    /// A text: without a schema, the data is `{"answer": text}`. It is the message of the report, too.
-    Chat,
-}
-
 /// An earlier turn of a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EarlierTurn {
@@ -40,17 +33,6 @@ pub struct EarlierTurn {
     pub prompt: String,
     /// The data of the answer, if there was one.
     pub data: Option<Value>,
-}
-
-/// The amount of work that a run may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// A fact on one or two pages.
-    Low,
-    /// Several pages.
-    Medium,
-    /// Many pages.
-    High,
 }
 
 /// The limits of a run.
@@ -68,11 +50,11 @@ impl TaskLimits {
     /// Returns the limits for an effort: 10 steps, 100,000 tokens and 3 start pages for a low one, 25, 300,000 and 5 for a
     /// medium one, 60, 1,000,000 and 10 for a high one.
     #[must_use]
-    pub const fn for_effort(effort: Effort) -> Self {
+    pub const fn for_effort(effort: AgentEffort) -> Self {
         let (max_steps, max_tokens, max_start_pages) = match effort {
-            Effort::Low => (10, 100_000, 3),
-            Effort::Medium => (25, 300_000, 5),
-            Effort::High => (60, 1_000_000, 10),
+            AgentEffort::Low => (10, 100_000, 3),
+            AgentEffort::Medium => (25, 300_000, 5),
+            AgentEffort::High => (60, 1_000_000, 10),
         };
         Self { max_steps, max_tokens, max_start_pages }
     }

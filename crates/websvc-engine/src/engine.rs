@@ -187,7 +187,7 @@ impl Engine {
         plan: &ScrapePlan,
         urls: impl IntoIterator<Item = &'u Url>,
     ) -> Vec<Option<String>> {
-        let checker = plan.protection().map(|rules| UrlChecker::new(rules, self.threat()));
+        let checker = plan.protection.as_ref().map(|rules| UrlChecker::new(rules, self.threat()));
         let verdict = |url| checker.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
         urls.into_iter().map(verdict).collect()
     }
@@ -364,8 +364,8 @@ impl Engine {
     /// has no URLs scanned.
     #[must_use]
     pub fn is_cpu_bound(&self, plan: &SearchPlan) -> bool {
-        plan.scrape().is_none()
-            && plan.protection().is_none()
+        plan.scrape.is_none()
+            && plan.protection.is_none()
             && self.config.sources.iter().all(|source| source.is_local())
     }
 
@@ -385,7 +385,7 @@ impl Engine {
         started: Instant,
     ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
         Box::pin(async move {
-            let deadline = started + plan.timeout();
+            let deadline = started + plan.timeout;
             let FeatureCheck { mut warnings } = check_search_features(
                 plan,
                 &self.config.scraper,
@@ -394,7 +394,7 @@ impl Engine {
             )?;
             let scope = self.scope(team)?;
             let sources = self.config.sources_in(scope).await?;
-            let profile = self.open_profile(team, plan.scrape()).await?;
+            let profile = self.open_profile(team, plan.scrape.as_ref()).await?;
             let find_started = Instant::now();
             let stages = self.stages();
             let query = query_sources(&sources, plan, deadline, Timestamp::now(), stages);
@@ -427,7 +427,7 @@ impl Engine {
             let timings =
                 StageTimings { find: gather_started - find_started, gather: gather_started.elapsed() };
             let bill = charge(pricing, plan, &found, &mut pages);
-            let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
+            let miss_price = plan.scrape.as_ref().and_then(|scrape| miss_price(pricing, scrape));
             let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
             Ok(SearchOutcome { data, warnings, bill, stages: timings })
         })
@@ -448,8 +448,8 @@ impl Engine {
         team: &str,
         plan: Option<&ScrapePlan>,
     ) -> Result<Option<OpenProfile>, EngineError> {
-        let plan = plan.filter(|plan| !plan.lockdown() && plan.min_age().is_none());
-        let Some(profile) = plan.and_then(ScrapePlan::profile) else { return Ok(None) };
+        let plan = plan.filter(|plan| !plan.lockdown && plan.min_age.is_none());
+        let Some(profile) = plan.and_then(|plan| plan.profile.as_ref()) else { return Ok(None) };
         self.config.scraper.open_profile(team, profile).await.map(Some).map_err(EngineError::Profile)
     }
 }

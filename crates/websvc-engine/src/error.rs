@@ -69,7 +69,7 @@ impl EngineError {
     /// Creates the error for a search that exceeded its timeout.
     #[must_use]
     pub fn late(plan: &SearchPlan) -> Self {
-        let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
+        let timeout_ms = u64::try_from(plan.timeout.as_millis()).unwrap_or(u64::MAX);
         Self::Timeout { timeout_ms, bill: Bill::default() }
     }
 

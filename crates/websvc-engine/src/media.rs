@@ -42,12 +42,12 @@ impl MediaTools {
     /// Returns the reason why the media of a plan are not downloaded. Under lockdown they are left out silently.
     pub(crate) fn reason_missing(&self, plan: &ScrapePlan) -> Option<&'static str> {
         match self {
-            _ if plan.lockdown() => None,
+            _ if plan.lockdown => None,
             Self::Off => Some("no media extractor is configured"),
             Self::Unusable => Some(
                 "the media extractor cannot run safely on this machine; `websvc doctor` tells the operator why",
             ),
-            Self::Ready(_) if plan.min_age().is_some() => {
+            Self::Ready(_) if plan.min_age.is_some() => {
                 Some("not possible with minAge, which allows no requests to the site")
             }
             Self::Ready(_) => None,
@@ -76,9 +76,9 @@ pub(crate) async fn download(
     plan: &ScrapePlan,
     page: &mut Page,
 ) -> Result<(), ScrapeError> {
-    let has = |kind: MediaKind| plan.formats().iter().any(|format| kind_of(format) == Some(kind));
+    let has = |kind: MediaKind| plan.formats.iter().any(|format| kind_of(format) == Some(kind));
     let Some(downloader) = context.tools.downloader() else { return Ok(()) };
-    if plan.lockdown() || plan.min_age().is_some() {
+    if plan.lockdown || plan.min_age.is_some() {
         return Ok(());
     }
     let url = without_credentials(context.url);
@@ -93,7 +93,7 @@ pub(crate) async fn download(
             url: &url,
             team: context.team,
             cookies: &cookies,
-            tls: if plan.skip_tls_verification() { TlsCheck::Skip } else { TlsCheck::Verify },
+            tls: if plan.skip_tls_verification { TlsCheck::Skip } else { TlsCheck::Verify },
             client: context.scraper.client().clone(),
             proxy: context.scraper.proxy_of_page(&url, plan, page.metadata.proxy_used),
             rule: host_rule(context.scraper),
@@ -136,7 +136,7 @@ fn cookies(plan: &ScrapePlan, page: &Page, url: &Url) -> Vec<Cookie> {
     let rendered = page.artifacts.iter().flat_map(|artifacts| &artifacts.cookies);
     let mut cookies: Vec<Cookie> = rendered.map(|cookie| rendered_cookie(cookie, url)).collect();
     // The tool reads a later cookie of the same name over an earlier one.
-    if let Some(header) = plan.headers().get("cookie") {
+    if let Some(header) = plan.headers.get("cookie") {
         cookies.extend(Cookie::of_header(header, url));
     }
     cookies

@@ -29,7 +29,7 @@ impl Pricing {
     ) -> MonitorEstimate {
         let judge = if is_judged { self.judge } else { 0 };
         let check =
-            plan.targets().iter().fold(0_u64, |sum, target| sum.saturating_add(self.target(target, judge)));
+            plan.targets.iter().fold(0_u64, |sum, target| sum.saturating_add(self.target(target, judge)));
         MonitorEstimate { check, month: check.saturating_mul(runs_per_month) }
     }
 
@@ -40,8 +40,8 @@ impl Pricing {
                 page.saturating_mul(target.pages.len() as u64)
             }
             MonitorTargetPlan::Crawl(target) => {
-                let page = self.monitored_page(target.crawl.scrape()).saturating_add(judge);
-                page.saturating_mul(target.crawl.limit())
+                let page = self.monitored_page(&target.crawl.scrape).saturating_add(judge);
+                page.saturating_mul(target.crawl.limit)
             }
             MonitorTargetPlan::Search(target) => {
                 let results = u64::from(target.max_results);
@@ -52,12 +52,12 @@ impl Pricing {
     }
 
     fn monitored_page(&self, scrape: &ScrapePlan) -> u64 {
-        let page = match scrape.proxy() {
+        let page = match scrape.proxy {
             Proxy::Basic | Proxy::Auto => self.scrape,
             Proxy::Enhanced => self.scrape_enhanced,
         };
-        let redaction = if scrape.redact_pii().is_some() { self.redact_pii } else { 0 };
-        let formats = scrape.formats().iter().map(|format| self.format(format));
+        let redaction = if scrape.redact_pii.is_some() { self.redact_pii } else { 0 };
+        let formats = scrape.formats.iter().map(|format| self.format(format));
         formats.fold(page.saturating_add(redaction), u64::saturating_add)
     }
 
@@ -93,7 +93,8 @@ mod tests {
     use std::time::Duration;
 
     use serde_json::{Value, json};
-    use websvc_validate::{MonitorContext, Policy, read_create_monitor};
+    use websvc_types::monitor::CreateMonitorRequest;
+    use websvc_validate::{MonitorContext, Policy, read_request};
 
     use super::*;
 
@@ -108,7 +109,8 @@ mod tests {
             min_interval: Duration::from_secs(300),
             new_id: &mut String::new,
         };
-        let definition = read_create_monitor(body.to_string().as_bytes(), context).unwrap().plan;
+        let definition =
+            read_request::<CreateMonitorRequest>(body.to_string().as_bytes(), context).unwrap().plan;
         definition.plan(&policy).unwrap().plan
     }
 

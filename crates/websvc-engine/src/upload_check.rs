@@ -12,24 +12,24 @@ use crate::error::EngineError;
 /// # Errors
 /// [`EngineError::NotSupported`] with every option that does not apply.
 pub(crate) fn check_upload_features(plan: &ScrapePlan) -> Result<(), EngineError> {
-    let location = plan.location();
+    let location = &plan.location;
     let options = [
-        ("actions", !plan.actions().is_empty()),
-        ("headers", !plan.headers().is_empty()),
-        ("location", location.country() != COUNTRY_DEFAULT || !location.languages().is_empty()),
-        ("lockdown", plan.lockdown()),
-        ("minAge", plan.min_age().is_some()),
-        ("mobile", plan.mobile()),
-        ("profile", plan.profile().is_some()),
-        ("proxy", plan.proxy() == Proxy::Enhanced),
-        ("waitFor", !plan.wait_for().is_zero()),
+        ("actions", !plan.actions.is_empty()),
+        ("headers", !plan.headers.is_empty()),
+        ("location", location.country != COUNTRY_DEFAULT || !location.languages.is_empty()),
+        ("lockdown", plan.lockdown),
+        ("minAge", plan.min_age.is_some()),
+        ("mobile", plan.mobile),
+        ("profile", plan.profile.is_some()),
+        ("proxy", plan.proxy == Proxy::Enhanced),
+        ("waitFor", !plan.wait_for.is_zero()),
     ];
     let mut violations: Vec<Violation> = options
         .into_iter()
         .filter(|(_, is_set)| *is_set)
         .map(|(name, _)| violation(format!("/{name}"), name))
         .collect();
-    for format in plan.formats() {
+    for format in &plan.formats {
         if needs_page(format) {
             violations.push(violation("/formats".to_owned(), &format!("the format {}", format.name())));
         }
@@ -72,14 +72,16 @@ fn needs_page(format: &Format) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_validate::{Policy, read_parse_options};
+    use websvc_types::ParseOptions;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     #[track_caller]
     fn check(options: &Value, expected: &[&str]) {
-        let plan = read_parse_options(options.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-        let found: Vec<String> = match check_upload_features(plan.scrape()) {
+        let plan =
+            read_request::<ParseOptions>(options.to_string().as_bytes(), &Policy::default()).unwrap().plan;
+        let found: Vec<String> = match check_upload_features(&plan.scrape) {
             Ok(()) => Vec::new(),
             Err(EngineError::NotSupported { code, violations }) => {
                 assert_eq!(code, ErrorCode::ParseUnsupportedOptions);

@@ -7,6 +7,5 @@ mod property;
 
 use libfuzzer_sys::fuzz_target;
 use websvc_types::SearchRequest;
-use websvc_validate::{check_search, read_search};
 
-fuzz_target!(|data: &[u8]| property::check::<SearchRequest, _>(data, read_search, check_search));
+fuzz_target!(|data: &[u8]| property::check::<SearchRequest>(data));

@@ -7,10 +7,5 @@ mod property;
 
 use libfuzzer_sys::fuzz_target;
 use websvc_types::ScrapeOptions;
-use websvc_validate::{check_scrape_options, read_scrape_options};
 
-fuzz_target!(|data: &[u8]| property::check::<ScrapeOptions, _>(
-    data,
-    read_scrape_options,
-    check_scrape_options
-));
+fuzz_target!(|data: &[u8]| property::check::<ScrapeOptions>(data));

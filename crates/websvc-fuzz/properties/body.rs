@@ -2,25 +2,21 @@
 
 use std::fmt::Debug;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_validate::{
-    Checked, FeaturePolicy, Policy, Rejection, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
+    FeaturePolicy, Policy, Rejection, Request, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
+    check_request, read_request,
 };
 
 /// Keys and values of older clients that are translated while a body is read. The typed request does not have them.
 const TRANSLATED: &[&str] = &["ignoreInvalidUrls", "jsonOptions"];
 
-/// Checks that `read_bytes` accepts or rejects the body, and that the request that serde parses from it has the same
-/// outcome in `read_bytes`, after it is serialized, and in `check_value`.
-pub(crate) fn check<T, P>(
-    data: &[u8],
-    read_bytes: fn(&[u8], &Policy) -> Result<Checked<P>, Rejection>,
-    check_value: fn(T, &Policy) -> Result<Checked<P>, Rejection>,
-) where
-    T: Serialize + DeserializeOwned + Clone + PartialEq + Debug,
-    P: PartialEq + Debug,
+/// Checks that a body is accepted or rejected, and that the request that serde parses from it has the same outcome if it is
+/// serialized and read, and if it is checked as a value.
+pub(crate) fn check<R>(data: &[u8])
+where
+    R: for<'a> Request<Context<'a> = &'a Policy> + PartialEq + Debug,
+    R::Plan: PartialEq + Debug,
 {
     let permissive = Policy {
         zdr: FeaturePolicy::Allowed,
@@ -31,16 +27,16 @@ pub(crate) fn check<T, P>(
         ..Policy::default()
     };
     for policy in [Policy::default(), permissive] {
-        let read = read_bytes(data, &policy);
+        let read = read_request::<R>(data, &policy);
         if let Err(rejection) = &read {
             check_rejection(rejection);
         }
-        let Ok(request) = serde_json::from_slice::<T>(data) else { continue };
+        let Ok(request) = serde_json::from_slice::<R>(data) else { continue };
         let body = serde_json::to_vec(&request).expect("a request can be serialized");
-        let again: T = serde_json::from_slice(&body).expect("a serialized request can be parsed");
+        let again: R = serde_json::from_slice(&body).expect("a serialized request can be parsed");
         assert_eq!(again, request, "serialized as {}", String::from_utf8_lossy(&body));
-        let checked = check_value(request, &policy);
-        assert_eq!(read_bytes(&body, &policy), checked, "both functions return the same");
+        let checked = check_request(&request, &policy);
+        assert_eq!(read_request::<R>(&body, &policy), checked, "both functions return the same");
         // Fewer bodies are accepted as bytes, because their shape is stricter than the type.
         if let Ok(read) = read
             && !is_translated(data)

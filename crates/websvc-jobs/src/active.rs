@@ -10,7 +10,7 @@ use websvc_engine::{PolicyError, team_policy};
 use websvc_scrape::{FilePublisher, Scraper, tls_policy};
 use websvc_store::{JobLease, JobRecord, NewHosts, StoreError, Team, TeamShare};
 use websvc_tasks::is_anonymous;
-use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
+use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_request};
 
 use crate::config::JobsConfig;
 use crate::crawl_links::CrawlState;
@@ -99,7 +99,7 @@ impl JobContext {
 
     /// Returns the way in which it reads robots.txt files.
     pub(crate) fn robots_reader(&self, scraper: &Scraper) -> RobotsReader {
-        let agent = self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().robots_agent());
+        let agent = self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().robots_agent.as_deref());
         RobotsReader {
             agent: agent.unwrap_or_else(|| scraper.robots_user_agent()).into(),
             tls: tls_policy(&self.plan),
@@ -108,7 +108,7 @@ impl JobContext {
 
     /// Returns the requested delay between two of its pages.
     fn delay(&self) -> Option<Duration> {
-        self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().delay())
+        self.crawl.as_ref().and_then(|crawl| crawl.scope.plan().delay)
     }
 
     /// Returns the maximum of concurrent pages of its team in this process, which has a share of the limit of the team; `None`
@@ -127,7 +127,7 @@ impl JobContext {
     /// Returns the maximum of its concurrent pages.
     fn max_concurrency(&self) -> usize {
         // A browser profile is saved by one page at a time.
-        let sequential = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
+        let sequential = self.plan.profile.as_ref().map(|_| 1).or(self.delay().map(|_| 1));
         sequential.or(self.request.max_concurrency).unwrap_or(usize::MAX)
     }
 }
@@ -144,13 +144,12 @@ fn plan(
         rejection => JobStartError::Refused(format!("the options are no longer allowed: {rejection}")),
     };
     let Some(crawl) = &request.crawl else {
-        let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
+        let checked = check_request(&request.options, policy).map_err(refused)?;
         return Ok((checked.plan, None));
     };
-    let Checked { plan, warnings: _sent_when_created } =
-        check_crawl((**crawl).clone(), policy).map_err(refused)?;
+    let Checked { plan, warnings: _sent_when_created } = check_request(&**crawl, policy).map_err(refused)?;
     let seen = inner.store.job_urls(record.number)?;
-    let scrape = plan.scrape().clone();
+    let scrape = plan.scrape.clone();
     let scope = CrawlScope::new(plan);
     if let Some(target) = record.start_redirect.as_deref().and_then(|url| Url::parse(url).ok()) {
         scope.follow_start_redirect(&target);

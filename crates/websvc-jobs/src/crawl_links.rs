@@ -50,7 +50,7 @@ impl CrawlState {
 
     /// Returns the new URLs among the out-links of a page at this depth.
     pub(crate) fn new_from_links(&self, out_links: &OutLinks, depth: u32) -> Vec<JobUrl> {
-        if self.scope.plan().sitemap() == SitemapMode::Only {
+        if self.scope.plan().sitemap == SitemapMode::Only {
             return Vec::new();
         }
         self.claim_new(out_links.links.iter().cloned(), depth, true)
@@ -63,7 +63,7 @@ impl CrawlState {
 
     fn claim_new(&self, urls: impl Iterator<Item = Url>, depth: u32, is_counted: bool) -> Vec<JobUrl> {
         let depth = depth.saturating_add(1);
-        if self.scope.plan().max_depth().is_some_and(|max| depth > max) {
+        if self.scope.plan().max_depth.is_some_and(|max| depth > max) {
             return Vec::new();
         }
         let mut seen = self.seen.lock();
@@ -104,7 +104,7 @@ impl CrawlState {
         out_links: Option<&OutLinks>,
     ) -> Vec<String> {
         let canonical = out_links.and_then(|links| links.canonical.as_ref());
-        let canonical = canonical.filter(|_| self.scope.plan().deduplicates());
+        let canonical = canonical.filter(|_| self.scope.plan().deduplicates);
         let mut aliases: Vec<String> = Vec::new();
         for url in final_url.into_iter().chain(canonical) {
             let alias = self.scope.key(&self.scope.normalize(url.clone()));

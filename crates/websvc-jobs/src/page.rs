@@ -380,7 +380,7 @@ fn left_crawl_scope(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &S
 
 /// Returns whether this is the start page, and the paths of the crawl leave it out.
 fn is_unwanted_start(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &ScrapeOutcome) -> bool {
-    let paths = crawl.scope.plan().paths();
+    let paths = &crawl.scope.plan().paths;
     let mut urls = scraped.final_url.iter().chain([url]);
     lease.url.depth == 0
         && matches!(scraped.outcome, UrlOutcome::Document(_))
@@ -396,17 +396,17 @@ async fn sitemap_pages(
     url: &Url,
 ) -> Vec<Url> {
     let plan = crawl.scope.plan();
-    let is_requested = plan.sitemap() != SitemapMode::Skip && plan.max_depth() != Some(0);
+    let is_requested = plan.sitemap != SitemapMode::Skip && plan.max_depth != Some(0);
     // For a limit of one, the start page suffices.
-    if lease.url.depth > 0 || !is_requested || (plan.limit() == 1 && plan.sitemap() == SitemapMode::Include) {
+    if lease.url.depth > 0 || !is_requested || (plan.limit == 1 && plan.sitemap == SitemapMode::Include) {
         return Vec::new();
     }
     let reader = SitemapReader {
         scraper: jobs.inner.engine.scraper(),
         robots_txt: robots,
-        tls: tls_policy(plan.scrape()),
+        tls: tls_policy(&plan.scrape),
         deadline: Instant::now() + SITEMAPS_TIMEOUT,
-        max_pages: usize::try_from(plan.limit().saturating_mul(SITEMAP_URLS_PER_DOCUMENT))
+        max_pages: usize::try_from(plan.limit.saturating_mul(SITEMAP_URLS_PER_DOCUMENT))
             .unwrap_or(usize::MAX),
     };
     let filter = Arc::clone(crawl);

@@ -39,7 +39,7 @@ impl RedirectGuard {
             Some(_) => {
                 let engine = &jobs.inner.engine;
                 let (deadline, reader) =
-                    (started + context.plan.timeout(), context.robots_reader(engine.scraper()));
+                    (started + context.plan.timeout, context.robots_reader(engine.scraper()));
                 let name = reader.policy_name();
                 engine.with_redirect_rule(name, redirect_policy(jobs, reader, deadline, &rejection))
             }

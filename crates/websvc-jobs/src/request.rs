@@ -37,13 +37,13 @@ pub struct LlmsTxtOptions {
 /// Returns the job URL of a page of a batch.
 #[must_use]
 pub fn batch_url(page: &BatchPage) -> JobUrl {
-    let entry = ListEntry { original_url: page.url_as_sent().to_owned(), index: page.index() };
-    JobUrl { url: page.url().to_string(), key: page.url().to_string(), depth: 0, entry: Some(entry) }
+    let entry = ListEntry { original_url: page.url_as_sent.clone(), index: page.index };
+    JobUrl { url: page.url.to_string(), key: page.url.to_string(), depth: 0, entry: Some(entry) }
 }
 
 /// Returns the job URL of the start of a crawl.
 #[must_use]
 pub fn crawl_start_url(scope: &CrawlScope) -> JobUrl {
-    let url = scope.normalize(scope.plan().url().clone());
+    let url = scope.normalize(scope.plan().url.clone());
     JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None }
 }

@@ -63,7 +63,7 @@ fn token(inner: &Inner, team: &str, id: &str) -> Result<String, StoreError> {
 fn write(inner: &Inner, record: &MonitorRecord, self_url: &Url) -> Result<Option<String>, StoreError> {
     let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(None) };
     let Ok(monitor_id) = Uuid::parse_str(&record.id) else { return Ok(None) };
-    let name = stored.definition.name();
+    let name = &stored.definition.name;
     let mut reports = Vec::new();
     for check in inner.store.checks(record.number, None, 0, MAX_CHECKS)? {
         if is_check_notable(&inner.store, &check)? {

@@ -395,7 +395,7 @@ pub(crate) fn new_check(
     trigger: CheckTrigger,
     next_run_ms: Option<u64>,
 ) -> NewCheck {
-    let retention_ms = u64::from(stored.definition.retention_days()) * DAY_MS;
+    let retention_ms = u64::from(stored.definition.retention_days) * DAY_MS;
     NewCheck {
         id: Uuid::new_v4().to_string(),
         monitor: record.number,

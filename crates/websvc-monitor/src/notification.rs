@@ -108,7 +108,7 @@ pub(crate) fn status(
     record.finished_at_ms.filter(|_| !record.status.is_skipped())?;
     let Deliveries { email, slack, is_notable: _ } = Deliveries::decode(&record.notifications);
     let status = MonitorNotificationStatus {
-        webhook: definition.webhook().map(|webhook| {
+        webhook: definition.webhook.as_ref().map(|webhook| {
             let events = webhook.events.as_deref().unwrap_or(&MonitorEventKind::ALL);
             webhook_status(events, progress.page_events, deliveries)
         }),
@@ -151,13 +151,13 @@ fn webhook_status(
 
 /// Returns the emails of a monitor, if they are enabled.
 pub(crate) fn enabled_email(definition: &MonitorDefinition) -> Option<&EmailNotification> {
-    let MonitorNotification { email, slack: _ } = definition.notification()?;
+    let MonitorNotification { email, slack: _ } = definition.notification.as_ref()?;
     email.as_ref().filter(|email| email.enabled.unwrap_or_default())
 }
 
 /// Returns the Slack messages of a monitor, if they are enabled.
 pub(crate) fn enabled_slack(definition: &MonitorDefinition) -> Option<&SlackNotification> {
-    let MonitorNotification { email: _, slack } = definition.notification()?;
+    let MonitorNotification { email: _, slack } = definition.notification.as_ref()?;
     slack.as_ref().filter(|slack| slack.enabled.unwrap_or_default())
 }
 

@@ -2,16 +2,15 @@
 
 use uuid::Uuid;
 use websvc_notify::{
-    CheckReport, CheckStatus as ReportStatus, FieldChange, JudgedChange, JudgedKind, Judgment, PageCounts,
-    PageReport, PageStatus,
+    CheckReport, CheckStatus as ReportStatus, FieldChange, Judgment, PageCounts, PageReport,
 };
 use websvc_store::{
     CheckPageRecord, CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, Store, StoreError,
 };
-use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorJudgment, MonitorPageDiff};
+use websvc_types::monitor::{MonitorJudgment, MonitorPageDiff};
 
 use crate::notification::Deliveries;
-use crate::page::PageFields;
+use crate::page::{PageFields, page_status};
 use crate::time::from_ms;
 
 /// Maximum number of pages of each status in a report. Messages show fewer.
@@ -114,13 +113,7 @@ fn page_report(record: CheckPageRecord) -> PageReport {
     PageReport {
         url: record.url,
         title: fields.metadata.and_then(|metadata| metadata.title),
-        status: match record.status {
-            CheckPageStatus::Same => PageStatus::Same,
-            CheckPageStatus::New => PageStatus::New,
-            CheckPageStatus::Changed => PageStatus::Changed,
-            CheckPageStatus::Removed => PageStatus::Removed,
-            CheckPageStatus::Error => PageStatus::Error,
-        },
+        status: page_status(record.status),
         judgment: fields.judgment.map(judgment),
         fields: changed_fields(&diff),
         diff: diff.text,
@@ -139,16 +132,7 @@ fn changed_fields(diff: &MonitorPageDiff) -> Vec<FieldChange> {
 
 fn judgment(judgment: MonitorJudgment) -> Judgment {
     let MonitorJudgment { meaningful, confidence: _, reason, meaningful_changes, fields: _ } = judgment;
-    let changes = meaningful_changes.into_iter().map(|change| {
-        let MeaningfulChange { kind, before, after, reason } = change;
-        let kind = match kind {
-            MeaningfulChangeKind::Added => JudgedKind::Added,
-            MeaningfulChangeKind::Removed => JudgedKind::Removed,
-            MeaningfulChangeKind::Changed => JudgedKind::Changed,
-        };
-        JudgedChange { kind, before, after, reason }
-    });
-    Judgment { is_meaningful: meaningful, reason, changes: changes.collect() }
+    Judgment { is_meaningful: meaningful, reason, changes: meaningful_changes }
 }
 
 #[cfg(test)]

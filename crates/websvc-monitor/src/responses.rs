@@ -25,7 +25,7 @@ pub fn monitor(record: &MonitorRecord) -> Option<Monitor> {
         StoredDefinition::decode(&record.definition)?;
     Some(Monitor {
         id: record.id.clone(),
-        name: definition.name().to_owned(),
+        name: definition.name.clone(),
         status: match record.status {
             MonitorStatus::Active => wire::MonitorStatus::Active,
             MonitorStatus::Paused => wire::MonitorStatus::Paused,
@@ -34,13 +34,13 @@ pub fn monitor(record: &MonitorRecord) -> Option<Monitor> {
         next_run_at: record.next_run_ms.map(timestamp),
         last_run_at: record.last_run_ms.map(timestamp),
         current_check_id: record.current_check.clone(),
-        targets: definition.targets().to_vec(),
-        webhook: definition.webhook().cloned(),
-        notification: definition.notification().cloned(),
-        retention_days: definition.retention_days(),
+        targets: definition.targets.clone(),
+        webhook: definition.webhook.clone(),
+        notification: definition.notification.clone(),
+        retention_days: definition.retention_days,
         estimated_credits_per_month: Some(month_credits),
         last_check_summary: record.last_summary.map(summary),
-        goal: definition.goal().map(str::to_owned),
+        goal: definition.goal.clone(),
         judge_enabled: definition.judge_enabled(),
         created_at: timestamp(record.created_at_ms),
         updated_at: timestamp(record.updated_at_ms),

@@ -136,7 +136,7 @@ fn token(secret: &[u8; 32], action: LinkAction, id: &str) -> Token {
 }
 
 fn all_addresses(definition: &MonitorDefinition) -> &[String] {
-    let email = definition.notification().and_then(|notification| notification.email.as_ref());
+    let email = definition.notification.as_ref().and_then(|notification| notification.email.as_ref());
     email.and_then(|email| email.recipients.as_deref()).unwrap_or_default()
 }
 
@@ -168,7 +168,7 @@ fn subscription(email: String, stored: &[RecipientRecord]) -> EmailSubscription 
 
 fn link_recipient((recipient, monitor): (RecipientRecord, MonitorRecord)) -> LinkRecipient {
     let stored = StoredDefinition::decode(&monitor.definition);
-    let monitor_name = stored.map(|stored| stored.definition.name().to_owned()).unwrap_or_default();
+    let monitor_name = stored.map(|stored| stored.definition.name.clone()).unwrap_or_default();
     LinkRecipient { email: recipient.address, monitor_name }
 }
 

@@ -6,7 +6,7 @@ use websvc_validate::MonitorDefinition;
 
 /// Returns the webhook of a check; `None` if the monitor has none.
 pub(crate) fn new_webhook(definition: &MonitorDefinition) -> Option<NewWebhook> {
-    let webhook = definition.webhook()?;
+    let webhook = definition.webhook.as_ref()?;
     let url = url::Url::parse(&webhook.url).ok()?;
     let events = webhook.events.as_deref().unwrap_or(&MonitorEventKind::ALL);
     let object = |map: &Option<std::collections::BTreeMap<String, String>>| {

@@ -3,7 +3,9 @@
 use serde_json::Value;
 use url::Url;
 
-use crate::report::{CheckReport, FieldChange, JudgedChange, JudgedKind, Judgment, PageReport, PageStatus};
+use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorPageStatus};
+
+use crate::report::{CheckReport, FieldChange, Judgment, PageReport};
 use crate::text::{clean_code, clean_line};
 
 /// Maximum number of pages that a message lists.
@@ -46,7 +48,7 @@ pub(crate) struct Digest {
 
 /// Content of a report for one page.
 pub(crate) struct PageDigest {
-    pub(crate) status: PageStatus,
+    pub(crate) status: MonitorPageStatus,
     pub(crate) title: Option<String>,
     /// The URL as text.
     pub(crate) url: String,
@@ -66,7 +68,7 @@ pub(crate) struct JudgmentDigest {
 
 /// A judged change.
 pub(crate) struct JudgedChangeDigest {
-    pub(crate) kind: JudgedKind,
+    pub(crate) kind: MeaningfulChangeKind,
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
     pub(crate) reason: String,
@@ -105,7 +107,7 @@ pub(crate) enum DiffLineKind {
 impl Digest {
     pub(crate) fn new(report: &CheckReport, mode: DiffMode) -> Self {
         let mut listed: Vec<&PageReport> =
-            report.pages.iter().filter(|page| page.status != PageStatus::Same).collect();
+            report.pages.iter().filter(|page| page.status != MonitorPageStatus::Same).collect();
         // Stable, so that pages of one rank keep the order of the caller.
         listed.sort_by_key(|page| rank(page));
         let counts = report.counts;
@@ -136,12 +138,16 @@ impl Digest {
 /// Rank of a page in a message: changes first, those that do not matter last.
 fn rank(page: &PageReport) -> u8 {
     match page.status {
-        PageStatus::Changed if page.judgment.as_ref().is_some_and(|judgment| !judgment.is_meaningful) => 4,
-        PageStatus::Changed => 0,
-        PageStatus::New => 1,
-        PageStatus::Removed => 2,
-        PageStatus::Error => 3,
-        PageStatus::Same => 5,
+        MonitorPageStatus::Changed
+            if page.judgment.as_ref().is_some_and(|judgment| !judgment.is_meaningful) =>
+        {
+            4
+        }
+        MonitorPageStatus::Changed => 0,
+        MonitorPageStatus::New => 1,
+        MonitorPageStatus::Removed => 2,
+        MonitorPageStatus::Error => 3,
+        MonitorPageStatus::Same => 5,
     }
 }
 
@@ -185,8 +191,8 @@ impl JudgmentDigest {
 }
 
 impl JudgedChangeDigest {
-    fn new(change: &JudgedChange) -> Self {
-        let JudgedChange { kind, before, after, reason } = change;
+    fn new(change: &MeaningfulChange) -> Self {
+        let MeaningfulChange { kind, before, after, reason } = change;
         let value = |text: &Option<String>| text.as_deref().map(|text| clean_line(text, MAX_LINE_CHARS));
         Self {
             kind: *kind,

@@ -28,13 +28,11 @@ pub use atom::AtomFeed;
 pub use digest::DiffMode;
 pub use email::{ConfirmationMail, Mail, ReportMail};
 pub use escape::escape;
-pub use report::{
-    CheckReport, CheckStatus, FieldChange, JudgedChange, JudgedKind, Judgment, PageCounts, PageReport,
-    PageStatus,
-};
+pub use report::{CheckReport, CheckStatus, FieldChange, Judgment, PageCounts, PageReport};
 pub use slack::slack_payload;
 pub use smtp::{
     MailConfig, MailConfigError, MailError, MailPassword, MailPhase, MailTls, Mailer, ServerReply,
 };
 pub use token::{InvalidToken, Token, TokenError, TokenHash};
+pub use websvc_types::monitor::{MeaningfulChange, MeaningfulChangeKind, MonitorPageStatus};
 pub use wording::headline;

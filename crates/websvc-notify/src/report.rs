@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
+use websvc_types::monitor::{MeaningfulChange, MonitorPageStatus};
 
 /// The result of one check of a monitor. Texts are as the page or the model wrote them.
 #[derive(Debug, Clone)]
@@ -66,7 +67,7 @@ pub struct PageReport {
     /// Title of the page.
     pub title: Option<String>,
     /// Status of the page.
-    pub status: PageStatus,
+    pub status: MonitorPageStatus,
     /// Judgment of the model.
     pub judgment: Option<Judgment>,
     /// Unified diff of the text.
@@ -77,21 +78,6 @@ pub struct PageReport {
     pub error: Option<String>,
 }
 
-/// Status of a page in a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageStatus {
-    /// The page has no previous version.
-    New,
-    /// The page differs from its previous version.
-    Changed,
-    /// The page no longer exists.
-    Removed,
-    /// The page could not be checked.
-    Error,
-    /// The page did not change.
-    Same,
-}
-
 /// Judgment of a model about a changed page.
 #[derive(Debug, Clone)]
 pub struct Judgment {
@@ -100,31 +86,7 @@ pub struct Judgment {
     /// Reason in words.
     pub reason: String,
     /// The changes that matter.
-    pub changes: Vec<JudgedChange>,
-}
-
-/// A change that a model found on a page.
-#[derive(Debug, Clone)]
-pub struct JudgedChange {
-    /// Kind of the change.
-    pub kind: JudgedKind,
-    /// Text before the change, except for an addition.
-    pub before: Option<String>,
-    /// Text after the change, except for a removal.
-    pub after: Option<String>,
-    /// Reason why the change matters.
-    pub reason: String,
-}
-
-/// Kind of a change that a model found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JudgedKind {
-    /// Something was added.
-    Added,
-    /// Something was removed.
-    Removed,
-    /// Something was replaced.
-    Changed,
+    pub changes: Vec<MeaningfulChange>,
 }
 
 /// A field of a page whose value changed. A value that does not exist is null.

@@ -2,7 +2,9 @@
 
 use websvc_types::counted;
 
-use crate::report::{CheckReport, CheckStatus, JudgedKind, PageCounts, PageStatus};
+use websvc_types::monitor::{MeaningfulChangeKind, MonitorPageStatus};
+
+use crate::report::{CheckReport, CheckStatus, PageCounts};
 use crate::text::clean_line;
 
 /// Maximum length of a monitor's name in a headline, in characters.
@@ -46,22 +48,22 @@ pub(crate) fn check_status(status: CheckStatus) -> &'static str {
 }
 
 /// Returns the status of a page as a word.
-pub(crate) fn page_status(status: PageStatus) -> &'static str {
+pub(crate) fn page_status(status: MonitorPageStatus) -> &'static str {
     match status {
-        PageStatus::New => "New",
-        PageStatus::Changed => "Changed",
-        PageStatus::Removed => "Removed",
-        PageStatus::Error => "Failed",
-        PageStatus::Same => "Unchanged",
+        MonitorPageStatus::New => "New",
+        MonitorPageStatus::Changed => "Changed",
+        MonitorPageStatus::Removed => "Removed",
+        MonitorPageStatus::Error => "Failed",
+        MonitorPageStatus::Same => "Unchanged",
     }
 }
 
 /// Returns the kind of a judged change as a word.
-pub(crate) fn judged_kind(kind: JudgedKind) -> &'static str {
+pub(crate) fn judged_kind(kind: MeaningfulChangeKind) -> &'static str {
     match kind {
-        JudgedKind::Added => "added",
-        JudgedKind::Removed => "removed",
-        JudgedKind::Changed => "changed",
+        MeaningfulChangeKind::Added => "added",
+        MeaningfulChangeKind::Removed => "removed",
+        MeaningfulChangeKind::Changed => "changed",
     }
 }
 

@@ -8,9 +8,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use url::Url;
-use websvc_agent::{
-    AgentTask, EarlierTurn, Effort, RunOutcome, RunReport, Stop, TaskLimits, TaskMode, run_task,
-};
+use websvc_agent::{AgentTask, EarlierTurn, RunOutcome, RunReport, Stop, TaskLimits, run_task};
 use websvc_engine::{PolicyError, team_policy};
 use websvc_store::{
     AddRunEventsOutcome, CreditHold, HoldOutcome, JobEvent, RunRecord, RunStatus, RunWebhookEvent, Team,
@@ -18,10 +16,10 @@ use websvc_store::{
 };
 use websvc_tasks::TaskError;
 use websvc_transport::{has_credentials, text_without_credentials};
-use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail, AgentMode};
+use websvc_types::agent::{AgentEffort, AgentErrorSource, AgentEventDetail};
 use websvc_types::counted;
 use websvc_types::limits::{AGENT_HINT_MAX_CHARS, AGENT_TURNS_MAX};
-use websvc_validate::{AgentPlan, Checked, Policy, Target, check_agent};
+use websvc_validate::{AgentPlan, Checked, Policy, Target, check_request};
 
 use crate::config::RunsConfig;
 use crate::credits::hold_first;
@@ -81,7 +79,7 @@ fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Endi
         Err(PolicyError::Store(error)) => return Err(error.into()),
         Err(error @ PolicyError::Values(_)) => return failed(error.to_string()),
     };
-    let plan = match check_agent(request, &policy) {
+    let plan = match check_request(&request, &policy) {
         Ok(Checked { plan, warnings: _ }) => plan,
         Err(rejection) => return failed(format!("the run is no longer allowed: {rejection}")),
     };
@@ -166,10 +164,7 @@ async fn work(
         prompt: &prompt,
         schema: plan.schema.as_ref(),
         urls: &urls,
-        mode: match plan.mode {
-            AgentMode::Extract => TaskMode::Extract,
-            AgentMode::Chat => TaskMode::Chat,
-        },
+        mode: plan.mode,
         turns: &turns,
         today: &today[..today.find('T').unwrap_or(today.len())],
         limits: limits(runs, plan.effort),
@@ -219,16 +214,16 @@ fn turn_for_model(turn: EarlierTurn) -> EarlierTurn {
 /// Returns a URL of the request as the model gets it: without the user name and password, which the service adds to calls.
 fn url_for_model(target: &Target) -> String {
     if has_credentials(&target.url_with_credentials()) {
-        return target.url().to_string();
+        return target.url.to_string();
     }
-    target.text().to_owned()
+    target.text.clone()
 }
 
 /// Returns the target of a run for the usage log: its first URL without user name and password, or the beginning of its
 /// prompt.
 fn target(plan: &AgentPlan) -> String {
     match plan.urls.first() {
-        Some(url) => url.url().to_string(),
+        Some(url) => url.url.to_string(),
         None => text_without_credentials(&plan.prompt).chars().take(AGENT_HINT_MAX_CHARS).collect(),
     }
 }
@@ -280,11 +275,7 @@ fn setup(
 }
 
 fn limits(runs: &Runs, effort: AgentEffort) -> TaskLimits {
-    let limits = TaskLimits::for_effort(match effort {
-        AgentEffort::Low => Effort::Low,
-        AgentEffort::Medium => Effort::Medium,
-        AgentEffort::High => Effort::High,
-    });
+    let limits = TaskLimits::for_effort(effort);
     TaskLimits { max_steps: limits.max_steps.min(runs.config().max_steps), ..limits }
 }
 
@@ -396,7 +387,7 @@ mod tests {
         let urls = ["https://user:hunter2@a.test/x", "token@b.test", "https://c.test"];
         let urls = Some(urls.map(str::to_owned).to_vec());
         let request = AgentRequest { urls, ..AgentRequest::new("x") };
-        let plan = check_agent(request, &Policy::default()).unwrap().plan;
+        let plan = check_request(&request, &Policy::default()).unwrap().plan;
         let found: Vec<String> = plan.urls.iter().map(url_for_model).collect();
         assert_eq!(found, ["https://a.test/x", "http://b.test/", "https://c.test"]);
     }

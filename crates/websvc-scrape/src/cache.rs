@@ -84,13 +84,13 @@ pub(crate) fn page_key(
         RenderMode::IfShell => String::new(),
         RenderMode::Render | RenderMode::RenderUncached => rendered_variant(plan),
     };
-    if plan.mobile() {
+    if plan.mobile {
         variant.push_str("mobile;");
     }
     if plan.wants_enhanced_proxy() && proxies.has_enhanced() {
         variant.push_str("enhanced;");
-    } else if proxies.reaches_from(plan.location().country()) {
-        variant.push_str(plan.location().country());
+    } else if proxies.reaches_from(plan.location.country) {
+        variant.push_str(plan.location.country);
         variant.push(';');
     }
     let languages = accept_language(plan);
@@ -193,7 +193,7 @@ mod tests {
 
     use websvc_testkit::{Page, TestWeb};
     use websvc_types::ScrapeOptions;
-    use websvc_validate::{Policy, check_scrape_options};
+    use websvc_validate::{Policy, check_request};
 
     use super::*;
     use crate::config::ScrapeConfig;
@@ -234,7 +234,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let client = world.client();
         let scraper = Scraper::new(client, Store::open(directory.path()).unwrap(), ScrapeConfig::default());
-        let plan = check_scrape_options(ScrapeOptions::default(), &Policy::default()).unwrap().plan;
+        let plan = check_request(&ScrapeOptions::default(), &Policy::default()).unwrap().plan;
         let deadline = Instant::now() + Duration::from_secs(20);
         let url: Url = URL.parse().unwrap();
         let page =

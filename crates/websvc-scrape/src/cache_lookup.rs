@@ -94,7 +94,7 @@ impl Scraper {
     /// all teams, and copies as served before rendered ones, which only requests for the source of the page refuse.
     pub(crate) fn lookup_keys(&self, url: &Url, plan: &ScrapePlan, mode: RenderMode) -> Vec<PageKey> {
         let wants_source =
-            plan.formats().iter().any(|format| matches!(format, Format::RawHtml(_) | Format::RawBase64(_)));
+            plan.formats.iter().any(|format| matches!(format, Format::RawHtml(_) | Format::RawBase64(_)));
         let rendered = (mode == RenderMode::IfShell && !wants_source).then_some(RenderMode::Render);
         let modes = [Some(mode), rendered].into_iter().flatten();
         modes.filter_map(|mode| self.page_key(url, plan, mode)).flat_map(with_shared).collect()

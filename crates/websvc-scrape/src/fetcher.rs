@@ -31,7 +31,7 @@ pub(crate) struct ProxyRoute {
 
 impl ProxyRoute {
     pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
-        Self { choice: plan.proxy(), country: plan.location().country() }
+        Self { choice: plan.proxy, country: plan.location.country }
     }
 }
 

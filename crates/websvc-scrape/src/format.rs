@@ -74,13 +74,13 @@ pub(crate) fn format_page(
     }
     let styles = take_styles(&mut raw);
     let banners = banners(&raw, converted.as_ref())?;
-    if plan.block_ads() {
+    if plan.block_ads {
         options.banners = banners.clone();
     }
     let document = parse(&raw, converted.as_ref())?;
     let raw_base64 = wants(plan, "rawBase64").then(|| STANDARD.encode(&raw.body));
     let metadata = document.metadata();
-    let out_links = plan.needs_out_links().then(|| Box::new(out_links(&raw, &document, &metadata)));
+    let out_links = plan.needs_out_links.then(|| Box::new(out_links(&raw, &document, &metadata)));
     let is_unrendered_shell = !raw.is_rendered && is_shell(&raw);
     raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
@@ -89,7 +89,7 @@ pub(crate) fn format_page(
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
     let mut page = Page { out_links, raw_base64, ..page_without_formats(raw) };
-    for format in plan.formats() {
+    for format in &plan.formats {
         write(&mut page, format, &document, &content);
     }
     if let Some(converted) = converted {
@@ -106,13 +106,13 @@ pub(crate) fn format_page(
         read_design(&mut page, styles, document, &raw.url);
     }
     // Warnings about the choice of the content do not concern a caller that requests only a screenshot or the source.
-    if plan.formats().iter().any(shows_content) {
+    if plan.formats.iter().any(shows_content) {
         page.warnings.extend(content.warnings());
     }
     if is_unrendered_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
-    let is_storable = plan.store_in_cache() && !raw.unverified;
+    let is_storable = plan.store_in_cache && !raw.unverified;
     if is_storable && for_index {
         // The index takes the main content; it is extracted a second time only if the plan selects other content.
         page.index_copy = if converted.is_some() || is_plain(plan) {
@@ -126,7 +126,7 @@ pub(crate) fn format_page(
     if wants(plan, "rawHtml") {
         page.raw_html = Some(document.into_raw_html());
     }
-    if let Some(options) = plan.redact_pii() {
+    if let Some(options) = plan.redact_pii.as_ref() {
         redaction::redact_page(&mut page, options, &PersonalData::RULES);
     }
     Ok(page)
@@ -145,11 +145,11 @@ fn page_without_formats(raw: &RawPage) -> Page {
 
 /// Returns whether a plan requests nothing but the bytes, which are then not parsed.
 pub(crate) fn is_only_bytes(plan: &ScrapePlan) -> bool {
-    matches!(plan.formats(), [Format::RawBase64(_)])
+    matches!(plan.formats.as_slice(), [Format::RawBase64(_)])
 }
 
 fn wants(plan: &ScrapePlan, format: &str) -> bool {
-    plan.formats().iter().any(|requested| requested.name() == format)
+    plan.formats.iter().any(|requested| requested.name() == format)
 }
 
 /// Returns a file that must not be parsed as base64 of its bytes (specification, section 2.2, `parsers`).
@@ -165,7 +165,7 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
     read_product_and_menu(&mut page, plan, None);
-    if plan.redact_pii().is_some() {
+    if plan.redact_pii.is_some() {
         redaction::warn_not_redacted(&mut page);
     }
     page
@@ -207,16 +207,16 @@ fn banners(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Selec
 
 /// Returns whether a plan takes the main content without `includeTags` and `excludeTags`.
 fn is_plain(plan: &ScrapePlan) -> bool {
-    plan.only_main_content() && plan.include_tags().is_empty() && plan.exclude_tags().is_empty()
+    plan.only_main_content && plan.include_tags.is_empty() && plan.exclude_tags.is_empty()
 }
 
 fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
     Ok(ContentOptions {
-        scope: if plan.only_main_content() { ContentScope::Main } else { ContentScope::Full },
-        include_tags: Selectors::parse(plan.include_tags())?,
-        exclude_tags: Selectors::parse(plan.exclude_tags())?,
+        scope: if plan.only_main_content { ContentScope::Main } else { ContentScope::Full },
+        include_tags: Selectors::parse(&plan.include_tags)?,
+        exclude_tags: Selectors::parse(&plan.exclude_tags)?,
         banners: Selectors::default(),
-        base64_images: if plan.remove_base64_images() { Base64Images::Replace } else { Base64Images::Keep },
+        base64_images: if plan.remove_base64_images { Base64Images::Replace } else { Base64Images::Keep },
     })
 }
 

@@ -33,7 +33,7 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         let now_ms = self.now_ms();
         let output_key = OutputKey::from_plan(&plan);
-        let copy = copy.filter(|_| plan.store_in_cache());
+        let copy = copy.filter(|_| plan.store_in_cache);
         let fetched_at_ms = copy.as_ref().map_or(now_ms, |copy| copy.fetched_at_ms);
         let for_index = self.is_for_index(page.cache_state, copy.as_ref(), now_ms);
         let converted = if format::is_only_bytes(&plan) {

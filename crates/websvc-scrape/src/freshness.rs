@@ -28,7 +28,7 @@ pub(crate) enum Decision {
 
 impl Freshness {
     pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
-        Self { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() }
+        Self { max_age: plan.max_age, min_age: plan.min_age, lockdown: plan.lockdown }
     }
 
     /// Returns whether a cached page may be served at all.

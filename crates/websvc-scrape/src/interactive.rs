@@ -38,7 +38,7 @@ impl Scraper {
         let tier = fetcher.tiers(ProxyRoute::from_plan(plan)).first;
         let blank = Url::parse("about:blank").expect("it is a URL");
         let address = url.unwrap_or(&blank);
-        let proxy = fetcher.pick_proxy(tier, plan.location().country(), address);
+        let proxy = fetcher.pick_proxy(tier, plan.location.country, address);
         let renderer = &self.inner.renderer;
         let mut page = renderer.interactive_request(address, plan, proxy, deadline).await?;
         page.navigation_rule = self.rule();

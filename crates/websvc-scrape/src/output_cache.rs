@@ -81,15 +81,15 @@ impl CachedOutput {
 impl OutputKey {
     pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         Self {
-            formats: plan.formats().to_vec(),
-            only_main_content: plan.only_main_content(),
-            block_ads: plan.block_ads(),
-            remove_base64_images: plan.remove_base64_images(),
-            include_tags: plan.include_tags().to_vec(),
-            exclude_tags: plan.exclude_tags().to_vec(),
-            redact_pii: plan.redact_pii().cloned(),
-            parsers: plan.parsers().to_vec(),
-            out_links: plan.needs_out_links(),
+            formats: plan.formats.clone(),
+            only_main_content: plan.only_main_content,
+            block_ads: plan.block_ads,
+            remove_base64_images: plan.remove_base64_images,
+            include_tags: plan.include_tags.clone(),
+            exclude_tags: plan.exclude_tags.clone(),
+            redact_pii: plan.redact_pii.clone(),
+            parsers: plan.parsers.clone(),
+            out_links: plan.needs_out_links,
         }
     }
 }
@@ -216,14 +216,14 @@ fn item_weight(item: &MenuItem) -> usize {
 #[cfg(test)]
 mod tests {
     use websvc_types::{RedactPii, ScrapeOptions};
-    use websvc_validate::{Policy, check_scrape_options};
+    use websvc_validate::{Policy, check_request};
 
     use super::*;
 
     fn output_key(only_main_content: bool) -> OutputKey {
         let options =
             ScrapeOptions { only_main_content: Some(only_main_content), ..ScrapeOptions::default() };
-        OutputKey::from_plan(&check_scrape_options(options, &Policy::default()).unwrap().plan)
+        OutputKey::from_plan(&check_request(&options, &Policy::default()).unwrap().plan)
     }
 
     fn copy(key: &PageKey, fetched_at_ms: u64) -> StoredCopy {
@@ -250,8 +250,7 @@ mod tests {
         cache.insert(copy(&key, 7), output_key(true), &page("jane@a.test"));
         let redact_pii = Some(RedactPii::On(RedactOptions::default()));
         let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
-        let redacting =
-            OutputKey::from_plan(&check_scrape_options(options, &Policy::default()).unwrap().plan);
+        let redacting = OutputKey::from_plan(&check_request(&options, &Policy::default()).unwrap().plan);
         assert!(cache.find(&key, &redacting).is_none());
         cache.insert(copy(&key, 7), redacting.clone(), &page("<EMAIL>"));
         assert!(cache.find(&key, &output_key(true)).is_none());

@@ -18,7 +18,7 @@ impl Scraper {
             Some(ProxyUsed::Stealth) => ProxyTier::Enhanced,
             Some(ProxyUsed::Basic) | None => self.inner.fetcher.tiers(ProxyRoute::from_plan(plan)).first,
         };
-        self.inner.fetcher.pick_proxy(tier, plan.location().country(), url)
+        self.inner.fetcher.pick_proxy(tier, plan.location.country, url)
     }
 
     /// Returns the checker of threat protection of this request.

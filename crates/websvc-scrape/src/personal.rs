@@ -12,10 +12,7 @@ use crate::raw::RawPage;
 /// Returns whether the response to a request is personal: the request has credentials, headers, actions or a profile of
 /// its caller.
 pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
-    has_credentials(url)
-        || !plan.headers().is_empty()
-        || !plan.actions().is_empty()
-        || plan.profile().is_some()
+    has_credentials(url) || !plan.headers.is_empty() || !plan.actions.is_empty() || plan.profile.is_some()
 }
 
 /// Returns whether the final URL of a fetch may respond differently to a direct request, because the fetch sent it

@@ -53,11 +53,11 @@ pub(crate) fn page_request(
     max_bytes: u64,
 ) -> Result<FetchRequest, ScrapeError> {
     let mut request = plain(url, timeout, max_bytes);
-    if plan.mobile() {
+    if plan.mobile {
         request.headers.insert(USER_AGENT, HeaderValue::from_static(MOBILE_USER_AGENT));
     }
     request.headers.insert(ACCEPT_LANGUAGE, accept_language(plan));
-    for (name, value) in plan.headers() {
+    for (name, value) in &plan.headers {
         let name: HeaderName = name.parse().map_err(|_| bad_header(name))?;
         let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
         request.headers.insert(name, value);
@@ -69,7 +69,7 @@ pub(crate) fn page_request(
 /// Returns the TLS policy of a plan, for its pages and for the files that are read for them.
 #[must_use]
 pub fn tls_policy(plan: &ScrapePlan) -> TlsPolicy {
-    if plan.skip_tls_verification() { TlsPolicy::SkipVerification } else { TlsPolicy::Verify }
+    if plan.skip_tls_verification { TlsPolicy::SkipVerification } else { TlsPolicy::Verify }
 }
 
 /// Adds the cookies of a profile to a request, after those of the caller, which take precedence.
@@ -136,10 +136,10 @@ pub(crate) fn add_conditional_headers(request: &mut FetchRequest, cached: &RawPa
 /// Returns the `Accept-Language` header for the languages of the plan, the first one preferred; without any, for those
 /// of a browser in its country.
 pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
-    let location = plan.location();
-    let of_country = CountryProfile::from_country(location.country()).and_then(CountryProfile::languages);
+    let location = &plan.location;
+    let of_country = CountryProfile::from_country(location.country).and_then(CountryProfile::languages);
     let of_country = of_country.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
-    let languages = if location.languages().is_empty() { &of_country[..] } else { location.languages() };
+    let languages = if location.languages.is_empty() { &of_country[..] } else { &location.languages };
     // A language tag consists of letters, digits and hyphens.
     HeaderValue::from_str(&weighted(languages))
         .unwrap_or_else(|_| HeaderValue::from_static(DEFAULT_ACCEPT_LANGUAGE))
@@ -164,7 +164,7 @@ mod tests {
 
     use websvc_transport::is_forbidden_header;
     use websvc_types::ScrapeOptions;
-    use websvc_validate::{Policy, check_scrape_options};
+    use websvc_validate::{Policy, check_request};
 
     use super::*;
 
@@ -178,7 +178,7 @@ mod tests {
         ] {
             let location = serde_json::from_value(location).unwrap();
             let options = ScrapeOptions { location: Some(location), ..ScrapeOptions::default() };
-            let plan = check_scrape_options(options, &Policy::default()).unwrap().plan;
+            let plan = check_request(&options, &Policy::default()).unwrap().plan;
             assert_eq!(accept_language(&plan), expected);
         }
         let plain = plain(&"http://a.test/".parse().unwrap(), Duration::ZERO, 0);
@@ -236,7 +236,7 @@ mod tests {
         ] {
             let headers = BTreeMap::from([(name.to_owned(), "x".to_owned())]);
             let options = ScrapeOptions { headers: Some(headers), ..ScrapeOptions::default() };
-            let is_rejected = check_scrape_options(options, &Policy::default()).is_err();
+            let is_rejected = check_request(&options, &Policy::default()).is_err();
             assert_eq!(
                 is_rejected,
                 is_forbidden_header(&name.to_ascii_lowercase().parse().unwrap()),

@@ -211,7 +211,7 @@ impl Scraper {
                 }
                 Ok(page)
             }
-            RenderMode::RenderUncached if plan.profile().is_some() => {
+            RenderMode::RenderUncached if plan.profile.is_some() => {
                 let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
                 let permit = self.acquire(BackgroundPool::Rendering).await;
                 let page =
@@ -308,7 +308,7 @@ impl Scraper {
         // The caller that fetched the page has checked each redirect; for the waiting callers only the final URL is
         // checked and counted, as for a cached page.
         self.check_final_url(url, &page.url).await?;
-        if store_outcome == StoreOutcome::NotRequested && plan.store_in_cache() {
+        if store_outcome == StoreOutcome::NotRequested && plan.store_in_cache {
             return self.put(page, slot.key.clone()).await;
         }
         Ok(FetchedPage { page: RawPage { source_url: url.clone(), ..page }, store_outcome })
@@ -336,7 +336,7 @@ impl Scraper {
             }
         };
         page.elapsed = started.elapsed();
-        match slot.filter(|_| plan.store_in_cache()) {
+        match slot.filter(|_| plan.store_in_cache) {
             Some(slot) => self.put(page, slot.key.clone()).await,
             None => Ok(FetchedPage { page, store_outcome: StoreOutcome::NotRequested }),
         }
@@ -372,7 +372,7 @@ impl Scraper {
         let export = export_url(url);
         let mut request = self.fetch_context().request(export.as_ref().unwrap_or(url), plan, deadline)?;
         // With `maxAge` 0 the cached copy is not revalidated either.
-        let cached = match slot.filter(|slot| !slot.known_absent && !plan.max_age().is_zero()) {
+        let cached = match slot.filter(|slot| !slot.known_absent && !plan.max_age.is_zero()) {
             Some(slot) => self.stored_response(url, slot.key).await?,
             None => None,
         };

@@ -62,15 +62,15 @@ pub(crate) fn authorize_admin(caller: &Caller) -> Result<(), ApiError> {
 /// # Errors
 /// 403 that names the first format that the key does not allow.
 pub(crate) fn authorize_page(caller: Option<&Caller>, scrape: &ScrapePlan) -> Result<(), ApiError> {
-    for format in scrape.formats() {
+    for format in &scrape.formats {
         authorize_format(caller, format.name(), "")?;
     }
-    for action in scrape.actions() {
+    for action in &scrape.actions {
         if let Some(format) = format_of_action(action) {
             authorize_format(caller, format, &format!(", which the action {} needs", action.name()))?;
         }
     }
-    for parser in scrape.parsers() {
+    for parser in &scrape.parsers {
         if parser.pages == Some(true) || parser.blocks == Some(true) {
             authorize_format(caller, "markdown", ", which pages and blocks of a parser need")?;
         }

@@ -85,12 +85,13 @@ impl Stored {
 
 #[cfg(test)]
 mod tests {
-    use websvc_validate::{Policy, read_scrape};
+    use websvc_types::ScrapeRequest;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     fn plan() -> PagePlan {
-        read_scrape(br#"{"url": "http://a.test/"}"#, &Policy::default()).unwrap().plan
+        read_request::<ScrapeRequest>(br#"{"url": "http://a.test/"}"#, &Policy::default()).unwrap().plan
     }
 
     fn id(number: u128) -> Uuid {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 /// Design of a site as its page shows it. A part that is unknown is absent.
 ///
@@ -21,20 +24,16 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(branding.colors.primary.as_deref(), Some("#0D6EFD"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct PageBranding {
     /// Color scheme of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ColorScheme")]
     pub color_scheme: Option<ColorScheme>,
     /// Name of the brand: `og:site_name`, else a part of the title, the first heading or the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub brand_name: Option<String>,
     /// Logo, as in `images.logo`: an absolute URL or a data URI.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub logo: Option<String>,
     /// Colors by role.
     #[serde(skip_serializing_if = "is_default")]
@@ -55,16 +54,10 @@ pub struct PageBranding {
     #[serde(skip_serializing_if = "is_default")]
     pub images: BrandImages,
     /// Character of the brand, as a language model describes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandPersonality")]
     pub personality: Option<BrandPersonality>,
     /// Framework and component library of the page, by the traces that they leave in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandDesignSystem")]
     pub design_system: Option<BrandDesignSystem>,
     /// Confidence of the language model in its choices, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandConfidence")]
     pub confidence: Option<BrandConfidence>,
 }
 
@@ -83,63 +76,43 @@ pub enum ColorScheme {
 }
 
 /// Colors of a page by role, as `#RRGGBB` in upper case. Translucent colors are blended onto their background.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandColors {
     /// Main color of the brand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub primary: Option<String>,
     /// Third color of the brand, if the page has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub secondary: Option<String>,
     /// Second color of the brand, else the main color.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub accent: Option<String>,
     /// Background of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub background: Option<String>,
     /// Color of running text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub text_primary: Option<String>,
     /// Color of text of less importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub text_secondary: Option<String>,
     /// Color of links in running text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub link: Option<String>,
     /// Color of messages about success.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub success: Option<String>,
     /// Color of warnings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Color of errors.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
 /// Font family of a page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandFont {
     /// Name of the family, without the hashes that build tools add.
     pub family: String,
     /// Use of the family.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "FontRole")]
     pub role: Option<FontRole>,
     /// Number of examined elements with this family.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
     pub count: Option<u32>,
 }
 
@@ -181,56 +154,49 @@ pub struct BrandTypography {
 }
 
 /// Distances of a design.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BrandSpacing {
     /// Unit of which most distances are multiples, in CSS pixels, 1 to 128.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16", range(min = 1, max = 128))]
     pub base_unit: Option<u16>,
     /// Median radius of corners, such as `8px`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub border_radius: Option<String>,
 }
 
 /// Styles of buttons and fields.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandComponents {
     /// Button of the main call to action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandComponent")]
     pub button_primary: Option<BrandComponent>,
     /// Next button with another background.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandComponent")]
     pub button_secondary: Option<BrandComponent>,
     /// Text field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BrandComponent")]
     pub input: Option<BrandComponent>,
 }
 
 /// Style of a button or field.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct BrandComponent {
     /// Background color, `#RRGGBB`.
     pub background: String,
     /// Text color, `#RRGGBB`.
     pub text_color: String,
     /// Border color, `#RRGGBB`; absent without a border.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub border_color: Option<String>,
     /// Radius of the corners, such as `8px`; the largest one if they differ.
     pub border_radius: String,
     /// Radius of each corner.
     pub border_radius_corners: BorderRadiusCorners,
     /// Shadow as of the CSS property `box-shadow`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub shadow: Option<String>,
 }
 
@@ -249,28 +215,20 @@ pub struct BorderRadiusCorners {
 }
 
 /// Images of a brand.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = absent_not_null)]
 pub struct BrandImages {
     /// Logo: an absolute URL, or a data URI for an SVG of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub logo: Option<String>,
     /// Target of the link around the logo.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub logo_href: Option<String>,
     /// Alternative text of the logo.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub logo_alt: Option<String>,
     /// Icon of the page, an absolute URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub favicon: Option<String>,
     /// Image for links to the page in social networks (`og:image`, else `twitter:image`), an absolute URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub og_image: Option<String>,
 }
 
@@ -310,13 +268,13 @@ pub enum BrandEnergy {
 }
 
 /// Framework and component library of a page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrandDesignSystem {
     /// CSS framework.
     pub framework: CssFramework,
     /// Component library, such as `radix`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub component_library: Option<String>,
 }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 /// Body of every failed response.
 ///
@@ -22,7 +25,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(body.details.unwrap()[0].code, ViolationCode::TooBig);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct ErrorBody {
     /// Always false.
     pub success: bool,
@@ -30,21 +35,15 @@ pub struct ErrorBody {
     pub error: String,
     /// Stable code for programs, such as `BAD_REQUEST`. Absent if the whole request exceeded its `timeout` (status
     /// 408).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub code: Option<String>,
     /// All rules that the request breaks, at most 1000. Absent for other failures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Violation>")]
     pub details: Option<Vec<Violation>>,
     /// ID of the check of a monitor that is queued or running. Only with the code `MONITOR_CHECK_RUNNING`.
-    #[serde(rename = "checkId", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(rename = "checkId")]
     pub check_id: Option<String>,
     /// Reason why feedback was rejected: `INVALID_BODY`, `SEARCH_NOT_FOUND`, `JOB_NOT_FOUND`, `SEARCH_FAILED` or
     /// `FEEDBACK_WINDOW_EXPIRED`. Only in responses to feedback.
-    #[serde(rename = "feedbackErrorCode", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(rename = "feedbackErrorCode")]
     pub feedback_error_code: Option<String>,
 }
 

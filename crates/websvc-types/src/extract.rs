@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::agent::ExtractWebhook;
 use crate::limits::{
     EXTRACT_LIMIT_DEFAULT, EXTRACT_LIMIT_MIN, EXTRACT_PROMPT_MAX_CHARS, EXTRACT_TIMEOUT_MAX_MS,
@@ -37,85 +39,70 @@ pub const REPLACEMENT: &str = "/v2/scrape";
 /// assert_eq!(serde_json::from_str::<ExtractRequest>(json)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ExtractRequest {
     /// URLs of pages, http or https, at most 10, each at most 8192 characters. A URL that ends with `/*` means pages of
     /// that site. Without URLs, pages are searched for with the prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = EXTRACT_URLS_MAX))]
     pub urls: Option<Vec<String>>,
     /// The wanted data in words, at most 10000 characters. Required without `urls`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = EXTRACT_PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
     /// Additional instructions for the language model, at most 10000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = EXTRACT_PROMPT_MAX_CHARS))]
     pub system_prompt: Option<String>,
     /// JSON Schema of `data`. References must point into the schema itself. Default: a free object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
     /// Maximum number of pages of each site and of the search. A number above 100 counts as 100. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = EXTRACT_LIMIT_MIN, max = u32::MAX), extend("default" = EXTRACT_LIMIT_DEFAULT))]
     pub limit: Option<u32>,
     /// True finds the pages of a site without its sitemaps. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_sitemap: Option<bool>,
     /// True also uses pages of subdomains of a site. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub include_subdomains: Option<bool>,
     /// True also uses pages of other sites that a site links to. Default: the value of `enableWebSearch`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_external_links: Option<bool>,
     /// True also searches for pages with the prompt. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub enable_web_search: Option<bool>,
     /// True adds `sources` to the result. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub show_sources: Option<bool>,
     /// True adds `urlTrace` to the result. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub url_trace: Option<bool>,
     /// True lists invalid URLs in `invalidURLs`, false rejects the request. Default: true.
-    #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ignoreInvalidURLs")]
     #[schemars(extend("default" = true))]
     pub ignore_invalid_urls: Option<bool>,
     /// Options of scraping the pages. Their `formats` are ignored: pages are read as markdown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
     /// Time limit of the extraction, in milliseconds, 1000 to 86400000. The result has the pages that were read by then.
     /// Default and maximum: the limit of the installation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = EXTRACT_TIMEOUT_MIN_MS, max = EXTRACT_TIMEOUT_MAX_MS))]
     pub timeout: Option<u64>,
     /// Agents of the hosted service. Ignored with a warning; the model `v3-beta` is rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Map<String, Value>>,
     /// URL that receives the events of the extraction: `started`, `completed` and `failed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<ExtractWebhook>,
     /// Changes the threat protection of the team for this extraction, unless `scrapeOptions` does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Response of `POST /v2/extract` and `POST /v1/extract`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExtractStarted {
     /// Always true.
     pub success: bool,
@@ -124,12 +111,9 @@ pub struct ExtractStarted {
     /// Always empty: the trace is in the status.
     pub url_trace: Vec<ExtractUrl>,
     /// URLs that were ignored because they are invalid. Absent if `ignoreInvalidURLs` is false.
-    #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[serde(rename = "invalidURLs")]
     pub invalid_urls: Option<Vec<String>>,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Deprecation notice.
     pub warnings: Vec<String>,
@@ -152,8 +136,10 @@ pub enum ExtractStatus {
 }
 
 /// Response of `GET /v2/extract/{id}` and `GET /v1/extract/{id}`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExtractStatusResponse {
     /// False if the extraction failed or was cancelled.
     pub success: bool,
@@ -162,35 +148,21 @@ pub struct ExtractStatusResponse {
     /// Status of the extraction.
     pub status: ExtractStatus,
     /// The extracted object. Only when the status is `completed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Value")]
     pub data: Option<Value>,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Time at which the extraction is deleted, ISO 8601. For one that works: the earliest such time.
     pub expires_at: String,
     /// URLs of the pages that state the values, by the path of the field, such as `shop.name` or `teas[0]`. Only with
     /// `showSources`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "BTreeMap<String, Vec<String>>")]
     pub sources: Option<BTreeMap<String, Vec<String>>>,
     /// Pages of the extraction. Only with `urlTrace`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<ExtractUrl>")]
     pub url_trace: Option<Vec<ExtractUrl>>,
     /// Tokens of the requests to the language model. Absent while the extraction works.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub tokens_used: Option<u64>,
     /// Credits that the extraction was charged. Absent while it works.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// Problems that did not fail the extraction, such as pages that could not be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Deprecation notice.
     pub warnings: Vec<String>,
@@ -199,6 +171,7 @@ pub struct ExtractStatusResponse {
 }
 
 /// Page of an extraction.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractUrl {
@@ -207,7 +180,6 @@ pub struct ExtractUrl {
     /// Outcome of the page.
     pub status: ExtractUrlStatus,
     /// Reason why the page was not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
     /// True if the page has data of the result.
@@ -225,6 +197,7 @@ pub enum ExtractUrlStatus {
 }
 
 /// Item of `data` of the event `extract.completed`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractCompletedEvent {
@@ -239,7 +212,6 @@ pub struct ExtractCompletedEvent {
     /// Credits that the extraction was charged.
     pub credits_used: u64,
     /// As in the status.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     pub sources: Option<BTreeMap<String, Vec<String>>>,
 }

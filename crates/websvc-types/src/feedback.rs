@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::{
     FEEDBACK_CODES_MAX, FEEDBACK_DESCRIPTION_MAX_CHARS, FEEDBACK_MISSING_MAX, FEEDBACK_NOTE_MAX_CHARS,
@@ -55,6 +56,7 @@ impl FeedbackEndpoint {
 }
 
 /// Source that was useful.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct FeedbackSource {
@@ -62,12 +64,12 @@ pub struct FeedbackSource {
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Reason why it was useful, at most 1000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_REASON_MAX_CHARS))]
     pub reason: Option<String>,
 }
 
 /// Content that was expected and not found.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct MissingContent {
@@ -75,7 +77,6 @@ pub struct MissingContent {
     #[schemars(length(min = FEEDBACK_TOPIC_MIN_CHARS, max = FEEDBACK_TOPIC_MAX_CHARS))]
     pub topic: String,
     /// Details, at most 2000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_DESCRIPTION_MAX_CHARS))]
     pub description: Option<String>,
 }
@@ -97,6 +98,7 @@ pub struct MissingContent {
 /// assert_eq!(feedback.rating, FeedbackRating::Good);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -104,22 +106,17 @@ pub struct SearchFeedbackRequest {
     /// The rating.
     pub rating: FeedbackRating,
     /// Results that were useful, at most 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_SOURCES_MAX))]
     pub valuable_sources: Option<Vec<FeedbackSource>>,
     /// Content that was not found, at most 20.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SEARCH_FEEDBACK_MISSING_MAX))]
     pub missing_content: Option<Vec<MissingContent>>,
     /// Queries that would have been better, at most 2000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS))]
     pub query_suggestions: Option<String>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
@@ -128,6 +125,7 @@ pub struct SearchFeedbackRequest {
 /// At least one of `issues`, `tags`, `note`, `valuableSources`, `missingContent`, `querySuggestions`, `pageNumbers` and
 /// `metadata` is required. Feedback on a search needs the same fields for its rating as `POST /v2/search/{id}/feedback`.
 /// The whole request has at most 65536 bytes.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -140,49 +138,39 @@ pub struct FeedbackRequest {
     /// The rating.
     pub rating: FeedbackRating,
     /// Codes of problems, at most 20: 1 to 80 lower-case letters, digits, `_` and `-`, such as `missing_table`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE)))]
     pub issues: Option<Vec<String>>,
     /// Codes of any kind, at most 20, with the form of `issues`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE)))]
     pub tags: Option<Vec<String>>,
     /// Text for people, at most 4000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_NOTE_MAX_CHARS))]
     pub note: Option<String>,
     /// Sources that were useful, at most 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_SOURCES_MAX))]
     pub valuable_sources: Option<Vec<FeedbackSource>>,
     /// Content that was not found, at most 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_MISSING_MAX))]
     pub missing_content: Option<Vec<MissingContent>>,
     /// Queries that would have been better, at most 2000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS))]
     pub query_suggestions: Option<String>,
     /// URL that the feedback is about, http or https, at most 8192 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: Option<String>,
     /// Pages of a document that the feedback is about, from 1, at most 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = FEEDBACK_PAGES_MAX), inner(range(min = 1, max = u32::MAX)))]
     pub page_numbers: Option<Vec<u32>>,
     /// Any object, at most 8192 bytes as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Value>>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Response of `POST /v2/search/{id}/feedback` and `POST /v2/feedback`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackResponse {
@@ -193,7 +181,6 @@ pub struct FeedbackResponse {
     /// Always 0: this service refunds no credits.
     pub credits_refunded: u64,
     /// True if the result was rated before. The earlier feedback remains, and `feedbackId` is its ID. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub already_submitted: Option<bool>,
 }

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::{
     CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX, INDEX_DOCUMENTS_MAX,
@@ -34,6 +35,7 @@ pub struct IndexUploadRequest {
 }
 
 /// Document of the index: a page with its text and metadata.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexDocument {
@@ -50,22 +52,16 @@ pub struct IndexDocument {
     #[serde(default)]
     pub body: String,
     /// Description that the page gives of itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Language code, such as `en`. Default: detected from the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// Publication date, ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// Date of the last modification, ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
     /// Media type, such as `text/html`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// Country that the page declares, ISO 3166-1 alpha-2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
     /// True if the page labels itself as explicit. Default: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -77,11 +73,11 @@ pub struct IndexDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<IndexLink>,
     /// News properties of the page; absent for pages that are not news.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news: Option<IndexNews>,
 }
 
 /// Image of an indexed page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexImage {
     /// Absolute URL of the image.
@@ -96,11 +92,9 @@ pub struct IndexImage {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
     /// Width in pixels, if known; at most 1000000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub width: Option<u32>,
     /// Height in pixels, if known; at most 1000000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub height: Option<u32>,
 }
@@ -116,15 +110,16 @@ pub struct IndexLink {
 }
 
 /// News properties of an indexed page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexNews {
     /// URL of the image of the article.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_url: Option<String>,
 }
 
 /// Response of `POST /v2/index/documents`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexUploadResponse {
     /// Always true.
@@ -132,7 +127,6 @@ pub struct IndexUploadResponse {
     /// Number of accepted documents. They are on disk before the response is sent, and searchable within 2 seconds.
     pub accepted: usize,
     /// Ignored fields and other problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
@@ -185,12 +179,12 @@ pub struct CrawlProgressRequest {
 }
 
 /// Response of `POST /v2/index/progress`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlProgressResponse {
     /// Always true.
     pub success: bool,
     /// Ignored fields and other problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

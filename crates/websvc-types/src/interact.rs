@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{
     INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S,
     INTERACT_CODE_MAX_CHARS, INTERACT_CODE_MIN_CHARS, INTERACT_PROMPT_MAX_CHARS, INTERACT_PROMPT_MIN_CHARS,
@@ -47,79 +49,67 @@ impl InteractLanguage {
 /// assert_eq!(serde_json::from_str::<InteractRequest>(r#"{"code": "await page.title()"}"#)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InteractRequest {
     /// Code to run, 1 to 100000 characters. Required unless `prompt` is given, and used instead of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS))]
     pub code: Option<String>,
     /// Task for a language model in plain words, 1 to 10000 characters. The model acts on the page in at most 25 steps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = INTERACT_PROMPT_MIN_CHARS, max = INTERACT_PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
     /// Language of `code`. Default: node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "node"))]
     pub language: Option<InteractLanguage>,
     /// Maximum duration of the run in seconds, 1 to 300; fractions are allowed. The first request of a session also opens
     /// the page, which does not count. Default: 30 for code, and 280 for a prompt with all its steps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = INTERACT_TIMEOUT_MIN_S, max = INTERACT_TIMEOUT_MAX_S),
         extend("default" = INTERACT_TIMEOUT_DEFAULT_S)
     )]
     pub timeout: Option<f64>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Request of `POST /v2/browser`: starts a browser session. The body may be empty.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreateBrowserRequest {
     /// Time to live in seconds, 30 to 3600. Default: 600.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = INTERACT_TTL_MIN_S, max = INTERACT_TTL_MAX_S), extend("default" = INTERACT_TTL_DEFAULT_S))]
     pub ttl: Option<u32>,
     /// Time in seconds after which an unused session ends, 10 to 3600. Default: 300.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = INTERACT_ACTIVITY_TTL_MIN_S, max = INTERACT_ACTIVITY_TTL_MAX_S),
         extend("default" = INTERACT_ACTIVITY_TTL_DEFAULT_S)
     )]
     pub activity_ttl: Option<u32>,
     /// Shown in the list of sessions only. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub stream_web_view: Option<bool>,
     /// Accepted for compatibility: sessions are not recorded. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub record_session: Option<bool>,
     /// Persistent browser storage, saved at the end of the session. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// True blocks advertising and trackers. Default: true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub block_ads: Option<bool>,
     /// Location of the browser: selects a proxy if there is one, and emulates language and time zone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Request of `POST /v2/browser/{id}/execute`: runs code in a browser session.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecuteRequest {
@@ -127,25 +117,22 @@ pub struct ExecuteRequest {
     #[schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS))]
     pub code: String,
     /// Language of `code`. Default: node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "node"))]
     pub language: Option<InteractLanguage>,
     /// Maximum duration of the run in seconds, 1 to 300; fractions are allowed. Default: 30.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = INTERACT_TIMEOUT_MIN_S, max = INTERACT_TIMEOUT_MAX_S),
         extend("default" = INTERACT_TIMEOUT_DEFAULT_S)
     )]
     pub timeout: Option<f64>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Response of `POST /v2/browser`: a started session.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateBrowserResponse {
@@ -162,14 +149,15 @@ pub struct CreateBrowserResponse {
     /// End of the time to live, ISO 8601.
     pub expires_at: String,
     /// Problems that did not fail the request, such as unknown fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
 /// Response of `POST /v2/scrape/{id}/interact`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct InteractResponse {
     /// False if the code or the prompt failed or was stopped.
     pub success: bool,
@@ -182,8 +170,6 @@ pub struct InteractResponse {
     /// URL of the same page with mouse and keyboard.
     pub interactive_live_view_url: String,
     /// Answer to the prompt, or what was found out before it failed or was stopped. Absent for code, and without an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub output: Option<String>,
     /// Text that the code has printed; the steps of a prompt, one per line.
     pub stdout: String,
@@ -191,30 +177,24 @@ pub struct InteractResponse {
     pub stderr: String,
     /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed. For a prompt, the
     /// last outline of the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub result: Option<String>,
     /// 0 for success, 124 if the time limit was reached, otherwise another number.
     pub exit_code: i32,
     /// True if the time limit stopped the code or the prompt.
     pub killed: bool,
     /// True if an output was cut at 1 MiB. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub truncated: Option<bool>,
     /// Reason of the failure. Only if the code failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the request, such as unknown fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
 /// Response of `POST /v2/browser/{id}/execute`. The request succeeds even if the code fails: see `exitCode` and `error`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ExecuteResponse {
     /// Always true.
     pub success: bool,
@@ -223,28 +203,21 @@ pub struct ExecuteResponse {
     /// Text that the code has printed as errors.
     pub stderr: String,
     /// Value of the last expression as text: JSON unless it is a string. Without one, what was printed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub result: Option<String>,
     /// 0 for success, 124 if the time limit was reached, otherwise another number.
     pub exit_code: i32,
     /// True if the time limit stopped the code.
     pub killed: bool,
     /// True if an output was cut at 1 MiB. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub truncated: Option<bool>,
     /// Reason of the failure. Only if the code failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the request, such as unknown fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
 /// Response of `DELETE /v2/browser/{id}` and `DELETE /v2/scrape/{id}/interact`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndBrowserResponse {
@@ -253,7 +226,6 @@ pub struct EndBrowserResponse {
     /// Duration of the session in milliseconds.
     pub session_duration_ms: u64,
     /// Credits for the session. Absent if the session had ended before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_billed: Option<u64>,
 }

@@ -92,6 +92,7 @@
 
 #![deny(missing_docs)]
 
+mod absent;
 pub mod action;
 pub mod activity;
 pub mod agent;
@@ -146,3 +147,4 @@ pub use search::{
     Category, ImageResult, NewsResult, PageContent, RetentionOption, SearchData, SearchRequest,
     SearchResponse, Source, SourceKind, WebResult,
 };
+pub use url_or_options::UrlOrOptions;

@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{LLMSTXT_URLS_DEFAULT, LLMSTXT_URLS_MAX, LLMSTXT_URLS_MIN, URL_MAX_CHARS};
 use crate::pattern::NOT_BLANK;
 
@@ -17,6 +19,7 @@ use crate::pattern::NOT_BLANK;
 /// assert_eq!(serde_json::to_value(&request)?, serde_json::json!({ "url": "https://docs.example" }));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LlmsTxtRequest {
@@ -24,26 +27,22 @@ pub struct LlmsTxtRequest {
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Maximum number of pages, 1 to 5000. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LLMSTXT_URLS_MIN, max = LLMSTXT_URLS_MAX), extend("default" = LLMSTXT_URLS_DEFAULT))]
     pub max_urls: Option<u32>,
     /// True also returns the text of the pages. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub show_full_text: Option<bool>,
     /// False fetches every page again; true uses cached pages of at most two days. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub cache: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Response of `POST /v1/llmstxt`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LlmsTxtStarted {
     /// Always true.
@@ -51,14 +50,15 @@ pub struct LlmsTxtStarted {
     /// ID of the job.
     pub id: String,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
 /// Response of `GET /v1/llmstxt/{id}`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct LlmsTxtStatusResponse {
     /// False if the job failed.
     pub success: bool,
@@ -67,12 +67,8 @@ pub struct LlmsTxtStatusResponse {
     /// The texts; empty until the job is completed.
     pub data: LlmsTxtData,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Problems that did not fail the job, such as a text that was cut.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Time at which the job is deleted, ISO 8601.
     pub expires_at: String,
@@ -91,12 +87,12 @@ pub enum LlmsTxtStatus {
 }
 
 /// Texts of an llms.txt.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LlmsTxtData {
     /// Heading with the name of the site, and a line for each page: its title as a link, and its description.
     pub llmstxt: String,
     /// Heading and markdown of each page. Only with `showFullText`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub llmsfulltxt: Option<String>,
 }

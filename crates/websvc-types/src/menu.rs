@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::product::{Availability, ItemImage, Price};
 
 /// Menu of the restaurant or shop that a page shows.
@@ -27,6 +29,7 @@ use crate::product::{Availability, ItemImage, Price};
 /// assert_eq!(menu.sections[0].items[0].name, "Sencha");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageMenu {
@@ -39,7 +42,6 @@ pub struct PageMenu {
     /// Restaurant or shop.
     pub merchant: MenuMerchant,
     /// Currency of the prices, ISO 4217, if all have the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub currency: Option<String>,
     /// Sections in the order of the page, at most 200.
@@ -50,21 +52,21 @@ pub struct PageMenu {
 }
 
 /// Restaurant or shop of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MenuMerchant {
     /// Name: of the restaurant, else of the site, else the title of the page.
     pub name: String,
     /// Schema.org type, such as `Restaurant`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Postal address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub location: Option<String>,
 }
 
 /// Section of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MenuSection {
     /// ID, unique in the menu: that of the data, else made from the name.
@@ -72,7 +74,6 @@ pub struct MenuSection {
     /// Name.
     pub name: String,
     /// Description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,
     /// Items in the order of the page. A menu has at most 2,000.
@@ -81,23 +82,21 @@ pub struct MenuSection {
 }
 
 /// Item of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct MenuItem {
     /// ID, unique in the menu: that of the data, else made from the name.
     pub id: String,
     /// Name.
     pub name: String,
     /// Description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// Images.
     #[serde(default)]
     pub images: Vec<ItemImage>,
     /// Price; the lowest one of several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Price")]
     pub price: Option<Price>,
     /// Availability; in stock unless the page says otherwise.
     pub availability: Availability,
@@ -105,8 +104,6 @@ pub struct MenuItem {
     #[serde(default)]
     pub dietary: Vec<String>,
     /// Calories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64")]
     pub calories: Option<f64>,
     /// Extras and choices.
     #[serde(default)]
@@ -115,18 +112,16 @@ pub struct MenuItem {
     #[serde(default)]
     pub identifiers: MenuItemIdentifiers,
     /// URL of the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub url: Option<String>,
     /// URL of the page with the item.
     pub source_url: String,
 }
 
 /// Extras or choices of an item of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MenuOptionGroup {
     /// Name; absent if the data has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub name: Option<String>,
     /// Options.
@@ -135,22 +130,22 @@ pub struct MenuOptionGroup {
 }
 
 /// Option of a group.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MenuOption {
     /// Name.
     pub name: String,
     /// Price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Price")]
     pub price: Option<Price>,
 }
 
 /// IDs of an item of a menu in other systems.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MenuItemIdentifiers {
     /// ID that the restaurant or shop gives the item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub merchant_item_id: Option<String>,
 }

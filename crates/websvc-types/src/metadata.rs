@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 /// Metadata of a scraped page. In addition to the fields below, every meta tag of the page is present under its own
 /// name.
@@ -18,70 +19,56 @@ use serde_json::Value;
 /// assert_eq!(metadata.other["og:type"], "article");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
     /// Title of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub title: Option<String>,
     /// Description that the page gives of itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub description: Option<String>,
     /// Language of the page, such as `en`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub language: Option<String>,
     /// Requested URL; differs from `url` after a redirect.
-    #[serde(rename = "sourceURL", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "sourceURL")]
     #[schemars(with = "String")]
     pub source_url: Option<String>,
     /// URL after all redirects.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub url: Option<String>,
     /// HTTP status of the response of the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16")]
     pub status_code: Option<u16>,
     /// PDF only: number of pages read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub num_pages: Option<u32>,
     /// PDF only: number of pages of the file, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub total_pages: Option<u32>,
     /// Reason why there is no page, beginning with an error code; or the status of an error page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Media type of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content_type: Option<String>,
     /// Proxy tier that fetched the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ProxyUsed")]
     pub proxy_used: Option<ProxyUsed>,
     /// Cache hit or miss.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CacheState")]
     pub cache_state: Option<CacheState>,
     /// Time when a cached page was fetched, ISO 8601.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub cached_at: Option<String>,
     /// ID of the scrape; `GET /v2/scrape/{id}` returns its response again for an hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub scrape_id: Option<String>,
     /// Credits charged for the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// Batch only: index of the page in `urls` of the request, from 0. Invalid URLs count, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub index: Option<u64>,
     /// Meta tags of the page by name; an array for a repeated tag.

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 /// Product that a page offers. Price, stock and images belong to its variants; a single article has one variant.
 ///
@@ -23,23 +26,19 @@ use serde::{Deserialize, Serialize};
 /// assert!(product.variants[0].availability.in_stock);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct PageProduct {
     /// Name of the product.
     pub title: String,
     /// URL of the product: the one that its data names, else the canonical URL of the page, else its URL.
     pub url: String,
     /// Brand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub brand: Option<String>,
     /// Category; the levels of a path are joined by ` > `.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub category: Option<String>,
     /// Description as plain text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// Variants that can be bought, at least one and at most 250.
     #[serde(default)]
@@ -47,30 +46,22 @@ pub struct PageProduct {
 }
 
 /// Variant of a product, such as one size in one color.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct ProductVariant {
     /// GTIN, else the ID that the shop gives the variant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub id: Option<String>,
     /// Stock keeping unit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub sku: Option<String>,
     /// Name of the variant, if it differs from that of the product.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub title: Option<String>,
     /// Options by name, such as `color` and `size`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,
     /// Price; the lowest one of a range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Price")]
     pub price: Option<Price>,
     /// Reduction, if the original price is higher than the price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ProductSale")]
     pub sale: Option<ProductSale>,
     /// Availability.
     pub availability: Availability,
@@ -88,21 +79,20 @@ pub struct ProductSale {
 }
 
 /// Amount of money.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct Price {
     /// Amount in units of the currency, such as 12.5.
     pub amount: f64,
     /// Currency, ISO 4217. Absent if the page does not name it: a symbol that several currencies share is not enough.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub currency: Option<String>,
     /// Price as the page shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub formatted: Option<String>,
 }
 
 /// Availability of a variant or of an item of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
@@ -110,18 +100,17 @@ pub struct Availability {
     /// to buy.
     pub in_stock: bool,
     /// Availability as the page states it, such as `InStock`; absent if it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub text: Option<String>,
 }
 
 /// Image of a product or of an item of a menu.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemImage {
     /// Absolute URL.
     pub url: String,
     /// Alternative text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub alt: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use crate::pattern::NOT_BLANK;
@@ -20,6 +21,7 @@ use crate::pattern::NOT_BLANK;
 /// };
 /// assert_eq!(request.documents[0].text(), "Oolong is partly oxidised.");
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankRequest {
     /// Query that the texts are ranked for, 1 to 10000 characters.
@@ -29,14 +31,11 @@ pub struct RerankRequest {
     #[schemars(length(min = RERANK_DOCUMENTS_MIN, max = RERANK_DOCUMENTS_MAX))]
     pub documents: Vec<RerankDocument>,
     /// Maximum number of results, the most relevant first. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = RERANK_DOCUMENTS_MAX))]
     pub top_n: Option<u32>,
     /// Any name; repeated in the response. There is only one ranking model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// True includes the texts in the response. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub return_documents: Option<bool>,
 }
@@ -59,6 +58,7 @@ pub struct RerankText {
 }
 
 /// Response of `POST /v1/rerank`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankResponse {
     /// `model` of the request, or the name of the ranking model.
@@ -68,7 +68,6 @@ pub struct RerankResponse {
     /// Ranked texts, the most relevant first.
     pub results: Vec<RerankResult>,
     /// Ignored fields and other problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
@@ -81,6 +80,7 @@ pub struct RerankUsage {
 }
 
 /// Ranked text.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RerankResult {
     /// Index of the text in `documents` of the request, from 0.
@@ -88,7 +88,6 @@ pub struct RerankResult {
     /// Relevance to the query, from 0 (none) to below 1.
     pub relevance_score: f64,
     /// Text; absent if `return_documents` is false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "RerankText")]
     pub document: Option<RerankText>,
 }

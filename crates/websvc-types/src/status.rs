@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// Response of `GET /health`: liveness of the process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,12 +31,12 @@ pub struct HealthResponse {
 /// assert_eq!(ready.status, ReadinessStatus::NotReady);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessResponse {
     /// Readiness of the whole service, from `checks`.
     pub status: ReadinessStatus,
     /// Reason why the service is not ready, if the database is damaged or cannot be written. Absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub reason: Option<String>,
     /// Components that every request needs.
@@ -64,7 +65,6 @@ pub struct ReadinessResponse {
     pub audit: Vec<AuditReadiness>,
     /// State of the requests that other replicas pass on to this one, because only it can answer them. Absent if the
     /// database is not on a server: then there are no other replicas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<ForwardingReadiness>,
     /// Clock of the machine. The service does not depend on it for a time, so it does not affect `status`.
     #[serde(default)]
@@ -72,16 +72,15 @@ pub struct ReadinessResponse {
 }
 
 /// Comparison of the clock of the machine with the time of the service.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockReadiness {
     /// State of the clock.
     pub state: ClockState,
     /// Milliseconds by which the clock is ahead; negative if it is behind. Absent unless it is wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead_ms: Option<i64>,
     /// Description of the difference, and what to do. Absent unless the clock is wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -97,13 +96,13 @@ pub enum ClockState {
 }
 
 /// State of the requests that other replicas pass on to this one, such as those for its browser sessions.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ForwardingReadiness {
     /// State of the address that this replica announces.
     pub state: ForwardingState,
     /// Reason why it announces none, and the key to set. Absent if it announces one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -118,16 +117,15 @@ pub enum ForwardingState {
 }
 
 /// State of the scanner of threat protection.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreatReadiness {
     /// State of its circuit breaker.
     pub state: ThreatState,
     /// Milliseconds until a paused scanner is tried again. Absent unless it is paused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// Failure that opened the circuit breaker. Absent while it is closed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -147,6 +145,7 @@ pub enum ThreatState {
 }
 
 /// State of a sink of audit events.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditReadiness {
@@ -159,7 +158,6 @@ pub struct AuditReadiness {
     /// Number of events lost since the process started.
     pub lost: u64,
     /// Reason of the failure. Absent unless the sink is failing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -174,13 +172,13 @@ pub enum AuditState {
 }
 
 /// Availability of a browser for JavaScript rendering. The check does not start a browser.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserReadiness {
     /// State of the browser.
     pub state: BrowserState,
     /// Reason why a configured browser is not available.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Warnings for the operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -201,6 +199,7 @@ pub enum BrowserState {
 }
 
 /// State of a search source.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReadiness {
@@ -209,17 +208,15 @@ pub struct SourceReadiness {
     /// State of its circuit breaker.
     pub state: SourceState,
     /// Milliseconds until a paused source is tried again. Absent unless it is paused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// Failure that opened the circuit breaker. Absent while it is closed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Reason why an available source finds nothing: the index is empty and the only source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 /// State of the pages that wait to be written to an index on a server.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxReadiness {
@@ -234,7 +231,6 @@ pub struct OutboxReadiness {
     /// Milliseconds for which the oldest page waits. 0 if none waits.
     pub lag_ms: u64,
     /// Failure of the last attempt to write pages. Absent if it succeeded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

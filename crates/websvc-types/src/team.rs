@@ -3,43 +3,38 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, SIEM_TEST_MESSAGE_MAX_CHARS, THREAT_LIST_MAX};
 use crate::{ThreatFailurePolicy, ThreatMode};
 
 /// Request of `PUT /v2/team/threat-protection`: replaces the threat protection of the team. Absent fields get their
 /// defaults.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamThreatRequest {
     /// Checks of the URLs of the team.
     pub mode: ThreatMode,
     /// True does not let a request turn the checks off. Only with the mode `normal`. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub enforced: Option<bool>,
     /// False rejects requests with `threatProtection`. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub allow_request_overrides: Option<bool>,
     /// Minimum risk score that blocks a URL, 0 to 100; a lower value is stricter. Default: 75.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = RISK_SCORE_MIN, max = RISK_SCORE_MAX))]
     pub risk_score_threshold: Option<u8>,
     /// Domains that are always blocked: at most 1000 hostnames or wildcards such as `*.example.com`. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = THREAT_LIST_MAX))]
     pub blacklist: Option<Vec<String>>,
     /// Domains that are always allowed, above every other rule: at most 1000 hostnames or wildcards. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = THREAT_LIST_MAX))]
     pub whitelist: Option<Vec<String>>,
     /// Blocked top-level domains, in lower case and without the dot, at most 1000. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = THREAT_LIST_MAX))]
     pub blocked_tlds: Option<Vec<String>>,
     /// Policy if the scanner is not available. Default: closed if there is a scanner; without one, the lists alone decide.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_policy: Option<ThreatFailurePolicy>,
 }
 
@@ -75,13 +70,13 @@ pub struct TeamThreatProtection {
 }
 
 /// Request of `PUT /v2/team/siem`: turns the audit events of the team on or off.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SiemRequest {
     /// True writes an audit event for each request of the team.
     pub enabled: bool,
     /// Must be absent: the operator configures the receivers of audit events, for all teams. Any value is rejected with 400.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Value>,
 }
 
@@ -106,11 +101,11 @@ pub struct SiemSettings {
 }
 
 /// Request of `POST /v2/team/siem/test`: sends a test event to the receivers of audit events.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SiemTestRequest {
     /// The `target` of the event, by which it can be found. Default: `team`, followed by the name of the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SIEM_TEST_MESSAGE_MAX_CHARS))]
     pub message: Option<String>,
 }
@@ -135,6 +130,7 @@ pub struct SiemTest {
 }
 
 /// The delivery of a test event to one receiver.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SiemTestReceiver {
     /// Kind of the receiver: `file`, `syslog` or `webhook`.
@@ -142,6 +138,5 @@ pub struct SiemTestReceiver {
     /// True if it has received the event.
     pub received: bool,
     /// The reason why it has not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -1,19 +1,24 @@
 //! Values that are a URL, or an object with the URL and options: the webhooks of jobs, monitors and runs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 
-/// A value that is a URL, or an object with the URL and options.
-pub(crate) enum UrlOrOptions<T> {
+/// A URL, or an object with the URL and options `T`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum UrlOrOptions<T> {
+    /// URL that receives all events.
     Url(String),
+    /// URL with options.
     Options(T),
 }
 
@@ -42,11 +47,17 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UrlOrOptionsVisitor<T> {
     }
 }
 
-/// Returns the schema of the value.
-pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    let options = generator.subschema_for::<T>();
-    json_schema!({ "anyOf": [
-        { "type": "string", "maxLength": URL_MAX_CHARS, "pattern": NOT_BLANK },
-        options,
-    ] })
+/// The name is that of the options without its last word, such as `AgentWebhook`.
+impl<T: JsonSchema> JsonSchema for UrlOrOptions<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name().trim_end_matches("Options").to_owned().into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let options = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [
+            { "type": "string", "maxLength": URL_MAX_CHARS, "pattern": NOT_BLANK },
+            options,
+        ] })
+    }
 }

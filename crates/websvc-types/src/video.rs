@@ -2,6 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 /// Video that a page contains or embeds. It is found in the page and not downloaded.
 ///
@@ -18,8 +21,10 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(video.source_url, "https://tea.example/");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct PageVideo {
     /// Absolute URL of the file or stream, else of the player.
     pub url: String,
@@ -30,39 +35,21 @@ pub struct PageVideo {
     /// for a player.
     pub source: String,
     /// Kind of the URL: `file`, `stream` (HLS or DASH) or `player`. Absent if it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub kind: Option<String>,
     /// Provider of the player, such as `youtube`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub provider: Option<String>,
     /// Title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub title: Option<String>,
     /// Absolute URL of an image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub thumbnail: Option<String>,
     /// Description as plain text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// Duration as the page states it, usually ISO 8601, such as `PT1M30S`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub duration: Option<String>,
     /// Media type that the page states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub mime_type: Option<String>,
     /// Width in pixels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
     pub width: Option<u32>,
     /// Height in pixels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
     pub height: Option<u32>,
 }

@@ -16,93 +16,36 @@ use crate::{bounds, job, target};
 
 /// Page of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BatchPage {
-    pub(crate) url: Url,
-    pub(crate) url_as_sent: String,
-    pub(crate) index: u64,
-}
-
-impl BatchPage {
-    /// Returns the URL to fetch, including user name and password.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
-    /// Returns the URL as it was sent, without user name and password.
-    #[must_use]
-    pub fn url_as_sent(&self) -> &str {
-        &self.url_as_sent
-    }
-
-    /// Returns the index in `urls` of the request, from 0.
-    #[must_use]
-    pub fn index(&self) -> u64 {
-        self.index
-    }
+    /// The URL to fetch, including user name and password.
+    pub url: Url,
+    /// The URL as it was sent, without user name and password.
+    pub url_as_sent: String,
+    /// The index in `urls` of the request, from 0.
+    pub index: u64,
 }
 
 /// Plan of a batch: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BatchPlan {
-    pub(crate) pages: Vec<BatchPage>,
-    pub(crate) url_count: u64,
-    pub(crate) invalid_urls: Option<Vec<String>>,
-    pub(crate) append_to: Option<String>,
-    pub(crate) max_concurrency: Option<usize>,
-    pub(crate) webhook: Option<WebhookPlan>,
-    pub(crate) options: ScrapeOptions,
-    pub(crate) scrape: ScrapePlan,
-}
-
-impl BatchPlan {
-    /// Returns the pages in the order of the request: at least one, with duplicates.
-    #[must_use]
-    pub fn pages(&self) -> &[BatchPage] {
-        &self.pages
-    }
-
-    /// Returns the number of URLs in the request, including invalid ones.
-    #[must_use]
-    pub fn url_count(&self) -> u64 {
-        self.url_count
-    }
-
-    /// Returns the invalid URLs. `None` if the request does not allow any.
-    #[must_use]
-    pub fn invalid_urls(&self) -> Option<&[String]> {
-        self.invalid_urls.as_deref()
-    }
-
-    /// Returns the ID of the running batch that the pages are added to.
-    #[must_use]
-    pub fn append_to(&self) -> Option<&str> {
-        self.append_to.as_deref()
-    }
-
-    /// Returns the maximum number of concurrent pages, if the request sets one.
-    #[must_use]
-    pub fn max_concurrency(&self) -> Option<usize> {
-        self.max_concurrency
-    }
-
-    /// Returns the scrape options as they were sent. A job checks them again when it starts or resumes.
-    #[must_use]
-    pub fn options(&self) -> &ScrapeOptions {
-        &self.options
-    }
-
-    /// Returns the webhook for the events of the job.
-    #[must_use]
-    pub fn webhook(&self) -> Option<&WebhookPlan> {
-        self.webhook.as_ref()
-    }
-
-    /// Returns the plan for scraping each page.
-    #[must_use]
-    pub fn scrape(&self) -> &ScrapePlan {
-        &self.scrape
-    }
+    /// The pages in the order of the request: at least one, with duplicates.
+    pub pages: Vec<BatchPage>,
+    /// The number of URLs in the request, including invalid ones.
+    pub url_count: u64,
+    /// The invalid URLs. `None` if the request does not allow any.
+    pub invalid_urls: Option<Vec<String>>,
+    /// The ID of the running batch that the pages are added to.
+    pub append_to: Option<String>,
+    /// The maximum number of concurrent pages, if the request sets one.
+    pub max_concurrency: Option<usize>,
+    /// The webhook for the events of the job.
+    pub webhook: Option<WebhookPlan>,
+    /// The scrape options as they were sent. A job checks them again when it starts or resumes.
+    pub options: ScrapeOptions,
+    /// The plan for scraping each page.
+    pub scrape: ScrapePlan,
 }
 
 /// Checks a batch. The plan is valid only if the report has no violation.
@@ -125,7 +68,6 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
         });
     }
     let webhook = webhook::check(report, webhook, WebhookJobType::Batch);
-    let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
     let url_count = urls.len() as u64;
     let (pages, invalid_urls) = check_urls(report, urls, ignore_invalid_urls.unwrap_or(true));
@@ -134,7 +76,7 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
         url_count,
         invalid_urls,
         append_to: append_to_id,
-        max_concurrency,
+        max_concurrency: max_concurrency.map(|max| max as usize),
         webhook,
         options,
         scrape,
@@ -146,8 +88,7 @@ fn check_urls(
     urls: Vec<String>,
     ignores_invalid: bool,
 ) -> (Vec<BatchPage>, Option<Vec<String>>) {
-    let body = Path::Root;
-    let path = body.key("urls");
+    let path = Path::Root.key("urls");
     if !bounds::items(report, &path, urls.len(), BATCH_URLS_MAX) {
         return (Vec::new(), None);
     }
@@ -178,7 +119,7 @@ fn check_urls(
 
 fn page(target: Target, text: &str, index: usize) -> BatchPage {
     let url_as_sent = match target.credentials() {
-        Some(_) => target.url().to_string(),
+        Some(_) => target.url.to_string(),
         None => text.trim().to_owned(),
     };
     BatchPage { url: target.into_url_with_credentials(), url_as_sent, index: index as u64 }

@@ -5,13 +5,10 @@ use std::time::Duration;
 use url::Url;
 use websvc_types::job::{CrawlRequest, SitemapMode, WebhookJobType};
 use websvc_types::limits::{
-    CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
-    PROMPT_MAX_CHARS, ROBOTS_AGENT_MAX_CHARS,
+    CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_PATTERN_MAX_BYTES, PROMPT_MAX_CHARS, ROBOTS_AGENT_MAX_CHARS,
 };
 use websvc_types::{Format, ViolationCode};
 
-use crate::checked::Checked;
-use crate::error::Rejection;
 use crate::path::Path;
 use crate::path_filter::{self, PathFilter, PathLists};
 use crate::policy::{Policy, RobotsAgentPolicy};
@@ -25,134 +22,38 @@ use crate::{bounds, job};
 
 /// Plan of a crawl: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct CrawlPlan {
-    pub(crate) url: Url,
-    pub(crate) paths: PathFilter,
-    pub(crate) max_depth: Option<u32>,
-    pub(crate) limit: u64,
-    pub(crate) entire_domain: bool,
-    pub(crate) external_links: bool,
-    pub(crate) subdomains: bool,
-    pub(crate) sitemap: SitemapMode,
-    pub(crate) deduplicates: bool,
-    pub(crate) ignores_query: bool,
-    pub(crate) delay: Option<Duration>,
-    pub(crate) max_concurrency: Option<usize>,
-    pub(crate) webhook: Option<WebhookPlan>,
-    pub(crate) robots_agent: Option<String>,
-    pub(crate) scrape: ScrapePlan,
-}
-
-impl CrawlPlan {
-    /// Returns the start URL, including user name and password.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
-    /// Returns the filter of URLs by path.
-    #[must_use]
-    pub fn paths(&self) -> &PathFilter {
-        &self.paths
-    }
-
-    /// Returns the maximum distance from the start, in links.
-    #[must_use]
-    pub fn max_depth(&self) -> Option<u32> {
-        self.max_depth
-    }
-
-    /// Returns the maximum number of documents.
-    #[must_use]
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    /// Returns whether pages outside the directory of the start are crawled.
-    #[must_use]
-    pub fn entire_domain(&self) -> bool {
-        self.entire_domain
-    }
-
-    /// Returns whether pages of other hosts are crawled.
-    #[must_use]
-    pub fn external_links(&self) -> bool {
-        self.external_links
-    }
-
-    /// Returns whether pages of subdomains are crawled.
-    #[must_use]
-    pub fn subdomains(&self) -> bool {
-        self.subdomains
-    }
-
-    /// Returns the use of sitemaps.
-    #[must_use]
-    pub fn sitemap(&self) -> SitemapMode {
-        self.sitemap
-    }
-
-    /// Returns whether common spellings of a URL count as one page.
-    #[must_use]
-    pub fn deduplicates(&self) -> bool {
-        self.deduplicates
-    }
-
-    /// Returns whether URLs are fetched without their query.
-    #[must_use]
-    pub fn ignores_query(&self) -> bool {
-        self.ignores_query
-    }
-
-    /// Returns the delay between two pages.
-    #[must_use]
-    pub fn delay(&self) -> Option<Duration> {
-        self.delay
-    }
-
-    /// Returns the maximum number of concurrent pages, if the request sets one.
-    #[must_use]
-    pub fn max_concurrency(&self) -> Option<usize> {
-        self.max_concurrency
-    }
-
-    /// Returns the webhook for the events of the job.
-    #[must_use]
-    pub fn webhook(&self) -> Option<&WebhookPlan> {
-        self.webhook.as_ref()
-    }
-
-    /// Returns the user agent whose rules in robots.txt apply; `None` for that of websvc.
-    #[must_use]
-    pub fn robots_agent(&self) -> Option<&str> {
-        self.robots_agent.as_deref()
-    }
-
-    /// Returns the plan for scraping each page.
-    #[must_use]
-    pub fn scrape(&self) -> &ScrapePlan {
-        &self.scrape
-    }
-}
-
-/// Checks a crawl.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-pub fn check_crawl(request: CrawlRequest, policy: &Policy) -> Result<Checked<CrawlPlan>, Rejection> {
-    let mut report = Report::default();
-    let plan = check(&mut report, request, policy);
-    finish(report, plan)
-}
-
-/// Returns the plan.
-///
-/// # Errors
-/// [`Rejection`] with the findings of the report.
-pub(crate) fn finish(report: Report, plan: Option<CrawlPlan>) -> Result<Checked<CrawlPlan>, Rejection> {
-    let Checked { plan, warnings } = report.finish(plan)?;
-    let plan = plan.expect("a missing plan has a violation");
-    Ok(Checked { plan, warnings })
+    /// The start URL, including user name and password.
+    pub url: Url,
+    /// The filter of URLs by path.
+    pub paths: PathFilter,
+    /// The maximum distance from the start, in links.
+    pub max_depth: Option<u32>,
+    /// The maximum number of documents.
+    pub limit: u64,
+    /// True if pages outside the directory of the start are crawled.
+    pub entire_domain: bool,
+    /// True if pages of other hosts are crawled.
+    pub external_links: bool,
+    /// True if pages of subdomains are crawled.
+    pub subdomains: bool,
+    /// The use of sitemaps.
+    pub sitemap: SitemapMode,
+    /// True if common spellings of a URL count as one page.
+    pub deduplicates: bool,
+    /// True if URLs are fetched without their query.
+    pub ignores_query: bool,
+    /// The delay between two pages.
+    pub delay: Option<Duration>,
+    /// The maximum number of concurrent pages, if the request sets one.
+    pub max_concurrency: Option<usize>,
+    /// The webhook for the events of the job.
+    pub webhook: Option<WebhookPlan>,
+    /// The user agent whose rules in robots.txt apply; `None` for that of websvc.
+    pub robots_agent: Option<String>,
+    /// The plan for scraping each page.
+    pub scrape: ScrapePlan,
 }
 
 /// Checks a crawl. `None` means that the report has a violation.
@@ -191,8 +92,6 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     if let Some(prompt) = prompt {
         bounds::chars(report, &body.key("prompt"), &prompt, 0, PROMPT_MAX_CHARS);
     }
-    let limit = limit.unwrap_or(CRAWL_LIMIT_DEFAULT);
-    bounds::number(report, &body.key("limit"), limit, CRAWL_LIMIT_MIN, CRAWL_LIMIT_MAX);
     let context =
         ScrapeContext { policy, retention: RetentionMode::requested_retention(policy), threat: None };
     let mut plan = scrape::check(report, &options_path, options, context);
@@ -209,7 +108,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     Some(CrawlPlan {
         paths: path_filter::check(report, lists, &policy.path_patterns, has_valid_length),
         max_depth: max_discovery_depth,
-        limit,
+        limit: limit.unwrap_or(CRAWL_LIMIT_DEFAULT),
         entire_domain: crawl_entire_domain.unwrap_or(false),
         external_links: allow_external_links.unwrap_or(false),
         subdomains: allow_subdomains.unwrap_or(false),
@@ -217,7 +116,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         deduplicates: deduplicate_similar_urls.unwrap_or(true),
         ignores_query: ignore_query_parameters.unwrap_or(false),
         delay: check_delay(report, delay),
-        max_concurrency: job::check_concurrency(report, max_concurrency),
+        max_concurrency: max_concurrency.map(|max| max as usize),
         webhook: webhook::check(report, webhook, WebhookJobType::Crawl),
         robots_agent: robots_user_agent,
         scrape: plan,

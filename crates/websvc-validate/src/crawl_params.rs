@@ -4,39 +4,32 @@ use url::Url;
 use websvc_types::job::{CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{PROMPT_MAX_CHARS, PROMPT_MIN_CHARS};
 
-use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::{bounds, crawl, target};
 
-/// Checks a request for the options of a prompt, and returns its start URL. `None` means that the report has a
+/// Checks a request for the options of a prompt, and returns it with its start URL. `None` means that the report has a
 /// violation.
-pub(crate) fn check_request(report: &mut Report, request: &CrawlParamsRequest) -> Option<Url> {
+pub(crate) fn check_request(
+    report: &mut Report,
+    request: CrawlParamsRequest,
+) -> Option<(CrawlParamsRequest, Url)> {
     // origin and integration are accepted for compatibility and not used.
-    let CrawlParamsRequest { url, prompt, origin: _, integration: _ } = request;
+    let CrawlParamsRequest { url, prompt, origin: _, integration: _ } = &request;
     let start = target::check(report, &Path::Root.key("url"), url).map(|target| target.url);
     let path = Path::Root.key("prompt");
     if bounds::not_blank(report, &path, prompt) {
         bounds::chars(report, &path, prompt, PROMPT_MIN_CHARS, PROMPT_MAX_CHARS);
     }
-    start
+    start.map(|start| (request, start))
 }
 
-/// Checks options by the rules of crawl requests.
-pub(crate) fn check(report: &mut Report, params: &CrawlParams) {
+/// Checks options that a prompt sets by the rules of crawl requests, and returns them.
+pub(crate) fn check(report: &mut Report, params: CrawlParams) -> CrawlParams {
     let request = CrawlRequest::new("http://any.test/");
-    crawl::check(report, with_crawl_params(request, params), &Policy::default());
-}
-
-/// Checks options that a prompt sets by the rules of crawl requests.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that they break.
-pub fn check_crawl_params(params: &CrawlParams) -> Result<(), Rejection> {
-    let mut report = Report::default();
-    check(&mut report, params);
-    report.finish(()).map(|_checked| ())
+    crawl::check(report, with_crawl_params(request, &params), &Policy::default());
+    params
 }
 
 /// Returns the request with these options, where it does not set them itself.

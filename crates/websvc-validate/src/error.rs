@@ -7,9 +7,10 @@ use websvc_types::Violation;
 /// Reason why a request is rejected.
 ///
 /// ```
-/// use websvc_validate::{Policy, Rejection, read_search};
+/// use websvc_types::SearchRequest;
+/// use websvc_validate::{Policy, Rejection, read_request};
 ///
-/// let rejection = read_search(b"{\"query\": }", &Policy::default()).unwrap_err();
+/// let rejection = read_request::<SearchRequest>(b"{\"query\": }", &Policy::default()).unwrap_err();
 /// assert!(matches!(rejection, Rejection::Json { line: 1, .. }));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,23 +7,21 @@ use websvc_types::agent::{ExtractWebhook, ExtractWebhookEvent, ExtractWebhookOpt
 use websvc_types::extract::ExtractRequest;
 use websvc_types::format::Markdown;
 use websvc_types::limits::{
-    EXTRACT_LIMIT_DEFAULT, EXTRACT_LIMIT_MAX, EXTRACT_LIMIT_MIN, EXTRACT_PAGES_MAX, EXTRACT_PROMPT_MAX_CHARS,
-    EXTRACT_TIMEOUT_MAX_MS, EXTRACT_TIMEOUT_MIN_MS, EXTRACT_URLS_MAX,
+    EXTRACT_LIMIT_DEFAULT, EXTRACT_LIMIT_MAX, EXTRACT_PAGES_MAX, EXTRACT_PROMPT_MAX_CHARS, EXTRACT_URLS_MAX,
 };
-use websvc_types::{Format, ScrapeOptions, ThreatProtection, Violation, ViolationCode};
+use websvc_types::{Format, ScrapeOptions, ThreatProtection, ViolationCode};
 
-use crate::agent::{
-    AgentWebhookPlan, RunWebhookOptions, check_schema, check_webhook_options, check_webhook_url,
-};
-use crate::checked::Checked;
+use crate::agent::{AgentWebhookPlan, check_schema};
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
+use crate::request::Request;
 use crate::retention::RetentionMode;
 use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
+use crate::webhook::{Options, WebhookPlan, selected_events};
 use crate::{bounds, format, threat};
 
 /// The model of an agent that the hosted service itself replaced by agent runs.
@@ -105,29 +103,27 @@ impl ExtractPlan {
 ///
 /// # Errors
 /// [`Rejection`] if no request of the team may be stored.
-pub(crate) fn check_retention(policy: &Policy) -> Result<(), Rejection> {
-    if RetentionMode::requested_retention(policy) == RetentionMode::Normal {
-        return Ok(());
-    }
+fn check_retention(policy: &Policy) -> Result<(), Rejection> {
     let message = "extractions are not available with zero data retention or anonymized requests, because they are \
                    stored until their results expire; use POST /v2/scrape with the format json";
-    let (path, code) = (String::new(), ViolationCode::NotSupported);
-    Err(Rejection::Invalid(vec![Violation { path, code, message: message.to_owned() }]))
+    RetentionMode::check_stored(policy, message)
 }
 
-/// Checks a request for an extraction.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-pub fn check_extract(request: ExtractRequest, policy: &Policy) -> Result<Checked<ExtractPlan>, Rejection> {
-    check_retention(policy)?;
-    let mut report = Report::default();
-    let plan = check(&mut report, request, policy);
-    report.finish(plan)
+impl Request for ExtractRequest {
+    type Plan = ExtractPlan;
+    type Context<'a> = &'a Policy;
+
+    fn check_availability(policy: &&Policy) -> Result<(), Rejection> {
+        check_retention(policy)
+    }
+
+    fn plan(self, report: &mut Report, policy: &Policy) -> Option<ExtractPlan> {
+        Some(check(report, self, policy))
+    }
 }
 
 /// Checks a request for an extraction. The plan is valid only if the report has no violation.
-pub(crate) fn check(report: &mut Report, request: ExtractRequest, policy: &Policy) -> ExtractPlan {
+fn check(report: &mut Report, request: ExtractRequest, policy: &Policy) -> ExtractPlan {
     let ExtractRequest {
         urls,
         prompt,
@@ -162,10 +158,6 @@ pub(crate) fn check(report: &mut Report, request: ExtractRequest, policy: &Polic
         check_schema(report, schema, policy.schema_compiler);
     }
     check_agent(report, agent.as_ref());
-    if let Some(timeout_ms) = timeout {
-        let path = body.key("timeout");
-        bounds::number(report, &path, timeout_ms, EXTRACT_TIMEOUT_MIN_MS, EXTRACT_TIMEOUT_MAX_MS);
-    }
     let has_urls = !urls.is_empty();
     let (targets, invalid_urls) = check_urls(report, urls, ignore_invalid_urls.unwrap_or(true));
     let options = scrape_options.unwrap_or_default();
@@ -209,12 +201,9 @@ fn is_searched(report: &mut Report, enable_web_search: Option<bool>, has_prompt:
 }
 
 fn check_limit(report: &mut Report, limit: Option<u32>) -> u32 {
-    let path = Path::Root;
-    let path = path.key("limit");
     let limit = limit.unwrap_or(EXTRACT_LIMIT_DEFAULT);
-    bounds::number(report, &path, limit, EXTRACT_LIMIT_MIN, u32::MAX);
     if limit > EXTRACT_LIMIT_MAX {
-        report.warning(&path, |name| {
+        report.warning(&Path::Root.key("limit"), |name| {
             format!("{name} is {limit}, which counts as {EXTRACT_LIMIT_MAX}, the maximum")
         });
     }
@@ -224,8 +213,7 @@ fn check_limit(report: &mut Report, limit: Option<u32>) -> u32 {
 /// Checks the agent of the hosted service: one of them was replaced by agent runs, the others are ignored.
 fn check_agent(report: &mut Report, agent: Option<&Map<String, Value>>) {
     let Some(agent) = agent else { return };
-    let path = Path::Root;
-    let path = path.key("agent");
+    let path = Path::Root.key("agent");
     if agent.get("model").and_then(Value::as_str) == Some(REPLACED_MODEL) {
         report.violation(&path.key("model"), ViolationCode::NotSupported, |name| {
             format!("{name} cannot be \"{REPLACED_MODEL}\": use POST /v2/agent")
@@ -242,8 +230,7 @@ fn check_urls(
     urls: Vec<String>,
     ignores_invalid: bool,
 ) -> (Vec<ExtractTarget>, Option<Vec<String>>) {
-    let body = Path::Root;
-    let path = body.key("urls");
+    let path = Path::Root.key("urls");
     if !bounds::items(report, &path, urls.len(), EXTRACT_URLS_MAX) {
         return (Vec::new(), None);
     }
@@ -317,12 +304,12 @@ fn check_pages(
 
 fn check_webhook(report: &mut Report, webhook: ExtractWebhook) -> Option<AgentWebhookPlan> {
     match webhook {
-        ExtractWebhook::Url(url) => check_webhook_url(report, &url, &RunEventKind::OF_EXTRACTION),
+        ExtractWebhook::Url(url) => WebhookPlan::from_url(report, &url, &RunEventKind::OF_EXTRACTION),
         ExtractWebhook::Options(ExtractWebhookOptions { url, headers, metadata, events }) => {
             let events =
                 events.map(|events| events.into_iter().map(ExtractWebhookEvent::event_kind).collect());
-            let options = RunWebhookOptions { url, headers, metadata, events };
-            check_webhook_options(report, options, &RunEventKind::OF_EXTRACTION)
+            let events = selected_events(report, events, &RunEventKind::OF_EXTRACTION);
+            WebhookPlan::from_options(report, Options { url, headers, metadata, events })
         }
     }
 }

@@ -14,10 +14,10 @@ use websvc_types::limits::{
 use crate::json_size::json_bytes;
 use crate::path::Path;
 use crate::report::{Report, quoted};
-use crate::{bounds, target};
+use crate::{bounds, target, uuid};
 
-/// Checks feedback on a search.
-pub(crate) fn check_search(report: &mut Report, request: &SearchFeedbackRequest) {
+/// Checks feedback on a search, and returns it.
+pub(crate) fn check_search(report: &mut Report, request: SearchFeedbackRequest) -> SearchFeedbackRequest {
     // The origin and the integration are accepted for compatibility and not used.
     let SearchFeedbackRequest {
         rating,
@@ -26,7 +26,7 @@ pub(crate) fn check_search(report: &mut Report, request: &SearchFeedbackRequest)
         query_suggestions,
         origin: _,
         integration: _,
-    } = request;
+    } = &request;
     check_sources(report, valuable_sources.as_deref());
     check_missing(report, missing_content.as_deref(), SEARCH_FEEDBACK_MISSING_MAX);
     check_text(report, "querySuggestions", query_suggestions.as_deref(), FEEDBACK_SUGGESTIONS_MAX_CHARS);
@@ -36,7 +36,8 @@ pub(crate) fn check_search(report: &mut Report, request: &SearchFeedbackRequest)
         has_suggestions: has_text(query_suggestions.as_ref()),
     };
     check_search_content(report, *rating, content);
-    check_size(report, request);
+    check_size(report, &request);
+    request
 }
 
 /// The content of feedback on a search.
@@ -72,8 +73,8 @@ fn check_search_content(report: &mut Report, rating: FeedbackRating, content: Se
     }
 }
 
-/// Checks feedback on any result.
-pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
+/// Checks feedback on any result, and returns it.
+pub(crate) fn check(report: &mut Report, request: FeedbackRequest) -> FeedbackRequest {
     let FeedbackRequest {
         endpoint,
         job_id,
@@ -90,12 +91,10 @@ pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
         // Accepted for compatibility and not used.
         origin: _,
         integration: _,
-    } = request;
+    } = &request;
     let path = Path::Root;
-    if !report.has(&path.key("jobId")) && !is_uuid(job_id) {
-        report.violation(&path.key("jobId"), ViolationCode::InvalidFormat, |name| {
-            format!("{name} must be a UUID, not {}", quoted(job_id))
-        });
+    if !report.has(&path.key("jobId")) {
+        uuid::check(report, &path.key("jobId"), job_id);
     }
     check_codes(report, "issues", issues.as_deref());
     check_codes(report, "tags", tags.as_deref());
@@ -135,7 +134,8 @@ pub(crate) fn check(report: &mut Report, request: &FeedbackRequest) {
     if *endpoint == FeedbackEndpoint::Search && has_substance && !report.has(&path.key("endpoint")) {
         check_search_content(report, *rating, content);
     }
-    check_size(report, request);
+    check_size(report, &request);
+    request
 }
 
 /// The message about feedback that has only a rating.
@@ -194,9 +194,6 @@ fn check_pages(report: &mut Report, pages: Option<&[u32]>) {
     let Some(pages) = pages else { return };
     let path = Path::Root.key("pageNumbers");
     bounds::items(report, &path, pages.len(), FEEDBACK_PAGES_MAX);
-    for (index, page) in pages.iter().enumerate() {
-        bounds::number(report, &path.index(index), *page, 1, u32::MAX);
-    }
 }
 
 fn check_text(report: &mut Report, field: &str, text: Option<&str>, max: u32) {
@@ -226,13 +223,4 @@ fn is_code(text: &str) -> bool {
     let is_allowed =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
     (1..=FEEDBACK_CODE_MAX_CHARS as usize).contains(&text.len()) && text.bytes().all(is_allowed)
-}
-
-/// Returns whether a text is a UUID in its usual form, with hyphens.
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractLanguage, InteractRequest};
 use websvc_types::limits::{
-    INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S,
-    INTERACT_CODE_MAX_CHARS, INTERACT_CODE_MIN_CHARS, INTERACT_PROMPT_MAX_CHARS, INTERACT_PROMPT_MIN_CHARS,
-    INTERACT_TIMEOUT_DEFAULT_S, INTERACT_TIMEOUT_MAX_S, INTERACT_TIMEOUT_MIN_S, INTERACT_TTL_DEFAULT_S,
-    INTERACT_TTL_MAX_S, INTERACT_TTL_MIN_S,
+    INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_CODE_MAX_CHARS, INTERACT_CODE_MIN_CHARS,
+    INTERACT_PROMPT_MAX_CHARS, INTERACT_PROMPT_MIN_CHARS, INTERACT_TIMEOUT_DEFAULT_S, INTERACT_TIMEOUT_MAX_S,
+    INTERACT_TIMEOUT_MIN_S, INTERACT_TTL_DEFAULT_S,
 };
 use websvc_types::{ScrapeOptions, ViolationCode};
 
@@ -15,6 +14,7 @@ use crate::bounds;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
+use crate::request::Request;
 use crate::scrape;
 use crate::scrape_plan::ScrapePlan;
 
@@ -56,12 +56,19 @@ pub enum InteractPlan {
     },
 }
 
+impl Request for CreateBrowserRequest {
+    type Plan = BrowserPlan;
+    type Context<'a> = &'a Policy;
+
+    const MAY_BE_EMPTY: bool = true;
+
+    fn plan(self, report: &mut Report, policy: &Policy) -> Option<BrowserPlan> {
+        Some(check_create(report, self, policy))
+    }
+}
+
 /// Checks a request for a session. The plan is valid only if the report has no violation.
-pub(crate) fn check_create(
-    report: &mut Report,
-    request: CreateBrowserRequest,
-    policy: &Policy,
-) -> BrowserPlan {
+fn check_create(report: &mut Report, request: CreateBrowserRequest, policy: &Policy) -> BrowserPlan {
     let CreateBrowserRequest {
         ttl,
         activity_ttl,
@@ -75,16 +82,10 @@ pub(crate) fn check_create(
         origin: _,
         integration: _,
     } = request;
-    let ttl = ttl.unwrap_or(INTERACT_TTL_DEFAULT_S);
-    bounds::number(report, &Path::Root.key("ttl"), ttl, INTERACT_TTL_MIN_S, INTERACT_TTL_MAX_S);
-    let activity_ttl = activity_ttl.unwrap_or(INTERACT_ACTIVITY_TTL_DEFAULT_S);
-    let path = Path::Root;
-    let path = path.key("activityTtl");
-    bounds::number(report, &path, activity_ttl, INTERACT_ACTIVITY_TTL_MIN_S, INTERACT_ACTIVITY_TTL_MAX_S);
     let options = ScrapeOptions { profile, block_ads, location, ..ScrapeOptions::default() };
     BrowserPlan {
-        ttl: Duration::from_secs(ttl.into()),
-        activity_ttl: Duration::from_secs(activity_ttl.into()),
+        ttl: Duration::from_secs(ttl.unwrap_or(INTERACT_TTL_DEFAULT_S).into()),
+        activity_ttl: Duration::from_secs(activity_ttl.unwrap_or(INTERACT_ACTIVITY_TTL_DEFAULT_S).into()),
         stream_web_view: stream_web_view.unwrap_or(true),
         scrape: scrape::check_single(report, options, policy),
     }

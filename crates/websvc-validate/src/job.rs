@@ -1,9 +1,7 @@
 //! Rules of all jobs.
 
-use websvc_types::limits::{JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
-use crate::bounds;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -33,12 +31,4 @@ pub(crate) fn check_retention(
             )
         });
     }
-}
-
-/// Checks the maximum number of concurrent pages.
-pub(crate) fn check_concurrency(report: &mut Report, max_concurrency: Option<u32>) -> Option<usize> {
-    let max = max_concurrency?;
-    let path = Path::Root;
-    bounds::number(report, &path.key("maxConcurrency"), max, JOB_CONCURRENCY_MIN, JOB_CONCURRENCY_MAX);
-    Some(max as usize)
 }

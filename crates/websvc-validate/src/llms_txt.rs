@@ -2,13 +2,13 @@
 
 use websvc_types::format::Markdown;
 use websvc_types::job::CrawlRequest;
-use websvc_types::limits::{LLMSTXT_URLS_DEFAULT, LLMSTXT_URLS_MAX, LLMSTXT_URLS_MIN};
+use websvc_types::limits::LLMSTXT_URLS_DEFAULT;
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::{Format, ScrapeOptions};
 
 use crate::path::Path;
 use crate::report::Report;
-use crate::{bounds, target};
+use crate::target;
 
 /// A checked request for an llms.txt.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,6 @@ pub(crate) fn check(report: &mut Report, request: LlmsTxtRequest) -> LlmsTxtPlan
     let path = Path::Root.key("url");
     let checked = if report.has(&path) { None } else { target::check(report, &path, &url) };
     let url = checked.map_or(url, |target| target.text);
-    let max_urls = max_urls.unwrap_or(LLMSTXT_URLS_DEFAULT);
-    bounds::number(report, &Path::Root.key("maxUrls"), max_urls, LLMSTXT_URLS_MIN, LLMSTXT_URLS_MAX);
     let options = ScrapeOptions {
         formats: Some(vec![Format::Markdown(Markdown {})]),
         max_age: (cache == Some(false)).then_some(0),
@@ -35,7 +33,7 @@ pub(crate) fn check(report: &mut Report, request: LlmsTxtRequest) -> LlmsTxtPlan
     };
     LlmsTxtPlan {
         crawl: CrawlRequest {
-            limit: Some(max_urls.into()),
+            limit: Some(max_urls.unwrap_or(LLMSTXT_URLS_DEFAULT).into()),
             scrape_options: Some(options),
             ..CrawlRequest::new(url)
         },

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use websvc_types::limits::{
-    MAP_DELAY_MAX_S, MAP_LIMIT_DEFAULT, MAP_LIMIT_MAX, MAP_LIMIT_MIN, QUERY_MAX_CHARS,
-    SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_FLOOR_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
+    MAP_DELAY_MAX_S, MAP_LIMIT_DEFAULT, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_FLOOR_MS,
 };
-use websvc_types::{MapRequest, ScrapeOptions};
+use websvc_types::map::MapRequestV1;
+use websvc_types::{MapRequest, ScrapeOptions, SitemapMode};
 
-use crate::checked::Checked;
-use crate::error::Rejection;
 use crate::map_plan::MapPlan;
 use crate::path::Path;
 use crate::path_filter::PathLists;
@@ -21,31 +19,13 @@ use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::{bounds, path_filter, target};
 
-/// Checks a map.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-pub fn check_map(request: MapRequest, policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
-    plan(Report::default(), request, policy)
-}
-
-/// Checks a map, and adds the findings to those of the report.
-///
-/// # Errors
-/// The same as [`check_map`].
-pub(crate) fn plan(
-    mut report: Report,
-    request: MapRequest,
-    policy: &Policy,
-) -> Result<Checked<MapPlan>, Rejection> {
-    match check(&mut report, request, policy) {
-        Some(plan) => report.finish(plan),
-        None => Err(report.rejection().expect("a missing plan has a violation")),
-    }
+/// Checks a map of version 1.
+pub(crate) fn check_v1(report: &mut Report, request: MapRequestV1, policy: &Policy) -> Option<MapPlan> {
+    check(report, request.into(), policy)
 }
 
 /// Checks a map. The plan is valid only if the report has no violation. `None` means that the URL is invalid.
-fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Option<MapPlan> {
+pub(crate) fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Option<MapPlan> {
     let body = Path::Root;
     let start = target::check(report, &body.key("url"), &request.url);
     let search = request.search.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -53,9 +33,7 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
         bounds::chars(report, &body.key("search"), search, 0, QUERY_MAX_CHARS);
     }
     let limit = request.limit.unwrap_or(MAP_LIMIT_DEFAULT);
-    bounds::number(report, &body.key("limit"), limit, MAP_LIMIT_MIN, MAP_LIMIT_MAX);
     let timeout_ms = request.timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
-    bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
     let delay = request.delay.unwrap_or(0.0);
     let is_valid_delay = bounds::number(report, &body.key("delay"), delay, 0.0, MAP_DELAY_MAX_S);
     let on_full_url = request.regex_on_full_url.unwrap_or(false);
@@ -73,11 +51,12 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
     let sitemap = request.sitemap.unwrap_or_default();
     let subdomains = or(request.include_subdomains, true) || or(request.allow_subdomains, false);
     let by_path = or(request.filter_by_path, true) && !or(request.crawl_entire_domain, false);
-    let (other_sites, links) =
-        (or(request.allow_external_links, false), request.max_discovery_depth != Some(0));
+    let other_sites = or(request.allow_external_links, false);
+    let has_pages = sitemap != SitemapMode::Only;
+    let links = has_pages && request.max_discovery_depth != Some(0);
     let includes_queries = !or(request.ignore_query_parameters, true);
     let url_variants = !or(request.deduplicate_similar_urls, true);
-    let index = or(request.use_index, true);
+    let index = has_pages && or(request.use_index, true);
     let mut page = page(report, request, policy, retention);
     let start = start?;
     page.authorize(start.credentials());

@@ -1,82 +1,40 @@
 //! Rules of a scrape and of the conversion of an uploaded file.
 
-use websvc_types::limits::{UPLOAD_FILE_NAME_MAX_CHARS, UPLOAD_MAX_BYTES, UPLOAD_MEDIA_TYPE_MAX_CHARS};
-use websvc_types::{Format, ParseOptions, ScrapeRequest, UploadUrlRequest, ViolationCode};
+use websvc_types::limits::{UPLOAD_FILE_NAME_MAX_CHARS, UPLOAD_MEDIA_TYPE_MAX_CHARS, UPLOAD_REF_MAX_CHARS};
+use websvc_types::{ParseOptions, ParseUploadRequest, ScrapeRequest, UploadUrlRequest, ViolationCode};
 
-use crate::bounds;
-use crate::checked::Checked;
-use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::{FeaturePolicy, Policy};
 use crate::report::Report;
 use crate::retention::RetentionMode;
-use crate::scrape::{self, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
 use crate::target::{self, Target};
+use crate::{bounds, scrape};
 
 /// Plan of a scrape: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PagePlan {
-    pub(crate) target: Target,
-    pub(crate) scrape: ScrapePlan,
-}
-
-impl PagePlan {
-    /// Returns the page to scrape.
-    #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
-    /// Returns the data retention of the request.
-    #[must_use]
-    pub fn retention(&self) -> RetentionMode {
-        self.scrape.retention()
-    }
-
-    /// Returns the plan for scraping the page.
-    #[must_use]
-    pub fn scrape(&self) -> &ScrapePlan {
-        &self.scrape
-    }
+    /// The page to scrape.
+    pub target: Target,
+    /// The plan for scraping the page.
+    pub scrape: ScrapePlan,
 }
 
 /// Plan of the conversion of an uploaded file.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FilePlan {
-    pub(crate) scrape: ScrapePlan,
+    /// The plan for converting the file. It is never stored in the cache.
+    pub scrape: ScrapePlan,
 }
 
-impl FilePlan {
-    /// Returns the data retention of the request.
-    #[must_use]
-    pub fn retention(&self) -> RetentionMode {
-        self.scrape.retention()
-    }
-
-    /// Returns the plan for converting the file. It is never stored in the cache.
-    #[must_use]
-    pub fn scrape(&self) -> &ScrapePlan {
-        &self.scrape
-    }
-}
-
-/// Checks a scrape request. Without formats, the format is markdown.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-pub fn check_scrape(request: ScrapeRequest, policy: &Policy) -> Result<Checked<PagePlan>, Rejection> {
-    let mut report = Report::default();
-    let plan = check_page(&mut report, request, policy);
-    finish(report, plan)
-}
-
-/// Checks a scrape request. `None` means that the report has a violation.
+/// Checks a scrape request. Without formats, the format is markdown. `None` means that the report has a violation.
 pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &Policy) -> Option<PagePlan> {
     let ScrapeRequest { url, zero_data_retention, options } = request;
     let target = target::check(report, &Path::Root.key("url"), &url);
     let retention = retention_of(report, zero_data_retention, policy);
-    let mut scrape = check_with_default_format(report, options, policy, retention);
+    let mut scrape = scrape::check_with_default_format(report, options, policy, retention);
     let target = target?;
     scrape.authorize(target.credentials());
     Some(PagePlan { target, scrape })
@@ -86,14 +44,33 @@ pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &P
 pub(crate) fn check_file(report: &mut Report, request: ParseOptions, policy: &Policy) -> FilePlan {
     let ParseOptions { zero_data_retention, options } = request;
     let retention = retention_of(report, zero_data_retention, policy);
-    let scrape = check_with_default_format(report, options, policy, retention);
+    let scrape = scrape::check_with_default_format(report, options, policy, retention);
     // A file has no URL under which the cache could find it.
     FilePlan { scrape: ScrapePlan { store_in_cache: false, ..scrape } }
 }
 
-/// Checks a request for an upload URL.
-pub(crate) fn check_upload_url(report: &mut Report, request: &UploadUrlRequest, policy: &Policy) {
-    let UploadUrlRequest { filename, content_type, declared_size_bytes } = request;
+/// Checks a request to convert a file that was sent to an upload URL. Also returns the reference of the file, whose
+/// signature is not checked.
+pub(crate) fn check_uploaded_file(
+    report: &mut Report,
+    request: ParseUploadRequest,
+    policy: &Policy,
+) -> (String, FilePlan) {
+    let ParseUploadRequest { upload_ref, zero_data_retention, options } = request;
+    let path = Path::Root.key("uploadRef");
+    if !report.has(&path) {
+        bounds::chars(report, &path, &upload_ref, 1, UPLOAD_REF_MAX_CHARS);
+    }
+    (upload_ref, check_file(report, ParseOptions { zero_data_retention, options }, policy))
+}
+
+/// Checks a request for an upload URL, and returns it.
+pub(crate) fn check_upload_url(
+    report: &mut Report,
+    request: UploadUrlRequest,
+    policy: &Policy,
+) -> UploadUrlRequest {
+    let UploadUrlRequest { filename, content_type, declared_size_bytes: _ } = &request;
     if RetentionMode::requested_retention(policy) != RetentionMode::Normal {
         report.forbid(
             "upload URLs are not available with zero data retention or anonymized requests, because the file would be \
@@ -115,34 +92,7 @@ pub(crate) fn check_upload_url(report: &mut Report, request: &UploadUrlRequest, 
             });
         }
     }
-    if let Some(bytes) = declared_size_bytes {
-        bounds::number(report, &Path::Root.key("declaredSizeBytes"), *bytes, 1, UPLOAD_MAX_BYTES);
-    }
-}
-
-/// Checks the options of a single page or file. Without formats, the format is markdown.
-pub(crate) fn check_with_default_format(
-    report: &mut Report,
-    options: websvc_types::ScrapeOptions,
-    policy: &Policy,
-    retention: RetentionMode,
-) -> ScrapePlan {
-    let mut plan =
-        scrape::check(report, &Path::Root, options, ScrapeContext { policy, retention, threat: None });
-    if plan.formats.is_empty() {
-        plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
-    }
-    plan
-}
-
-/// Returns the plan.
-///
-/// # Errors
-/// [`Rejection`] with the findings of the report.
-pub(crate) fn finish(report: Report, plan: Option<PagePlan>) -> Result<Checked<PagePlan>, Rejection> {
-    let Checked { plan, warnings } = report.finish(plan)?;
-    let plan = plan.expect("a missing plan has a violation");
-    Ok(Checked { plan, warnings })
+    request
 }
 
 fn retention_of(report: &mut Report, zero: Option<bool>, policy: &Policy) -> RetentionMode {

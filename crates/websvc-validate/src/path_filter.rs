@@ -56,7 +56,7 @@ impl PathFilter {
         let mut report = Report::default();
         let lists = PathLists { include: Some(include), exclude: Some(exclude), on_full_url };
         let filter = check(&mut report, lists, &PathPatterns::default(), has_valid_length);
-        report.finish(filter).map(|checked| checked.plan)
+        report.finish(Some(filter)).map(|checked| checked.plan)
     }
 
     /// Returns whether a URL passes the filter. Patterns match anywhere in the path, or anywhere in the full URL if

@@ -10,13 +10,15 @@ use crate::path_patterns::PathPatterns;
 /// Permissions of a team, and features that always apply to its requests. The default allows no enterprise feature.
 ///
 /// ```
-/// use websvc_validate::{FeaturePolicy, Policy, Rejection, read_search};
+/// use websvc_types::SearchRequest;
+/// use websvc_validate::{FeaturePolicy, Policy, Rejection, read_request};
 ///
 /// let body = br#"{"query": "tea", "enterprise": ["zdr"]}"#;
-/// assert!(matches!(read_search(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
+/// let rejected = read_request::<SearchRequest>(body, &Policy::default());
+/// assert!(matches!(rejected, Err(Rejection::Forbidden { .. })));
 ///
 /// let policy = Policy { zdr: FeaturePolicy::Allowed, ..Policy::default() };
-/// assert!(read_search(body, &policy).is_ok());
+/// assert!(read_request::<SearchRequest>(body, &policy).is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {

@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use websvc_types::counted;
 use websvc_types::limits::{VIOLATIONS_MAX, WARNINGS_MAX};
-use websvc_types::{Violation, ViolationCode};
+use websvc_types::{Violation, ViolationCode, counted};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
@@ -22,7 +21,7 @@ const MAX_VALUE_CHARS: usize = 60;
 /// Messages are formatted only for findings below the limits, so that a large body with many mistakes costs little and
 /// the response stays readable.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     violations: Vec<Violation>,
     /// Number of violations above the limit.
     more_violations: usize,
@@ -185,11 +184,11 @@ impl Report {
         self.violation(path, ViolationCode::Missing, |name| format!("{name} is required"));
     }
 
-    /// Returns the plan with the warnings, or the rejection if there is one.
+    /// Returns the plan with the warnings, or the rejection if there is one. A missing plan has a violation.
     ///
     /// # Errors
     /// See [`rejection`](Self::rejection).
-    pub(crate) fn finish<T>(mut self, plan: T) -> Result<Checked<T>, Rejection> {
+    pub(crate) fn finish<T>(mut self, plan: Option<T>) -> Result<Checked<T>, Rejection> {
         if let Some(rejection) = self.rejection() {
             return Err(rejection);
         }
@@ -198,6 +197,7 @@ impl Report {
             let more = counted(more_warnings, "further warning is", "further warnings are");
             warnings.push(format!("{more} not listed"));
         }
+        let plan = plan.expect("a missing plan has a violation");
         Ok(Checked { plan, warnings })
     }
 

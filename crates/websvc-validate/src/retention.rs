@@ -1,5 +1,8 @@
 //! Data retention of a request.
 
+use websvc_types::{Violation, ViolationCode};
+
+use crate::error::Rejection;
 use crate::policy::{FeaturePolicy, Policy};
 
 /// Data retention of a request, from the request and the policy of the team. It affects the price.
@@ -30,5 +33,17 @@ impl RetentionMode {
                 Self::Normal
             }
         }
+    }
+
+    /// Checks that requests of a team may be stored.
+    ///
+    /// # Errors
+    /// [`Rejection`] with this message about the operation.
+    pub(crate) fn check_stored(policy: &Policy, message: &str) -> Result<(), Rejection> {
+        if Self::requested_retention(policy) == Self::Normal {
+            return Ok(());
+        }
+        let (path, code) = (String::new(), ViolationCode::NotSupported);
+        Err(Rejection::Invalid(vec![Violation { path, code, message: message.to_owned() }]))
     }
 }

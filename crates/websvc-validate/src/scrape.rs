@@ -3,18 +3,16 @@
 use std::time::Duration;
 
 use websvc_selector::Dialect;
+use websvc_types::format::Markdown;
 use websvc_types::limits::{
-    AGE_MAX_MS, COUNTRY_DEFAULT, MAX_AGE_DEFAULT_MS, MAX_AGE_LOCKDOWN_MS, MAX_PAGES_MAX, MAX_PAGES_MIN,
-    PROFILE_NAME_MAX_CHARS, PROFILE_NAME_MIN_CHARS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS,
-    SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
+    COUNTRY_DEFAULT, MAX_AGE_DEFAULT_MS, MAX_AGE_LOCKDOWN_MS, PROFILE_NAME_MAX_CHARS, PROFILE_NAME_MIN_CHARS,
+    SCRAPE_TIMEOUT_DEFAULT_MS, USERNAME_MAX_CHARS,
 };
 use websvc_types::{
     Action, AuditMetadata, Format, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
     ScrapeOptions, ThreatProtection, ViolationCode,
 };
 
-use crate::checked::Checked;
-use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
@@ -22,7 +20,7 @@ use crate::retention::RetentionMode;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
 use crate::threat_rules::ThreatRules;
 use crate::tracking::TrackingPlan;
-use crate::{action, bounds, country, format, header, language, page, selector, threat};
+use crate::{action, bounds, country, format, header, language, selector, threat};
 
 /// `maxAge` that the official Python client sends with all scrape options by default. Under lockdown, whose default is
 /// two years, it would make nearly every page a miss, so this exact value counts as absent there.
@@ -38,21 +36,22 @@ pub(crate) struct ScrapeContext<'a> {
 }
 
 /// Checks the options of a single scrape. Without formats, the format is markdown.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the options break, or names the permission that the team lacks.
-pub fn check_scrape_options(
-    options: ScrapeOptions,
-    policy: &Policy,
-) -> Result<Checked<ScrapePlan>, Rejection> {
-    let mut report = Report::default();
-    let plan = check_single(&mut report, options, policy);
-    report.finish(plan)
+pub(crate) fn check_single(report: &mut Report, options: ScrapeOptions, policy: &Policy) -> ScrapePlan {
+    check_with_default_format(report, options, policy, RetentionMode::requested_retention(policy))
 }
 
-/// Checks the options of a single scrape. The plan is valid only if the report has no violation.
-pub(crate) fn check_single(report: &mut Report, options: ScrapeOptions, policy: &Policy) -> ScrapePlan {
-    page::check_with_default_format(report, options, policy, RetentionMode::requested_retention(policy))
+/// Checks the options of a single page or file. Without formats, the format is markdown.
+pub(crate) fn check_with_default_format(
+    report: &mut Report,
+    options: ScrapeOptions,
+    policy: &Policy,
+    retention: RetentionMode,
+) -> ScrapePlan {
+    let mut plan = check(report, &Path::Root, options, ScrapeContext { policy, retention, threat: None });
+    if plan.formats.is_empty() {
+        plan.formats.push(Format::Markdown(Markdown {}));
+    }
+    plan
 }
 
 /// Checks scrape options. Without formats, the plan has none. The plan is valid only if the report has no violation.
@@ -93,7 +92,6 @@ pub(crate) fn check(
     } = options;
     let lockdown = lockdown.unwrap_or(false);
     let is_zero_retention = lockdown || context.retention == RetentionMode::Zero;
-    let timeout_ms = checked_timeout_ms(report, &path.key("timeout"), timeout);
     let wait_for_ms = checked_wait_ms(report, &path.key("waitFor"), wait_for, timeout);
     let actions = checked_actions(report, &path.key("actions"), actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
@@ -109,13 +107,13 @@ pub(crate) fn check(
         only_clean_content: check_clean_content(report, path, only_clean_content, is_zero_retention),
         include_tags: check_tags(report, &path.key("includeTags"), include_tags),
         exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
-        max_age: checked_max_age(report, &path.key("maxAge"), max_age, lockdown, tracking),
-        min_age: min_age.map(|age| Duration::from_millis(checked_age(report, &path.key("minAge"), age))),
+        max_age: effective_max_age(max_age, lockdown, tracking),
+        min_age: min_age.map(Duration::from_millis),
         headers,
         wait_for: Duration::from_millis(wait_for_ms),
         mobile: mobile.unwrap_or(false),
         skip_tls_verification: skip_tls_verification.unwrap_or(true),
-        timeout: Duration::from_millis(timeout_ms),
+        timeout: Duration::from_millis(timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS)),
         parsers: check_parsers(report, &path.key("parsers"), parsers),
         actions,
         location: check_location(report, &path.key("location"), location.unwrap_or_default()),
@@ -158,14 +156,7 @@ fn check_formats(
     format::check(report, path, formats.unwrap_or_default(), policy.schema_compiler)
 }
 
-/// Checks and returns the time limit of a page, in milliseconds.
-fn checked_timeout_ms(report: &mut Report, path: &Path<'_>, timeout_ms: Option<u64>) -> u64 {
-    let timeout_ms = timeout_ms.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
-    bounds::number(report, path, timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
-    timeout_ms
-}
-
-/// Checks and returns the wait for a page, in milliseconds. It must leave half of a `timeout` that the request sets.
+/// Checks and returns the wait for a  in milliseconds. It must leave half of a `timeout` that the request sets.
 fn checked_wait_ms(
     report: &mut Report,
     path: &Path<'_>,
@@ -173,11 +164,7 @@ fn checked_wait_ms(
     timeout_ms: Option<u64>,
 ) -> u64 {
     let wait_for_ms = wait_for_ms.unwrap_or(0);
-    let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| wait_for_ms > timeout_ms / 2) else {
-        bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS);
-        return wait_for_ms;
-    };
-    if bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS) {
+    if let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| wait_for_ms > timeout_ms / 2) {
         report.violation(path, ViolationCode::TooBig, |name| {
             format!("{name} must not exceed half of timeout: {wait_for_ms} ms of {timeout_ms} ms")
         });
@@ -216,27 +203,15 @@ fn check_clean_content(
     requested && !is_zero_retention
 }
 
-/// Checks and returns the maximum age of a cached page. A page that is compared with its last scrape never comes from the
+/// Returns the maximum age of a cached page. A page that is compared with its last scrape never comes from the
 /// cache, where it would not have changed: the Python client sends an age with every scrape that has an option.
-fn checked_max_age(
-    report: &mut Report,
-    path: &Path<'_>,
-    max_age: Option<u64>,
-    lockdown: bool,
-    tracking: TrackingPlan,
-) -> Duration {
+fn effective_max_age(max_age: Option<u64>, lockdown: bool, tracking: TrackingPlan) -> Duration {
     let age_ms = match (max_age, lockdown) {
         (None | Some(PYTHON_CLIENT_MAX_AGE_MS), true) => MAX_AGE_LOCKDOWN_MS,
-        (Some(max_age), _) => checked_age(report, path, max_age),
+        (Some(max_age), _) => max_age,
         (None, false) => MAX_AGE_DEFAULT_MS,
     };
     Duration::from_millis(if tracking == TrackingPlan::On { 0 } else { age_ms })
-}
-
-/// Checks and returns an age of a cached page, in milliseconds.
-fn checked_age(report: &mut Report, path: &Path<'_>, age_ms: u64) -> u64 {
-    bounds::number(report, path, age_ms, 0, AGE_MAX_MS);
-    age_ms
 }
 
 fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -> Vec<String> {
@@ -249,17 +224,11 @@ fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -
 
 /// Checks the parsers. An empty list stays empty, so that files are not converted.
 fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -> Vec<Parser> {
-    let Some(parsers) = parsers else {
-        return vec![Parser::new(ParserKind::Pdf)];
-    };
+    let Some(parsers) = parsers else { return vec![Parser::new(ParserKind::Pdf)] };
     let mut checked: Vec<Parser> = Vec::new();
     for (index, parser) in parsers.into_iter().enumerate() {
         let path = path.index(index);
-        let Parser { kind, mode: _, max_pages, pages: _, page_markers: _, blocks: _ } = &parser;
-        if let Some(max_pages) = max_pages {
-            bounds::number(report, &path.key("maxPages"), *max_pages, MAX_PAGES_MIN, MAX_PAGES_MAX);
-        }
-        match checked.iter().find(|other| other.kind == *kind) {
+        match checked.iter().find(|other| other.kind == parser.kind) {
             None => checked.push(parser),
             Some(other) if *other == parser => {}
             Some(_) => report.violation(&path, ViolationCode::Conflict, |name| {

@@ -4,47 +4,21 @@ use std::time::Duration;
 
 use websvc_query::Tbs;
 use websvc_types::limits::{
-    COUNTRY_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS,
-    SEARCH_TIMEOUT_FLOOR_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
+    COUNTRY_DEFAULT, LIMIT_DEFAULT, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_FLOOR_MS,
 };
 use websvc_types::{Category, RetentionOption, SearchRequest, Source, SourceKind, ViolationCode};
 
-use crate::checked::Checked;
-use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::{FeaturePolicy, Policy};
 use crate::report::{Report, quoted, truncated};
 use crate::retention::RetentionMode;
 use crate::scrape::{self, ScrapeContext};
-use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::{SearchPlan, SourcePlan};
 use crate::threat_rules::ThreatRules;
 use crate::{bounds, country, domain, threat};
 
 /// Maximum length of the reason in a message, because it repeats text of the request.
 const MAX_REASON_CHARS: usize = 160;
-
-/// Checks a search.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-///
-/// # Examples
-///
-/// ```
-/// use websvc_types::SearchRequest;
-/// use websvc_validate::{Policy, check_search};
-///
-/// let checked = check_search(SearchRequest::new("asyncio gather"), &Policy::default())?;
-/// assert_eq!(checked.plan.limit(), 10);
-/// assert!(checked.warnings.is_empty());
-/// # Ok::<(), websvc_validate::Rejection>(())
-/// ```
-pub fn check_search(request: SearchRequest, policy: &Policy) -> Result<Checked<SearchPlan>, Rejection> {
-    let mut report = Report::default();
-    let plan = check(&mut report, request, policy);
-    report.finish(plan)
-}
 
 /// Checks a search. The plan is valid only if the report has no violation.
 pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy) -> SearchPlan {
@@ -71,10 +45,7 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     } = request;
     let body = Path::Root;
     let query = parse_query(report, &body.key("query"), &query_text);
-    let limit = limit.unwrap_or(LIMIT_DEFAULT);
-    bounds::number(report, &body.key("limit"), limit, LIMIT_MIN, LIMIT_MAX);
     let timeout_ms = timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
-    bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
     let tbs = parse_tbs(report, &body.key("tbs"), tbs.as_deref());
     let location = non_blank(location);
     let sources = plan_sources(report, &body.key("sources"), sources, tbs, location.as_deref());
@@ -88,13 +59,13 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         scrape::check(report, &body.key("scrapeOptions"), options, context)
     });
     // Under lockdown, the URLs of the pages are not stored either.
-    let is_lockdown = scrape.as_ref().is_some_and(ScrapePlan::lockdown);
+    let is_lockdown = scrape.as_ref().is_some_and(|plan| plan.lockdown);
     let url_retention = if is_lockdown { RetentionMode::Zero } else { retention };
     SearchPlan {
         protection: ThreatRules::new(policy, threat.as_ref(), url_retention),
         query,
         query_text,
-        limit: limit as usize,
+        limit: limit.unwrap_or(LIMIT_DEFAULT) as usize,
         sources,
         categories: deduplicate(categories.unwrap_or_default()),
         domains,

@@ -13,26 +13,17 @@ use crate::report::{Report, quoted};
 
 /// URL of a page: as sent, and in its normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Target {
-    pub(crate) text: String,
-    pub(crate) url: Url,
+    /// The URL as sent, with the scheme if it was missing. Responses repeat it.
+    pub text: String,
+    /// The URL in its normal form, http or https, without user name and password.
+    pub url: Url,
     /// Value of an `Authorization` header.
     credentials: Option<String>,
 }
 
 impl Target {
-    /// Returns the URL as sent, with the scheme if it was missing. Responses repeat it.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the URL in its normal form, http or https, without user name and password.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
     /// Returns the user name and password of the URL as the value of an `Authorization` header (RFC 7617).
     ///
     /// They are separate from the URL, so that nothing that stores the URL (cache, index, usage, log, audit events)
@@ -190,7 +181,7 @@ mod tests {
         let target = check(&mut Report::default(), &Path::Root.key("url"), text).unwrap();
         assert_eq!(target.url.as_str(), "http://tea.test/a");
         assert_eq!(target.credentials(), Some("Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
-        assert_eq!(target.text(), text);
+        assert_eq!(target.text, text);
         assert_eq!(target.into_url_with_credentials().password(), Some("open%20sesame"));
         assert_eq!(parse_if_valid("http://user@tea.test/").unwrap().credentials(), Some("Basic dXNlcjo="));
         assert_eq!(parse_if_valid("http://tea.test/a@b").unwrap().credentials(), None);

@@ -1,6 +1,6 @@
 //! Rules of threat protection in a request (specification, section 2.3).
 
-use websvc_types::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
+use websvc_types::limits::THREAT_LIST_MAX;
 use websvc_types::team::TeamThreatRequest;
 use websvc_types::{ThreatMode, ThreatProtection, ViolationCode};
 
@@ -65,9 +65,6 @@ pub(crate) fn check_team(
 fn check_rules(report: &mut Report, path: &Path<'_>, protection: ThreatProtection) -> ThreatProtection {
     let ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy } =
         protection;
-    if let Some(score) = risk_score_threshold {
-        bounds::number(report, &path.key("riskScoreThreshold"), score, RISK_SCORE_MIN, RISK_SCORE_MAX);
-    }
     let mut domains = |key, list: Option<Vec<String>>| {
         let expected = "a domain or a wildcard such as *.example.com, without protocol, path and port";
         list.map(|list| check_list(report, &path.key(key), &list, expected, domain))

@@ -1,4 +1,4 @@
-//! Rules of the webhook of a job.
+//! Rules of webhooks.
 
 use std::collections::BTreeMap;
 
@@ -17,46 +17,51 @@ use crate::{header, target};
 const SERVICE_HEADERS: &[&str] =
     &["content-type", "webhook-id", "webhook-signature", "webhook-timestamp", "x-firecrawl-signature"];
 
-/// Webhook of a job: all values are valid, all defaults are filled in.
+/// Webhook of a job, a run or a monitor, with events of the type `E`: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WebhookPlan {
-    url: Url,
-    url_pointer: &'static str,
-    headers: BTreeMap<String, String>,
-    metadata: Map<String, Value>,
-    events: Vec<JobEventKind>,
+#[non_exhaustive]
+pub struct WebhookPlan<E = JobEventKind> {
+    /// The URL, http or https, including user name and password. The address guard checks it later, at each connection.
+    pub url: Url,
+    /// The JSON Pointer of the URL in the request.
+    pub url_pointer: &'static str,
+    /// The headers that the caller sets. Names are in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The object that every event repeats.
+    pub metadata: Map<String, Value>,
+    /// The events to send, each once.
+    pub events: Vec<E>,
 }
 
-impl WebhookPlan {
-    /// Returns the URL, http or https, including user name and password. The address guard checks it later, at each
-    /// connection.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.url
+/// Options of a webhook.
+pub(crate) struct Options<E> {
+    pub(crate) url: String,
+    pub(crate) headers: Option<BTreeMap<String, String>>,
+    pub(crate) metadata: Option<Map<String, Value>>,
+    /// The checked events.
+    pub(crate) events: Vec<E>,
+}
+
+impl<E: Copy> WebhookPlan<E> {
+    /// Checks a webhook that is only a URL. It gets all events.
+    pub(crate) fn from_url(report: &mut Report, url: &str, all: &[E]) -> Option<Self> {
+        Some(Self {
+            url: target::check(report, &Path::Root.key("webhook"), url)?.into_url_with_credentials(),
+            url_pointer: "/webhook",
+            headers: BTreeMap::new(),
+            metadata: Map::new(),
+            events: all.to_vec(),
+        })
     }
 
-    /// Returns the JSON Pointer of the URL in the request.
-    #[must_use]
-    pub fn url_pointer(&self) -> &'static str {
-        self.url_pointer
-    }
-
-    /// Returns the headers that the caller sets. Names are in lower case.
-    #[must_use]
-    pub fn headers(&self) -> &BTreeMap<String, String> {
-        &self.headers
-    }
-
-    /// Returns the object that every event repeats.
-    #[must_use]
-    pub fn metadata(&self) -> &Map<String, Value> {
-        &self.metadata
-    }
-
-    /// Returns the events to send, each once.
-    #[must_use]
-    pub fn events(&self) -> &[JobEventKind] {
-        &self.events
+    /// Checks a webhook with options. The plan is valid only if the report has no violation.
+    pub(crate) fn from_options(report: &mut Report, options: Options<E>) -> Option<Self> {
+        let Options { url, headers, metadata, events } = options;
+        let path = Path::Root.key("webhook");
+        let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
+        let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
+        let url = target::check(report, &path.key("url"), &url)?.into_url_with_credentials();
+        Some(Self { url, url_pointer: "/webhook/url", headers, metadata, events })
     }
 }
 
@@ -66,24 +71,30 @@ pub(crate) fn check(
     webhook: Option<Webhook>,
     job_type: WebhookJobType,
 ) -> Option<WebhookPlan> {
-    let body = Path::Root;
-    let path = body.key("webhook");
     match webhook? {
-        Webhook::Url(url) => Some(WebhookPlan {
-            url: target::check(report, &path, &url)?.into_url_with_credentials(),
-            url_pointer: "/webhook",
-            headers: BTreeMap::new(),
-            metadata: Map::new(),
-            events: JobEventKind::ALL.to_vec(),
-        }),
+        Webhook::Url(url) => WebhookPlan::from_url(report, &url, &JobEventKind::ALL),
         Webhook::Options(WebhookOptions { url, headers, metadata, events }) => {
-            let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
-            let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
-            let events = check_events(report, &path.key("events"), events, job_type);
-            let url = target::check(report, &path.key("url"), &url)?.into_url_with_credentials();
-            Some(WebhookPlan { url, url_pointer: "/webhook/url", headers, metadata, events })
+            let events = check_events(report, events, job_type);
+            WebhookPlan::from_options(report, Options { url, headers, metadata, events })
         }
     }
+}
+
+/// Returns the events to send, each once, in the order in which they may happen: all if the request selects none.
+pub(crate) fn selected_events<E: Copy + PartialEq>(
+    report: &mut Report,
+    events: Option<Vec<E>>,
+    all: &[E],
+) -> Vec<E> {
+    let Some(events) = events else { return all.to_vec() };
+    let webhook = Path::Root.key("webhook");
+    let path = webhook.key("events");
+    if events.is_empty() && !report.has_within(&path) {
+        report.violation(&path, ViolationCode::TooShort, |name| {
+            format!("{name} must have at least 1 item; to get no events, omit webhook")
+        });
+    }
+    all.iter().copied().filter(|event| events.contains(event)).collect()
 }
 
 /// Checks the headers of a webhook, and converts their names to lower case.
@@ -118,11 +129,12 @@ pub(crate) fn check_metadata(
 
 fn check_events(
     report: &mut Report,
-    path: &Path<'_>,
     names: Option<Vec<WebhookEvent>>,
     job_type: WebhookJobType,
 ) -> Vec<JobEventKind> {
     let Some(names) = names else { return JobEventKind::ALL.to_vec() };
+    let webhook = Path::Root.key("webhook");
+    let path = &webhook.key("events");
     if names.is_empty() && !report.has(path) {
         report.violation(path, ViolationCode::TooShort, |name| {
             format!("{name} must have at least 1 item; to get no events, omit webhook")

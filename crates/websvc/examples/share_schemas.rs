@@ -12,7 +12,7 @@
 use std::error::Error;
 
 use websvc_types::{Format, ScrapeOptions, SearchRequest, format, schema};
-use websvc_validate::{Policy, Rejection, SourcePlan, read_search};
+use websvc_validate::{Policy, Rejection, read_request};
 
 fn main() -> Result<(), Box<dyn Error>> {
     print_schema();
@@ -45,13 +45,9 @@ fn build_request() -> Result<(), Box<dyn Error>> {
 fn read_valid_request() -> Result<(), Box<dyn Error>> {
     let body =
         br#"{"query": "asyncio gather", "sources": ["web", {"type": "news", "tbs": "qdr:w"}], "limt": 5}"#;
-    let checked = read_search(body, &Policy::default())?;
-    let kinds: Vec<_> = checked.plan.sources().iter().map(SourcePlan::kind).collect();
-    println!(
-        "plan: {} results of each of {kinds:?} within {:?}",
-        checked.plan.limit(),
-        checked.plan.timeout()
-    );
+    let checked = read_request::<SearchRequest>(body, &Policy::default())?;
+    let kinds: Vec<_> = checked.plan.sources.iter().map(|source| source.kind).collect();
+    println!("plan: {} results of each of {kinds:?} within {:?}", checked.plan.limit, checked.plan.timeout);
     println!("warnings: {:?}", checked.warnings);
     Ok(())
 }
@@ -59,7 +55,7 @@ fn read_valid_request() -> Result<(), Box<dyn Error>> {
 /// Reads a request that breaks rules, and prints every violation with its path.
 fn read_invalid_request() -> Result<(), Box<dyn Error>> {
     let body = br#"{"query": "", "limit": 101, "scrapeOptions": {"timeout": 999}}"#;
-    match read_search(body, &Policy::default()) {
+    match read_request::<SearchRequest>(body, &Policy::default()) {
         Err(Rejection::Invalid(violations)) => {
             for violation in violations {
                 println!("invalid {}: {}", violation.path, violation.message);

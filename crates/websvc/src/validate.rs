@@ -6,10 +6,10 @@
 //!
 //! ```
 //! use websvc::types::SearchRequest;
-//! use websvc::validate::{Policy, Rejection, check_search};
+//! use websvc::validate::{Policy, Rejection, check_request};
 //!
 //! let request = SearchRequest { limit: Some(101), ..SearchRequest::new("") };
-//! let Err(Rejection::Invalid(violations)) = check_search(request, &Policy::default()) else {
+//! let Err(Rejection::Invalid(violations)) = check_request(&request, &Policy::default()) else {
 //!     panic!("the request breaks two rules");
 //! };
 //! let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();
@@ -18,8 +18,7 @@
 
 pub use websvc_validate::{
     BatchPage, BatchPlan, Checked, CrawlPlan, DomainFilter, FeaturePolicy, FilePlan, LocationPlan, MapPlan,
-    PagePlan, PathFilter, PathPatterns, Policy, Rejection, RetentionMode, SchemaCompiler, SchemaError,
-    ScrapePlan, SearchPlan, SourcePlan, Target, ThreatOverride, ThreatPolicy, ThreatRules, WebhookPlan,
-    check_crawl, check_map, check_scrape, check_scrape_options, check_search, read_batch, read_crawl,
-    read_map, read_map_v1, read_parse_options, read_scrape, read_scrape_options, read_search,
+    PagePlan, PathFilter, PathPatterns, Policy, Rejection, Request, RetentionMode, SchemaCompiler,
+    SchemaError, ScrapePlan, SearchPlan, SourcePlan, Target, ThreatOverride, ThreatPolicy, ThreatRules,
+    WebhookPlan, check_request, read_request,
 };

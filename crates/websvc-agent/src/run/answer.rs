@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use websvc_model::{ResponseFormat, cut};
+use websvc_types::agent::AgentMode;
 use websvc_types::counted;
 
 use super::Run;
@@ -21,7 +22,6 @@ use crate::report::{RunOutcome, ValueSource};
 use crate::requests::{Request, content_chars};
 use crate::schema::optional_schema;
 use crate::sources::find_sources;
-use crate::task::TaskMode;
 
 /// The maximum length of an answer, in tokens.
 pub(super) const MAX_TOKENS: u32 = 4_096;
@@ -145,7 +145,7 @@ impl Run<'_> {
 
     /// Returns whether the answer is a text. The draft is data about the pages then.
     pub(super) fn is_text_wanted(&self) -> bool {
-        self.task.mode == TaskMode::Chat && self.task.schema.is_none()
+        self.task.mode == AgentMode::Chat && self.task.schema.is_none()
     }
 
     /// Returns whether a model would not see the draft completely, or not write it again completely.

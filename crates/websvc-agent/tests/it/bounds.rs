@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use websvc_agent::{AgentTask, Effort, RunOutcome, Stop, TaskLimits, run_task};
+use websvc_agent::{AgentEffort, AgentTask, RunOutcome, Stop, TaskLimits, run_task};
 use websvc_model::{ModelError, Usage};
 
 use crate::fixture::{FakeWeb, Kind, Received, ScriptedModel, decide, done, object, run, task};
@@ -62,7 +62,7 @@ async fn model_answers_in_its_last_step() {
         })
     });
     let urls = [URL.to_owned()];
-    let limits = TaskLimits::for_effort(Effort::Low);
+    let limits = TaskLimits::for_effort(AgentEffort::Low);
     let report = run_task(&web(), &model, AgentTask { urls: &urls, limits, ..task("Price?") }).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
     assert_eq!(report.steps, 10);

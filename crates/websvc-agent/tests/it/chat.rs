@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use websvc_agent::{AgentTask, RunOutcome, RunReport, TaskMode, run_task};
+use websvc_agent::{AgentMode, AgentTask, RunOutcome, RunReport, run_task};
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, task};
 use crate::tasks::nothing;
@@ -19,7 +19,7 @@ async fn chat(answers: Vec<Value>) -> (RunReport, ScriptedModel) {
         answers.lock().pop_front().unwrap()
     });
     let urls = ["http://tea.test/".to_owned()];
-    let task = AgentTask { urls: &urls, mode: TaskMode::Chat, ..task("What does Assam cost?") };
+    let task = AgentTask { urls: &urls, mode: AgentMode::Chat, ..task("What does Assam cost?") };
     (run_task(&web, &model, task).await, model)
 }
 

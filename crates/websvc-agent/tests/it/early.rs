@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use websvc_agent::{AgentTask, Event, RunOutcome, RunReport, Stop, TaskMode, run_task};
+use websvc_agent::{AgentMode, AgentTask, Event, RunOutcome, RunReport, Stop, run_task};
 use websvc_model::{ModelError, Usage};
 
 use crate::fixture::{FakeWeb, Kind, Received, ScriptedModel, decide, object, run, task};
@@ -232,7 +232,7 @@ async fn budget_and_cancellation_end_the_run_without_an_answer() {
 async fn chat_is_answered_after_an_early_end() {
     let urls = [URL.to_owned()];
     let model = searching(&Value::Null, &json!({ "answer": "It costs 5 euros." }));
-    let task = AgentTask { urls: &urls, mode: TaskMode::Chat, ..task("What does Assam cost?") };
+    let task = AgentTask { urls: &urls, mode: AgentMode::Chat, ..task("What does Assam cost?") };
     let report = run_task(&web(), &model, task).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
     assert_eq!(report.data, Some(json!({ "answer": "It costs 5 euros." })));

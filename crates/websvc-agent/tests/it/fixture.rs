@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use websvc_agent::{
-    AgentTask, Effort, Environment, Event, FoundPage, Link, ReadPage, RunReport, Stop, TaskLimits, TaskMode,
-    ToolCall, ToolFailure, ToolKind, ToolOutput, run_task,
+    AgentEffort, AgentMode, AgentTask, Environment, Event, FoundPage, Link, ReadPage, RunReport, Stop,
+    TaskLimits, ToolCall, ToolFailure, ToolKind, ToolOutput, run_task,
 };
 use websvc_model::{
     Completion, CompletionContent, CompletionRequest, Model, ModelError, ModelFuture, Ranking,
@@ -383,10 +383,10 @@ pub(crate) fn task(prompt: &str) -> AgentTask<'_> {
         prompt,
         schema: None,
         urls: &[],
-        mode: TaskMode::Extract,
+        mode: AgentMode::Extract,
         turns: &[],
         today: "2026-11-26",
-        limits: TaskLimits::for_effort(Effort::Medium),
+        limits: TaskLimits::for_effort(AgentEffort::Medium),
         deadline: tokio::time::Instant::now() + Duration::from_secs(600),
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use websvc_agent::{AgentTask, Effort, TaskLimits, run_task};
+use websvc_agent::{AgentEffort, AgentTask, TaskLimits, run_task};
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, object, task};
 
@@ -79,7 +79,7 @@ proptest! {
             let tea = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
             let schema = object(&json!({ "name": { "type": "string" }, "teas": { "type": "array", "items": tea } }));
             let urls = ["http://a.test/".to_owned()];
-            let limits = TaskLimits::for_effort(Effort::Low);
+            let limits = TaskLimits::for_effort(AgentEffort::Low);
             let report =
                 run_task(&web, &model, AgentTask { schema: Some(&schema), urls: &urls, limits, ..task("Tea?") }).await;
             assert!(report.steps <= 10);

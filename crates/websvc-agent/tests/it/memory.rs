@@ -72,7 +72,7 @@ async fn oldest_pages_are_dropped_and_can_be_read_again() {
         (0..60).map(|n| (format!("http://a.test/{n}"), format!("This is page number {n}."))).collect();
     let web = FakeWeb::new(pages.iter().map(|(url, text)| (url.as_str(), "Page", text.as_str())));
     let urls: Vec<String> = pages.iter().map(|(url, _)| url.clone()).collect();
-    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::Effort::High);
+    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::AgentEffort::High);
     limits.max_start_pages = 50;
     let model = deciding([
         decide("more", "p1", ""),
@@ -95,7 +95,7 @@ async fn huge_pages_are_cut_and_bounded_together() {
     let huge = "word ".repeat(1_000_000);
     let pages: Vec<String> = (0..20).map(|n| format!("http://a.test/{n}")).collect();
     let web = FakeWeb::new(pages.iter().map(|url| (url.as_str(), "Huge", huge.as_str())));
-    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::Effort::High);
+    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::AgentEffort::High);
     limits.max_start_pages = 20;
     let model = deciding([]);
     run_task(&web, &model, AgentTask { urls: &pages, limits, ..task("word") }).await;
@@ -119,7 +119,7 @@ async fn sources_outlast_their_pages() {
         |_| json!({ "size": "Size 0" }),
         |_| json!({ "size": "Size 0" }),
     );
-    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::Effort::High);
+    let mut limits = websvc_agent::TaskLimits::for_effort(websvc_agent::AgentEffort::High);
     limits.max_steps = 100;
     let report = run_task(&web, &model, AgentTask { urls: &urls, limits, ..task("Size?") }).await;
     assert_eq!(report.message, None);

@@ -1,7 +1,7 @@
 //! Notes for the user about what an answer lacks, and about URLs that could not be read.
 
 use serde_json::json;
-use websvc_agent::{AgentTask, Effort, RunOutcome, TaskLimits, run_task};
+use websvc_agent::{AgentEffort, AgentTask, RunOutcome, TaskLimits, run_task};
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, decide, done, object, run, task};
 use crate::tasks::{list_page, nothing, teas_of};
@@ -87,7 +87,7 @@ async fn urls_that_cannot_be_read_are_named_with_the_reasons() {
     assert_eq!(report.message, Some(format!("2 given URLs could not be read: {reasons}.")));
     // The number of those that are named is limited.
     let urls: Vec<String> = (0..8).map(|number| format!("http://coffee.test/{number}")).collect();
-    let mut limits = TaskLimits::for_effort(Effort::High);
+    let mut limits = TaskLimits::for_effort(AgentEffort::High);
     limits.max_start_pages = 8;
     let model = ScriptedModel::deciding([], nothing, nothing);
     let report = run_task(&web, &model, AgentTask { urls: &urls, limits, ..task("Coffee?") }).await;

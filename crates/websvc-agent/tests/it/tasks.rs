@@ -1,7 +1,7 @@
 //! Kinds of tasks from the decision to the answer.
 
 use serde_json::{Value, json};
-use websvc_agent::{AgentTask, EarlierTurn, RunOutcome, TaskMode, ToolCall, run_task};
+use websvc_agent::{AgentMode, AgentTask, EarlierTurn, RunOutcome, ToolCall, run_task};
 
 use crate::fixture::{FakeWeb, Kind, ScriptedModel, decide, done, object, run, task};
 
@@ -262,7 +262,7 @@ async fn chat_answers_with_a_text_and_knows_earlier_turns() {
         assert!(request.content.contains("## Earlier results\n{\"price\":5}"), "{}", request.content);
         json!({ "answer": "Two bags cost 10 euros." })
     });
-    let task = AgentTask { mode: TaskMode::Chat, turns: &turns, ..task("And two bags?") };
+    let task = AgentTask { mode: AgentMode::Chat, turns: &turns, ..task("And two bags?") };
     let report = run_task(&web, &model, task).await;
     assert!(matches!(report.outcome, RunOutcome::Succeeded), "{report:?}");
     assert_eq!(report.data, Some(json!({ "answer": "Two bags cost 10 euros." })));

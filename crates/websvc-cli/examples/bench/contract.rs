@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use serde_json::{Value, json};
 use websvc_types::SearchRequest;
-use websvc_validate::{Policy, read_search};
+use websvc_validate::{Policy, read_request};
 
 use crate::parts::microseconds;
 use crate::report::Report;
@@ -14,7 +14,9 @@ pub(crate) fn read_requests(report: &mut Report) {
     for (name, body, goal) in [("typical", typical(), "under 2"), ("full", full(), "under 30")] {
         let bytes = body.to_string().into_bytes();
         let name = format!("{name} request of {} bytes", bytes.len());
-        let read = microseconds(|| assert!(read_search(black_box(&bytes), &Policy::default()).is_ok()));
+        let read = microseconds(|| {
+            assert!(read_request::<SearchRequest>(black_box(&bytes), &Policy::default()).is_ok());
+        });
         let tree = microseconds(|| assert!(serde_json::from_slice::<Value>(black_box(&bytes)).is_ok()));
         let typed =
             microseconds(|| assert!(serde_json::from_slice::<SearchRequest>(black_box(&bytes)).is_ok()));

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use websvc::types::{MapRequest, MapResponse};
 use websvc_store::DEFAULT_TEAM;
-use websvc_validate::{Checked, Policy, check_map};
+use websvc_validate::{Checked, Policy, check_request};
 
 use super::search::{client, rejection_error};
 use crate::CommandContext;
@@ -39,7 +39,7 @@ fn request(arguments: &Map) -> MapRequest {
 }
 
 async fn local(context: &CommandContext, request: MapRequest) -> Result<MapResponse> {
-    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(rejection_error)?;
+    let Checked { plan, warnings } = check_request(&request, &Policy::default()).map_err(rejection_error)?;
     let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
     let app = app::open(&context.config, &context.data_dir, access)?;
     let outcome = app.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;

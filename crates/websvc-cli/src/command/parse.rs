@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use websvc::types::limits::UPLOAD_MAX_BYTES;
 use websvc_engine::{Engine, page_content};
 use websvc_scrape::{FileUpload, Page};
-use websvc_types::counted;
-use websvc_validate::{FilePlan, Policy, read_parse_options};
+use websvc_types::{ParseOptions, counted};
+use websvc_validate::{FilePlan, Policy, read_request};
 
 use super::scrape::print;
 use super::search::rejection_error;
@@ -26,8 +26,9 @@ pub(crate) async fn parse(context: CommandContext, arguments: Parse) -> Result<(
     let Parse { files, formats, full_page, output, jsonl } = arguments;
     let formats = if formats.is_empty() { vec!["markdown".to_owned()] } else { formats };
     let options = json!({ "formats": formats, "onlyMainContent": !full_page });
-    let plan =
-        read_parse_options(options.to_string().as_bytes(), &Policy::default()).map_err(rejection_error)?.plan;
+    let plan = read_request::<ParseOptions>(options.to_string().as_bytes(), &Policy::default())
+        .map_err(rejection_error)?
+        .plan;
     if let Some(directory) = &output {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot create the directory {}", directory.display()))?;
@@ -61,8 +62,8 @@ async fn parse_file(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Pag
     ensure!(bytes <= UPLOAD_MAX_BYTES, "larger than the maximum of {UPLOAD_MAX_BYTES} bytes");
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let upload = FileUpload { name, media_type: None, bytes: std::fs::read(file)?.into() };
-    let scrape = plan.scrape();
-    let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
+    let scrape = &plan.scrape;
+    let deadline = Instant::now() + scrape.timeout.max(Duration::from_secs(1));
     let mut page = engine.parse(upload, scrape, deadline).await.page?;
     for warning in std::mem::take(&mut page.warnings) {
         output::note(&format!("warning: {}: {warning}", file.display()));

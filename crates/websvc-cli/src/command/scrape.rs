@@ -9,7 +9,7 @@ use websvc::types::{Metadata, PageContent, ScrapeOptions};
 use websvc_engine::page_content;
 use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
-use websvc_validate::{Checked, Policy, check_scrape_options};
+use websvc_validate::{Checked, Policy, check_request};
 
 use super::search::{format, rejection_error};
 use crate::CommandContext;
@@ -21,15 +21,14 @@ use crate::render_args::{CaptureArgs, FileNames};
 /// Runs `websvc scrape`.
 pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result<()> {
     let options = options(&arguments)?;
-    let Checked { plan, warnings } =
-        check_scrape_options(options, &Policy::default()).map_err(rejection_error)?;
+    let Checked { plan, warnings } = check_request(&options, &Policy::default()).map_err(rejection_error)?;
     for warning in warnings {
         output::note(&format!("warning: {warning}"));
     }
     let url = page_url(&arguments.url)?;
     let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
     let app = app::open(&context.config, &context.data_dir, access)?;
-    let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
+    let deadline = Instant::now() + plan.timeout.max(Duration::from_secs(1));
     let outcome = app.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
     if !arguments.allow_errors

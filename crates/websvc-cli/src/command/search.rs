@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use websvc::types::{Format, PageContent, ScrapeOptions, SearchRequest, SearchResponse};
 use websvc_scrape::FilePublisher;
 use websvc_store::DEFAULT_TEAM;
-use websvc_validate::{Checked, Policy, Rejection, check_search};
+use websvc_validate::{Checked, Policy, Rejection, check_request};
 
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
@@ -74,7 +74,7 @@ pub(crate) fn format(name: &str) -> Result<Format> {
 async fn local(context: &CommandContext, request: SearchRequest) -> Result<SearchResponse> {
     let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
     let app = app::open(&context.config, &context.data_dir, access)?;
-    let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(rejection_error)?;
+    let Checked { plan, warnings } = check_request(&request, &Policy::default()).map_err(rejection_error)?;
     let mut outcome =
         app.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);

@@ -8,7 +8,7 @@ use url::Url;
 use websvc_scrape::threat::UrlChecker;
 use websvc_store::Store;
 use websvc_types::{ScrapeOptions, ThreatProtection};
-use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_scrape_options};
+use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_request};
 
 use super::search::rejection_error;
 use crate::CommandContext;
@@ -24,14 +24,14 @@ pub(crate) async fn threat(context: CommandContext, threat: ThreatCommand) -> Re
         ThreatCommand::Set { team, values, json: _always } => {
             let before = if values.reset { ThreatProtection::default() } else { stored(&store, &team)? };
             let after = validate(merge(before, values)?, ThreatProtection::default())?;
-            let after = after.threat().cloned().unwrap_or_default();
+            let after = after.threat.unwrap_or_default();
             let json = serde_json::to_string(&after)?;
             store.set_threat_values(&team, (after != ThreatProtection::default()).then_some(&json))?;
             output::json(&after)
         }
         ThreatCommand::Check { url, team, json } => {
             let plan = validate(ThreatProtection::default(), stored(&store, &team)?)?;
-            let rules = plan.protection().context("threat protection is off")?;
+            let rules = plan.protection.as_ref().context("threat protection is off")?;
             let checker = UrlChecker::new(rules, &app::classifier(&context.config)?);
             check(&checker, &url, json, &context.common).await
         }
@@ -75,7 +75,7 @@ fn merge(before: ThreatProtection, values: ThreatValues) -> Result<ThreatProtect
 fn validate(request: ThreatProtection, team: ThreatProtection) -> Result<ScrapePlan> {
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::new(team), ..Policy::default() };
     let options = ScrapeOptions { threat_protection: Some(request), ..ScrapeOptions::default() };
-    Ok(check_scrape_options(options, &policy).map_err(rejection_error)?.plan)
+    Ok(check_request(&options, &policy).map_err(rejection_error)?.plan)
 }
 
 async fn check(checker: &UrlChecker, url: &Url, as_json: bool, common: &Common) -> Result<()> {

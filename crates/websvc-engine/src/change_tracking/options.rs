@@ -14,18 +14,18 @@ pub(super) fn options_hash(plan: &ScrapePlan) -> [u8; 32] {
 
 /// Returns the options as JSON. Its fields are sorted, because their order must not change the hash, which is stored.
 fn options_text(plan: &ScrapePlan) -> String {
-    let (location, languages) = (plan.location().country(), plan.location().languages());
+    let (location, languages) = (plan.location.country, &plan.location.languages);
     let options: [Value; 11] = [
-        plan.only_main_content().into(),
-        plan.only_clean_content().into(),
-        json(plan.include_tags()),
-        json(plan.exclude_tags()),
-        json(plan.parsers().iter().map(without_pages).collect::<Vec<_>>()),
-        plan.remove_base64_images().into(),
-        plan.block_ads().into(),
-        json(plan.redact_pii()),
-        plan.mobile().into(),
-        json(plan.actions()),
+        plan.only_main_content.into(),
+        plan.only_clean_content.into(),
+        json(&plan.include_tags),
+        json(&plan.exclude_tags),
+        json(plan.parsers.iter().map(without_pages).collect::<Vec<_>>()),
+        plan.remove_base64_images.into(),
+        plan.block_ads.into(),
+        json(plan.redact_pii.as_ref()),
+        plan.mobile.into(),
+        json(&plan.actions),
         json((location, languages)),
     ];
     let mut options = Value::from(options.to_vec());
@@ -45,18 +45,21 @@ fn json(option: impl Serialize) -> Value {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use websvc_validate::{Policy, read_scrape_options};
+    use websvc_types::ScrapeOptions;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     fn hash(options: &Value) -> [u8; 32] {
-        options_hash(&read_scrape_options(options.to_string().as_bytes(), &Policy::default()).unwrap().plan)
+        options_hash(
+            &read_request::<ScrapeOptions>(options.to_string().as_bytes(), &Policy::default()).unwrap().plan,
+        )
     }
 
     #[test]
     fn hash_is_that_of_sorted_fields() {
         let options = json!({ "actions": [{ "type": "wait", "milliseconds": 1 }] }).to_string();
-        let plan = read_scrape_options(options.as_bytes(), &Policy::default()).unwrap().plan;
+        let plan = read_request::<ScrapeOptions>(options.as_bytes(), &Policy::default()).unwrap().plan;
         let text = options_text(&plan);
         assert!(text.contains(r#"[{"milliseconds":1,"type":"wait"}]"#), "{text}");
     }

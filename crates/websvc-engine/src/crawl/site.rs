@@ -31,7 +31,7 @@ impl CrawlScope {
     /// Creates the scope of a plan.
     #[must_use]
     pub fn new(plan: CrawlPlan) -> Self {
-        let start = Directory::from_url(plan.url());
+        let start = Directory::from_url(&plan.url);
         Self { plan, start, redirect_target: OnceLock::new() }
     }
 
@@ -66,16 +66,16 @@ impl CrawlScope {
     #[must_use]
     pub fn normalize(&self, mut url: Url) -> Url {
         url.set_fragment(None);
-        if self.plan.ignores_query() {
+        if self.plan.ignores_query {
             url.set_query(None);
         }
-        if self.plan.deduplicates() { strip_tracking_params(url) } else { url }
+        if self.plan.deduplicates { strip_tracking_params(url) } else { url }
     }
 
     /// Returns the identity of a normalized URL. URLs with equal keys are the same page.
     #[must_use]
     pub fn key(&self, url: &Url) -> String {
-        if self.plan.deduplicates() { PageIdentity::of_url(url).as_str().to_owned() } else { url.to_string() }
+        if self.plan.deduplicates { PageIdentity::of_url(url).as_str().to_owned() } else { url.to_string() }
     }
 
     /// Returns whether a URL is that of a page of the crawl. Budgets for traps are checked separately.
@@ -85,7 +85,7 @@ impl CrawlScope {
             && self.is_in_reach(url)
             && !is_trap(url)
             && is_page(url)
-            && self.plan.paths().matches(url)
+            && self.plan.paths.matches(url)
     }
 
     /// Returns whether a URL is on the host of the start URL.
@@ -100,13 +100,12 @@ impl CrawlScope {
         let host = bare_host(url);
         let mut same_host = self.directories().filter(|directory| directory.host == host).peekable();
         if same_host.peek().is_some() {
-            return self.plan.entire_domain()
-                || same_host.any(|directory| directory.contains_path(url.path()));
+            return self.plan.entire_domain || same_host.any(|directory| directory.contains_path(url.path()));
         }
         if self.directories().any(|directory| is_subdomain(&host, &directory.host)) {
-            self.plan.subdomains() || self.plan.external_links()
+            self.plan.subdomains || self.plan.external_links
         } else {
-            self.plan.external_links()
+            self.plan.external_links
         }
     }
 }
@@ -149,13 +148,15 @@ fn is_document(segment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_validate::{Policy, read_crawl};
+    use websvc_types::job::CrawlRequest;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     fn scope(mut request: Value, start: &str) -> CrawlScope {
         request["url"] = json!(start);
-        let checked = read_crawl(request.to_string().as_bytes(), &Policy::default()).expect("a crawl");
+        let checked = read_request::<CrawlRequest>(request.to_string().as_bytes(), &Policy::default())
+            .expect("a crawl");
         CrawlScope::new(checked.plan)
     }
 

@@ -63,10 +63,10 @@ pub(crate) async fn write(
     deadline: Instant,
 ) -> Result<(), ScrapeError> {
     let model = model.filter(|model| model.can_complete());
-    let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
+    let wants = |name: &str| plan.formats.iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
-    let has_generated = plan.formats().iter().any(is_generated);
-    let is_clean = plan.only_clean_content() && model.is_some();
+    let has_generated = plan.formats.iter().any(is_generated);
+    let is_clean = plan.only_clean_content && model.is_some();
     if is_clean && !has_markdown && !has_generated {
         page.warnings.push("onlyCleanContent: no format in the request uses the markdown".to_owned());
     }
@@ -111,7 +111,7 @@ async fn formats(
     // Requests about the same content follow each other, so that a server with a cache reads the page once. Highlights have a
     // content of their own.
     let has_own_content = |format: &&Format| matches!(format, Format::Highlights(_));
-    let (own, shared): (Vec<&Format>, Vec<&Format>) = plan.formats().iter().partition(has_own_content);
+    let (own, shared): (Vec<&Format>, Vec<&Format>) = plan.formats.iter().partition(has_own_content);
     let mut combined = combined::request(session, &shared, &content.text).await;
     for format in shared.into_iter().chain(own) {
         let by_model = match format {
@@ -205,7 +205,7 @@ async fn text(
 fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> PageText {
     let metadata = &page.metadata;
     // The URL is not redacted, so it is left out if personal data must be removed.
-    let url = metadata.url.as_deref().filter(|_| plan.redact_pii().is_none());
+    let url = metadata.url.as_deref().filter(|_| plan.redact_pii.is_none());
     let mut text = String::new();
     let lines = [
         ("URL", url),
@@ -225,7 +225,7 @@ fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> PageText {
 
 /// Returns whether a page is a PDF that is returned unparsed.
 fn is_unread_file(page: &Page, plan: &ScrapePlan) -> bool {
-    if matches!(plan.formats(), [Format::RawBase64(_)]) {
+    if matches!(plan.formats.as_slice(), [Format::RawBase64(_)]) {
         return true;
     }
     let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());

@@ -117,7 +117,7 @@ pub(super) async fn redact(
     plan: &ScrapePlan,
     page: &mut Page,
 ) -> Result<(), ScrapeError> {
-    let (Some(model), Some(options)) = (session.model, plan.redact_pii()) else { return Ok(()) };
+    let (Some(model), Some(options)) = (session.model, plan.redact_pii.as_ref()) else { return Ok(()) };
     if !plan.is_redacted_by_model() {
         return Ok(());
     }

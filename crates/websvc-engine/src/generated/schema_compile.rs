@@ -92,7 +92,8 @@ fn schema_error(schema: &Value, error: &ValidationError<'_>, max_pattern_bytes: 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use websvc_validate::{Policy, Rejection, read_agent};
+    use websvc_types::agent::AgentRequest;
+    use websvc_validate::{Policy, Rejection, read_with_request};
 
     use super::*;
 
@@ -166,8 +167,12 @@ mod tests {
         let policy = Policy { schema_compiler: SCHEMA_COMPILER, ..Policy::default() };
         let body =
             json!({ "prompt": "x", "schema": { "properties": { "a/b": { "pattern": "(" } } } }).to_string();
-        assert!(read_agent(body.as_bytes(), &Policy::default()).is_ok(), "a client does not compile it");
-        let Err(Rejection::Invalid(violations)) = read_agent(body.as_bytes(), &policy) else {
+        assert!(
+            read_with_request::<AgentRequest>(body.as_bytes(), &Policy::default()).is_ok(),
+            "a client does not compile it"
+        );
+        let Err(Rejection::Invalid(violations)) = read_with_request::<AgentRequest>(body.as_bytes(), &policy)
+        else {
             panic!("the schema cannot be compiled")
         };
         let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();

@@ -69,7 +69,7 @@ impl MapRun<'_> {
 
     /// Returns the host of the site, without `www.`.
     fn site_host(&self) -> &str {
-        let host = self.plan.url().host_str().unwrap_or_default();
+        let host = self.plan.url.host_str().unwrap_or_default();
         host.strip_prefix("www.").unwrap_or(host)
     }
 }

@@ -72,13 +72,13 @@ impl Engine {
                 Ok(scope) => scope,
                 Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
             };
-            let checkers = UrlCheckers::of_page(plan.page(), self.threat());
+            let checkers = UrlCheckers::of_page(&plan.page, self.threat());
             let checker = checkers.pages().cloned();
             let scraper = checkers.scraper(self.scraper()).for_team(team, scope);
-            let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout());
-            let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
+            let map_run = MapRun::new(plan, scraper, checker, started + plan.timeout);
+            let indexes = if plan.index { self.indexes_in(scope).await } else { Ok(Vec::new()) };
             let owner = scope.owner().filter(|_| self.team_server().is_some());
-            let server = self.index_server().filter(|_| plan.index()).map(|server| (&**server, owner));
+            let server = self.index_server().filter(|_| plan.index).map(|server| (&**server, owner));
             let mut result = match indexes {
                 Ok(indexes) => Box::pin(map_run.run(indexes, server)).await,
                 Err(error) => Err(error),
@@ -100,7 +100,7 @@ impl Engine {
     #[must_use]
     pub fn max_map_credits(&self, plan: &MapPlan) -> u64 {
         let prices = self.prices();
-        let scan = if plan.page().protection().is_some() { prices.threat_scan } else { 0 };
+        let scan = if plan.page.protection.is_some() { prices.threat_scan } else { 0 };
         prices.map.saturating_add(scan)
     }
 }

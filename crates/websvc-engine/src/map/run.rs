@@ -59,14 +59,14 @@ impl<'a> MapRun<'a> {
         deadline: Instant,
     ) -> Self {
         // A ranked map needs all URLs before it can rank them.
-        let max_found = if plan.search().is_some() { MAP_LIMIT_MAX as usize } else { plan.limit() };
+        let max_found = if plan.search.is_some() { MAP_LIMIT_MAX as usize } else { plan.limit };
         Self {
             plan,
             scraper,
             checker,
             deadline,
             scope: Arc::new(MapScope::from_plan(plan)),
-            found: UrlCollector::new(max_found, plan.includes_url_variants()),
+            found: UrlCollector::new(max_found, plan.url_variants),
             robots: RobotsCache::default(),
             listings: SitemapQueue::default(),
             warnings: MapWarnings::default(),
@@ -86,16 +86,16 @@ impl<'a> MapRun<'a> {
     ) -> Result<SiteUrls, EngineError> {
         let plan = self.plan;
         if let Some(checker) = &self.checker {
-            let checked = tokio::time::timeout_at(self.deadline.into(), checker.check(plan.url())).await;
+            let checked = tokio::time::timeout_at(self.deadline.into(), checker.check(&plan.url)).await;
             let checked = checked.map_err(|_elapsed| self.late())?;
             checked
                 .map_err(|blocked| EngineError::Page(ScrapeError::Unsafe { reason: blocked.to_string() }))?;
         }
-        self.read_robots(plan.url()).await;
-        if plan.sitemap() != SitemapMode::Skip {
-            self.listings.add_default_sitemap(plan.url());
+        self.read_robots(&plan.url).await;
+        if plan.sitemap != SitemapMode::Skip {
+            self.listings.add_default_sitemap(&plan.url);
         }
-        if plan.links() {
+        if plan.links {
             self.read_start().await;
         }
         self.read_listings().await?;
@@ -119,7 +119,7 @@ impl<'a> MapRun<'a> {
             .scraper
             .listing(&robots_url, self.plan.scrape_plan_for(&robots_url), robots::MAX_BYTES, self.deadline)
             .await;
-        let is_start = url.host_str() == self.plan.url().host_str();
+        let is_start = url.host_str() == self.plan.url.host_str();
         let robots_txt = match fetched {
             Ok(file) => {
                 let robots_txt = RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent());
@@ -141,7 +141,7 @@ impl<'a> MapRun<'a> {
                 RobotsTxt::without_rules(RobotsStatus::Unreachable)
             }
         };
-        if self.scope.is_site_host(url) && self.plan.sitemap() != SitemapMode::Skip {
+        if self.scope.is_site_host(url) && self.plan.sitemap != SitemapMode::Skip {
             for named in robots_txt.sitemaps(&robots_url) {
                 self.listings.add_named(named, 0);
             }
@@ -151,7 +151,7 @@ impl<'a> MapRun<'a> {
 
     /// Reads the start page, its links and the feeds that it names. It has half of the remaining time.
     async fn read_start(&mut self) {
-        let url = self.plan.url();
+        let url = &self.plan.url;
         if !self.robots.is_allowed(url) {
             if self.failure.is_none() {
                 self.warnings.add("robots.txt disallows the start page, so its links are missing".to_owned());
@@ -160,7 +160,7 @@ impl<'a> MapRun<'a> {
         }
         self.wait_delay().await;
         let deadline = Instant::now() + self.time_left() / 2;
-        match self.scraper.scrape_for_map(url, self.plan.page(), deadline).await {
+        match self.scraper.scrape_for_map(url, &self.plan.page, deadline).await {
             Ok(page) => self.add_start_page(page),
             Err(error) => self.record_error(url, error),
         }
@@ -172,7 +172,7 @@ impl<'a> MapRun<'a> {
             self.warnings.add(format!("the start page responded with {}", status.as_u16()));
             return;
         }
-        if site::host(&url) != site::host(self.plan.url()) && self.plan.sitemap() != SitemapMode::Skip {
+        if site::host(&url) != site::host(&self.plan.url) && self.plan.sitemap != SitemapMode::Skip {
             self.listings.add_default_sitemap(&url);
         }
         Arc::make_mut(&mut self.scope).follow_start_redirect(&url);
@@ -193,9 +193,9 @@ impl<'a> MapRun<'a> {
 
     /// Reads the files that list pages, and the files that they name.
     async fn read_listings(&mut self) -> Result<(), EngineError> {
-        let max_concurrent = if self.plan.delay().is_zero() { MAX_CONCURRENT_FETCHES } else { 1 };
+        let max_concurrent = if self.plan.delay.is_zero() { MAX_CONCURRENT_FETCHES } else { 1 };
         let mut running = FuturesOrdered::new();
-        let mut has_added_usual_paths = self.plan.sitemap() == SitemapMode::Skip;
+        let mut has_added_usual_paths = self.plan.sitemap == SitemapMode::Skip;
         let mut pages = 0;
         loop {
             self.is_late |= self.time_left().is_zero();
@@ -215,7 +215,7 @@ impl<'a> MapRun<'a> {
                     break;
                 }
                 has_added_usual_paths = true;
-                self.listings.add_usual_paths(self.plan.url(), self.scope.path());
+                self.listings.add_usual_paths(&self.plan.url, self.scope.path());
                 continue;
             }
             let Ok(Some((listing, response))) =
@@ -240,7 +240,7 @@ impl<'a> MapRun<'a> {
         let url = &listing.url;
         if let Some(checker) = &self.checker {
             // The host of the start page was scanned together with it.
-            let checked = if site::host(url) == site::host(self.plan.url()) {
+            let checked = if site::host(url) == site::host(&self.plan.url) {
                 checker.check_lists(url)
             } else {
                 checker.check(url).await
@@ -267,7 +267,7 @@ impl<'a> MapRun<'a> {
     fn fetch(&self, listing: SitemapFile) -> Fetching<'a> {
         let (scraper, plan, deadline) = (self.scraper.clone(), self.plan, self.deadline);
         Box::pin(async move {
-            wait_delay(plan.delay(), deadline).await;
+            wait_delay(plan.delay, deadline).await;
             let response = scraper
                 .listing(
                     &listing.url,
@@ -338,7 +338,7 @@ impl<'a> MapRun<'a> {
             self.warnings.add(format!("the start page could not be fetched: {error}"));
         }
         let (found, checker) = (std::mem::take(&mut self.found), self.checker.take());
-        let (search, limit) = (self.plan.search().map(str::to_owned), self.plan.limit());
+        let (search, limit) = (self.plan.search.clone(), self.plan.limit);
         let (links, blocked) = spawn_blocking(move || {
             let mut links = found.into_links();
             let before = links.len();
@@ -366,9 +366,9 @@ impl<'a> MapRun<'a> {
 
     /// Returns a hint if hardly anything was found and the request was not for the whole site.
     fn hint(&self, found: usize) -> Option<String> {
-        let url = self.plan.url();
+        let url = &self.plan.url;
         let is_base = url.path() == "/" && url.query().is_none();
-        if found > 1 || self.plan.limit() == 1 || is_base {
+        if found > 1 || self.plan.limit == 1 || is_base {
             return None;
         }
         let results = if found == 1 { "1 URL was" } else { "no URLs were" };
@@ -380,7 +380,7 @@ impl<'a> MapRun<'a> {
     fn record_error(&mut self, url: &Url, error: ScrapeError) {
         if error.code() == ErrorCode::ScrapeTimeout && self.time_left().is_zero() {
             self.is_late = true;
-        } else if self.failure.is_none() && url.host_str() == self.plan.url().host_str() {
+        } else if self.failure.is_none() && url.host_str() == self.plan.url.host_str() {
             self.failure = Some(error);
         } else {
             self.warnings.add_file_warning(format!("could not fetch {url}: {error}"));
@@ -399,7 +399,7 @@ impl<'a> MapRun<'a> {
     }
 
     fn late(&self) -> EngineError {
-        let timeout_ms = u64::try_from(self.plan.timeout().as_millis()).unwrap_or(u64::MAX);
+        let timeout_ms = u64::try_from(self.plan.timeout.as_millis()).unwrap_or(u64::MAX);
         EngineError::MapTimeout { timeout_ms }
     }
 
@@ -408,7 +408,7 @@ impl<'a> MapRun<'a> {
     }
 
     async fn wait_delay(&self) {
-        wait_delay(self.plan.delay(), self.deadline).await;
+        wait_delay(self.plan.delay, self.deadline).await;
     }
 }
 

@@ -24,15 +24,15 @@ pub(super) struct MapScope {
 impl MapScope {
     pub(super) fn from_plan(plan: &MapPlan) -> Self {
         let mut scope = Self {
-            hosts: vec![host(plan.url())],
+            hosts: vec![host(&plan.url)],
             paths_below: Vec::new(),
-            subdomains: plan.subdomains(),
-            other_sites: plan.other_sites(),
-            queries: plan.includes_queries(),
-            paths: plan.paths().clone(),
+            subdomains: plan.subdomains,
+            other_sites: plan.other_sites,
+            queries: plan.includes_queries,
+            paths: plan.paths.clone(),
         };
-        if plan.by_path() {
-            scope.paths_below.extend(directory(plan.url()));
+        if plan.by_path {
+            scope.paths_below.extend(directory(&plan.url));
         }
         scope
     }
@@ -131,13 +131,14 @@ fn directory(url: &Url) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_validate::{Policy, read_map};
+    use websvc_types::map::MapRequest;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     /// Returns those of the URLs that belong to the map, in their normal form.
     fn normalized(body: &Value, urls: &[&str]) -> Vec<String> {
-        let plan = read_map(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
+        let plan = read_request::<MapRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
         let scope = MapScope::from_plan(&plan);
         urls.iter().filter_map(|url| scope.normalize(url.parse().unwrap())).map(String::from).collect()
     }

@@ -12,7 +12,8 @@ use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::Store;
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use websvc_types::ErrorCode;
-use websvc_validate::{Policy, ThreatPolicy, read_map};
+use websvc_types::map::MapRequest;
+use websvc_validate::{Policy, ThreatPolicy, read_request};
 
 use super::{MapOutcome, SiteUrls};
 use crate::engine::{Engine, EngineConfig, IndexMode};
@@ -59,7 +60,7 @@ impl Site {
     }
 
     async fn outcome(&self, body: Value, policy: &Policy) -> MapOutcome {
-        let plan = read_map(body.to_string().as_bytes(), policy).unwrap().plan;
+        let plan = read_request::<MapRequest>(body.to_string().as_bytes(), policy).unwrap().plan;
         self.engine.map(&plan, "default", Instant::now()).await
     }
 
@@ -353,8 +354,11 @@ async fn timeout_returns_the_urls_found_so_far() {
 #[tokio::test]
 async fn unreachable_site_fails_with_the_reason() {
     let Site { world, engine, _data } = Site::start(TestWeb::builder()).await;
-    let plan =
-        |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
+    let plan = |url: &str| {
+        read_request::<MapRequest>(json!({ "url": url }).to_string().as_bytes(), &Policy::default())
+            .unwrap()
+            .plan
+    };
     let outcome = engine.map(&plan("http://127.0.0.1/"), "default", Instant::now()).await;
     let Err(EngineError::Page(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
     assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeForbiddenUrl, 0));

@@ -20,7 +20,7 @@ use websvc_model::Model;
 use websvc_stage::StageTimes;
 use websvc_transport::BoxFuture;
 use websvc_types::job::CrawlParams;
-use websvc_validate::check_crawl_params;
+use websvc_validate::check_request;
 
 use crate::engine::Engine;
 use crate::generated::model_deadline;
@@ -84,7 +84,7 @@ async fn convert(
 /// Converts a prompt by rules.
 fn by_words(prompt: &str, reason: &str) -> Result<PromptOptions, PromptError> {
     let params = words::read(prompt).params;
-    let is_valid = check_crawl_params(&params).is_ok();
+    let is_valid = check_request(&params, ()).is_ok();
     if params == CrawlParams::default() || !is_valid {
         return Err(PromptError(format!(
             "prompt could not be converted to options; {reason}, and simple rules understand only {PHRASES}"

@@ -10,7 +10,7 @@ use websvc_model::{CompletionRequest, Feature, Model, ModelError, ResponseFormat
 use websvc_stage::{Stage, StageTimes};
 use websvc_types::job::CrawlParams;
 use websvc_types::schema;
-use websvc_validate::{Checked, Rejection, check_crawl_params, read_crawl_params};
+use websvc_validate::{Checked, Rejection, check_request, read_request};
 
 use super::PromptOptions;
 use super::narrow::{Narrowed, narrowed};
@@ -59,7 +59,7 @@ pub(super) async fn read(
     deadline: Instant,
 ) -> Result<PromptOptions, ModelPromptError> {
     let mut reading = words::read(prompt);
-    if check_crawl_params(&reading.params).is_err() {
+    if check_request(&reading.params, ()).is_err() {
         reading.params = CrawlParams::default();
     }
     let user_prompt = format!("The crawl begins at {url}\nThe request: {prompt}");
@@ -91,7 +91,7 @@ async fn request_options(
     let completion =
         stages.run(Stage::Model, model.complete(&request)).await.map_err(ModelPromptError::Model)?;
     let json = completion.content.into_json().to_string();
-    match read_crawl_params(json.as_bytes()) {
+    match read_request::<CrawlParams>(json.as_bytes(), ()) {
         Ok(Checked { plan, mut warnings }) => {
             let params = without_empty(plan);
             if params == CrawlParams::default() {

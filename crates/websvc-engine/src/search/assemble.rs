@@ -24,7 +24,7 @@ pub(crate) fn assemble(
         let results = hits.into_iter().zip(pages);
         match kind {
             SourceKind::Web => {
-                let results = results.map(|(hit, page)| web_result(hit, page, plan.categories(), miss_price));
+                let results = results.map(|(hit, page)| web_result(hit, page, &plan.categories, miss_price));
                 data.web = Some(results.collect());
             }
             SourceKind::Images => {

@@ -28,9 +28,9 @@ pub(crate) fn charge(
 ) -> Bill {
     let mut bill = Bill::default();
     let tens = u64::try_from(found.total().div_ceil(10)).unwrap_or(u64::MAX);
-    let (kind, price) = per_ten(pricing, plan.retention());
+    let (kind, price) = per_ten(pricing, plan.retention);
     bill.add_line(kind, tens, price);
-    if let Some(scrape) = plan.scrape() {
+    if let Some(scrape) = plan.scrape.as_ref() {
         pages.iter_mut().flatten().for_each(|result| charge_page(&mut bill, pricing, scrape, result));
     }
     bill.add_line(ChargeKind::ThreatScan, found.scanned, pricing.threat_scan);
@@ -40,7 +40,7 @@ pub(crate) fn charge(
 /// Charges a search that failed because none of its pages is cached: the misses of lockdown.
 pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &PageResults) -> Bill {
     let mut bill = Bill::default();
-    if scrape.lockdown() {
+    if scrape.lockdown {
         let misses = pages.iter().flatten().filter(|result| matches!(result, PageResult::Failed(_)));
         bill.add_line(ChargeKind::LockdownMiss, misses.count() as u64, pricing.lockdown_miss);
     }
@@ -50,13 +50,12 @@ pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &Page
 /// Returns the maximum credits of a search with these proxies. Further pages of documents and redirects are not
 /// included.
 pub(crate) fn max_search_credits(pricing: &Pricing, proxies: &ProxyConfig, plan: &SearchPlan) -> u64 {
-    let limit = plan.limit() as u64;
-    let results = limit * plan.sources().len() as u64;
-    let with_pages =
-        plan.sources().iter().filter(|source| source.kind() != SourceKind::Images).count() as u64;
-    let (_, price) = per_ten(pricing, plan.retention());
+    let limit = plan.limit as u64;
+    let results = limit * plan.sources.len() as u64;
+    let with_pages = plan.sources.iter().filter(|source| source.kind != SourceKind::Images).count() as u64;
+    let (_, price) = per_ten(pricing, plan.retention);
     let mut credits = results.div_ceil(10).saturating_mul(price);
-    if let Some(scrape) = plan.scrape() {
+    if let Some(scrape) = plan.scrape.as_ref() {
         let page = max_content_credits(pricing, proxies, scrape);
         credits = credits.saturating_add((limit * with_pages).saturating_mul(page));
     }
@@ -66,10 +65,10 @@ pub(crate) fn max_search_credits(pricing: &Pricing, proxies: &ProxyConfig, plan:
 /// Returns the maximum number of URLs that are scanned, without redirects. An image result has two: its page and the
 /// image. The page of another result is scanned together with the result.
 fn max_scans(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
-    if plan.protection().is_some() {
+    if plan.protection.is_some() {
         return results + (results - pages);
     }
-    if plan.scrape().is_some_and(|scrape| scrape.protection().is_some()) { pages } else { 0 }
+    if plan.scrape.as_ref().is_some_and(|scrape| scrape.protection.is_some()) { pages } else { 0 }
 }
 
 pub(super) fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKind, u64) {
@@ -83,7 +82,7 @@ pub(super) fn per_ten(pricing: &Pricing, retention: RetentionMode) -> (ChargeKin
 /// Returns the maximum credits of a single page with these proxies. Further pages of documents and redirects are not
 /// included.
 pub(crate) fn max_page_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
-    let scan = if scrape.protection().is_some() { pricing.threat_scan } else { 0 };
+    let scan = if scrape.protection.is_some() { pricing.threat_scan } else { 0 };
     let retention = zero_retention_price(pricing, scrape).unwrap_or(0);
     max_content_credits(pricing, proxies, scrape).saturating_add(scan).saturating_add(retention)
 }
@@ -97,7 +96,7 @@ pub(crate) fn max_file_credits(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
 /// Returns the price of zero data retention of a page or file that is requested alone; `None` if it has none. Lockdown has
 /// prices of its own, and so have searches under zero data retention, whatever they scrape.
 fn zero_retention_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> {
-    let is_zero = scrape.retention() == RetentionMode::Zero && !scrape.lockdown();
+    let is_zero = scrape.retention == RetentionMode::Zero && !scrape.lockdown;
     is_zero.then_some(pricing.zero_data_retention)
 }
 
@@ -107,18 +106,18 @@ pub(crate) fn min_file_credits(pricing: &Pricing) -> u64 {
 }
 
 fn max_content_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
-    let redaction = if scrape.redact_pii().is_some() { pricing.redact_pii } else { 0 };
-    let page = if scrape.lockdown() {
+    let redaction = if scrape.redact_pii.is_some() { pricing.redact_pii } else { 0 };
+    let page = if scrape.lockdown {
         pricing.lockdown_hit.max(pricing.lockdown_miss)
     } else {
         let ordinary = pricing.scrape.max(pricing.pdf_page).max(pricing.pdf_base64);
-        match scrape.proxy() {
+        match scrape.proxy {
             Proxy::Basic => ordinary,
             Proxy::Enhanced | Proxy::Auto if proxies.has_enhanced() => ordinary.max(pricing.scrape_enhanced),
             Proxy::Enhanced | Proxy::Auto => ordinary,
         }
     };
-    let has = |name: &str| scrape.formats().iter().any(|format| needs_model(format) && format.name() == name);
+    let has = |name: &str| scrape.formats.iter().any(|format| needs_model(format) && format.name() == name);
     let requested =
         generated_items(pricing).into_iter().filter(|(formats, ..)| formats.iter().any(|name| has(name)));
     let page = page.saturating_add(max_media_credits(pricing, scrape));
@@ -147,7 +146,7 @@ pub(crate) fn charge_single_page(
         Some(page) => {
             charge_success(&mut bill, pricing, plan, page);
             if let Some(price) = zero_retention_price(pricing, plan)
-                && produced::has_any(plan.formats(), page)
+                && produced::has_any(&plan.formats, page)
             {
                 bill.add_line(ChargeKind::ZeroRetention, 1, price);
             }
@@ -167,16 +166,16 @@ fn charge_miss(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan) {
 
 /// Returns the price of a failed page, `None` if it is free.
 pub(crate) fn miss_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> {
-    scrape.lockdown().then_some(pricing.lockdown_miss)
+    scrape.lockdown.then_some(pricing.lockdown_miss)
 }
 
 /// Charges a scraped page, and writes the credits into its metadata. A page without any requested format is free.
 fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
-    if !produced::has_any(scrape.formats(), page) {
+    if !produced::has_any(&scrape.formats, page) {
         page.metadata.credits_used = Some(0);
         return;
     }
-    let mut credits = if scrape.lockdown() {
+    let mut credits = if scrape.lockdown {
         bill.add_line(ChargeKind::LockdownHit, 1, pricing.lockdown_hit)
     } else {
         charge_content(bill, pricing, page)

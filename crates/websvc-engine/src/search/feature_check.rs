@@ -37,7 +37,7 @@ pub(crate) fn check_search_features(
 ) -> Result<FeatureCheck, EngineError> {
     let mut check = FeatureCheck::default();
     let mut unsupported = UnsupportedFeatures::default();
-    let scrape = plan.scrape();
+    let scrape = plan.scrape.as_ref();
     if let Some(scrape) = scrape {
         unsupported.scrape("/scrapeOptions", scrape, scraper);
         check.scrape(scrape, scraper, model, media);
@@ -77,18 +77,18 @@ impl FeatureCheck {
         media: &MediaTools,
     ) {
         let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
-        for format in plan.formats() {
+        for format in &plan.formats {
             if let Some(reason) = reason_missing(format, plan, lacks_browser, model, media) {
                 self.leave_out(&format!("format {}", format.name()), reason);
             }
         }
-        if plan.only_clean_content() && model.is_none() {
+        if plan.only_clean_content && model.is_none() {
             self.leave_out(
                 "onlyCleanContent",
                 "no language model is configured; the markdown is as extracted",
             );
         }
-        if let Some(redact) = plan.redact_pii().filter(|_| model.is_none()) {
+        if let Some(redact) = plan.redact_pii.as_ref().filter(|_| model.is_none()) {
             match redact.mode.unwrap_or(RedactMode::Accurate) {
                 RedactMode::Accurate => self.leave_out(
                     "redactPII mode accurate",
@@ -101,10 +101,10 @@ impl FeatureCheck {
                 RedactMode::Fast => {}
             }
         }
-        if !plan.wait_for().is_zero() && lacks_browser {
+        if !plan.wait_for.is_zero() && lacks_browser {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
-        let country = plan.location().country();
+        let country = plan.location.country;
         if country != COUNTRY_DEFAULT && !proxies.reaches_from(country) {
             let reason = format!("no proxies in {country} are configured ([proxy] by_country)");
             self.leave_out("scrapeOptions.location.country", &reason);
@@ -119,9 +119,9 @@ impl FeatureCheck {
 /// lookup accesses the file system.
 fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
     let is_rendered = |format: &Format| matches!(format, Format::Screenshot(_) | Format::Branding(_));
-    let has_rendered = plan.formats().iter().any(is_rendered);
-    let is_interactive = !plan.actions().is_empty() || plan.profile().is_some();
-    (has_rendered || is_interactive || !plan.wait_for().is_zero()) && scraper.browser().is_none()
+    let has_rendered = plan.formats.iter().any(is_rendered);
+    let is_interactive = !plan.actions.is_empty() || plan.profile.is_some();
+    (has_rendered || is_interactive || !plan.wait_for.is_zero()) && scraper.browser().is_none()
 }
 
 /// Returns the reason why a format is not available, or `None` if it is.
@@ -151,7 +151,7 @@ fn reason_missing(
         Format::Highlights(_) => model
             .is_none()
             .then_some("no language model is configured; the passages were chosen by the words of the query"),
-        Format::ChangeTracking(options) => reason_untracked(plan.tracking())
+        Format::ChangeTracking(options) => reason_untracked(plan.tracking)
             .or_else(|| (has_json_mode(options) && model.is_none()).then_some(NO_MODEL_FOR_JSON_MODE)),
         Format::Audio(_) | Format::Video(_) => media.reason_missing(plan),
     }
@@ -187,10 +187,10 @@ impl UnsupportedFeatures {
     }
 
     fn scrape(&mut self, parent: &str, plan: &ScrapePlan, scraper: &Scraper) {
-        if plan.profile().is_some() && lacks_browser(plan, scraper) {
+        if plan.profile.is_some() && lacks_browser(plan, scraper) {
             self.reject(&format!("{parent}/profile"), "profile is not available: no browser is installed");
         }
-        if !plan.actions().is_empty() && lacks_browser(plan, scraper) {
+        if !plan.actions.is_empty() && lacks_browser(plan, scraper) {
             self.actions = true;
             self.reject(&format!("{parent}/actions"), "actions are not available: no browser is installed");
         }

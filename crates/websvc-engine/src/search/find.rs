@@ -74,14 +74,14 @@ pub(crate) async fn query_sources(
 ) -> Result<SearchHits, EngineError> {
     let sources_empty = !sources.is_empty() && sources.iter().all(|source| source.is_empty());
     let search = Search { sources, plan, deadline, now, stages };
-    let mut found = search.run(plan.query(), |_| true).await?;
+    let mut found = search.run(&plan.query, |_| true).await?;
     // A page can be added while the sources are queried.
     if sources_empty && found.total() == 0 {
         found.warn(NO_PAGES.to_owned());
     } else {
         search.relax_phrases(&mut found).await;
     }
-    if plan.ignore_invalid_urls() {
+    if plan.ignore_invalid_urls {
         found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| is_fetchable(&hit.url)));
     }
     Ok(found)
@@ -105,9 +105,9 @@ impl Search<'_> {
         wants: impl Fn(SourceKind) -> bool,
     ) -> Result<SearchHits, EngineError> {
         let Self { sources, plan, deadline, now, stages } = *self;
-        let query = query.clone().and(category::restriction(plan.categories()));
+        let query = query.clone().and(category::restriction(&plan.categories));
         let paging_deadline = self.deadline_after(PAGING_TENTHS);
-        let plans = plan.sources().iter().filter(|source| wants(source.kind()));
+        let plans = plan.sources.iter().filter(|source| wants(source.kind));
         let (requests, slots): (Vec<SourceRequest<'_>>, Vec<Vec<Slot>>) = plans
             .map(|source| {
                 let mut request = request(plan, source, &query, now, paging_deadline);
@@ -125,13 +125,13 @@ impl Search<'_> {
     }
 
     fn deadline_after(&self, tenths: u32) -> Instant {
-        self.deadline - self.plan.timeout() * (10 - tenths) / 10
+        self.deadline - self.plan.timeout * (10 - tenths) / 10
     }
 
     /// If a vertical is empty, searches for the words of the phrases of the query in place of the phrases. A query with
     /// other operators keeps its phrases. A warning says so in both cases.
     async fn relax_phrases(&self, found: &mut SearchHits) {
-        let query = self.plan.query();
+        let query = &self.plan.query;
         let phrases: Vec<String> = query.phrases().map(|phrase| format!("\"{phrase}\"")).collect();
         let empty = found.verticals.iter().filter(|vertical| vertical.hits.is_empty());
         let empty: Vec<SourceKind> = empty.map(|vertical| vertical.kind).collect();
@@ -171,16 +171,16 @@ fn request<'a>(
     deadline: Instant,
 ) -> SourceRequest<'a> {
     SourceRequest {
-        kind: source.kind(),
+        kind: source.kind,
         query,
-        categories: plan.categories(),
-        limit: plan.limit(),
-        domains: plan.domains(),
-        tbs: source.tbs(),
-        country: plan.country_given().then(|| plan.country()),
-        location: source.location(),
-        safe: plan.safe(),
-        highlights: plan.highlights(),
+        categories: &plan.categories,
+        limit: plan.limit,
+        domains: &plan.domains,
+        tbs: source.tbs.as_ref(),
+        country: plan.country_given.then_some(plan.country),
+        location: source.location.as_deref(),
+        safe: plan.safe,
+        highlights: plan.highlights,
         now,
         deadline,
     }
@@ -270,7 +270,7 @@ impl SourceReplies<'_> {
             if !lists.is_empty() {
                 found
                     .verticals
-                    .push(VerticalHits { kind: request.kind, hits: merge(request, lists, plan.limit()) });
+                    .push(VerticalHits { kind: request.kind, hits: merge(request, lists, plan.limit) });
             }
         }
         if found.verticals.is_empty() && is_late {
@@ -337,7 +337,8 @@ mod tests {
 
     use serde_json::{Value, json};
     use websvc_index::{Document, Image, Index, IndexConfig};
-    use websvc_validate::{Policy, read_search};
+    use websvc_types::SearchRequest;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
     use crate::source::IndexSource;
@@ -357,7 +358,8 @@ mod tests {
             index.add(Document { url, body, images, ..Document::default() }).unwrap();
         }
         index.flush().unwrap();
-        let plan = read_search(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
+        let plan =
+            read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
         let sources: [Arc<dyn SearchSource>; 1] = [Arc::new(IndexSource::new(Arc::new(index)))];
         let deadline = Instant::now() + Duration::from_secs(60);
         let stages = StageTimes::default();
@@ -404,7 +406,8 @@ mod tests {
         ] {
             let fake = |&(fit, is_empty)| Arc::new(FakeSource { fit, is_empty }) as Arc<dyn SearchSource>;
             let sources: Vec<_> = fits.iter().map(fake).collect();
-            let plan = read_search(br#"{"query": "tea"}"#, &Policy::default()).unwrap().plan;
+            let plan =
+                read_request::<SearchRequest>(br#"{"query": "tea"}"#, &Policy::default()).unwrap().plan;
             let deadline = Instant::now() + Duration::from_secs(60);
             let found =
                 query_sources(&sources, &plan, deadline, Timestamp::UNIX_EPOCH, &StageTimes::default()).await;

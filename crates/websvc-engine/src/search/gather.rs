@@ -8,8 +8,7 @@ use url::Url;
 use websvc_scrape::{FilePublisher, OpenProfile, Page, ScrapeError, Scraper};
 use websvc_stage::Stage;
 use websvc_store::PageScope;
-use websvc_types::ErrorCode;
-use websvc_types::counted;
+use websvc_types::{ErrorCode, counted};
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
@@ -73,7 +72,7 @@ pub(crate) async fn gather(
 ) -> Result<PageResults, EngineError> {
     let mut pages = Vec::with_capacity(found.verticals.len());
     for vertical in &found.verticals {
-        let scrape = plan.scrape().filter(|_| has_pages(vertical.kind));
+        let scrape = plan.scrape.as_ref().filter(|_| has_pages(vertical.kind));
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
@@ -100,7 +99,7 @@ fn has_pages(kind: SourceKind) -> bool {
 
 async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> PageResult {
     let GatherContext { engine, scraper, scope: _, team, profile, files, deadline } = context;
-    let deadline = deadline.min(Instant::now() + plan.timeout());
+    let deadline = deadline.min(Instant::now() + plan.timeout);
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
@@ -130,8 +129,8 @@ async fn scrape_hit(context: GatherContext<'_>, url: &str, plan: &ScrapePlan) ->
 
 /// Returns the 404 error of `minAge` and lockdown if no page at all is cached.
 fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &PageResults) -> Option<EngineError> {
-    let scrape = plan.scrape()?;
-    if scrape.min_age().is_none() && !scrape.lockdown() {
+    let scrape = plan.scrape.as_ref()?;
+    if scrape.min_age.is_none() && !scrape.lockdown {
         return None;
     }
     let mut miss = None;

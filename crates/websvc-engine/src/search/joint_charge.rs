@@ -20,8 +20,8 @@ pub(crate) fn max_joint_search_credits(
     let without_results =
         Pricing { search_per_ten: 0, search_zdr_per_ten: 0, search_anon_per_ten: 0, ..*pricing };
     let others = plans.iter().map(|plan| max_search_credits(&without_results, proxies, plan));
-    let results: u64 = plans.iter().map(|plan| plan.limit() as u64 * plan.sources().len() as u64).sum();
-    let price = plans.first().map_or(0, |plan| per_ten(pricing, plan.retention()).1);
+    let results: u64 = plans.iter().map(|plan| plan.limit as u64 * plan.sources.len() as u64).sum();
+    let price = plans.first().map_or(0, |plan| per_ten(pricing, plan.retention).1);
     others.fold(results.div_ceil(10).saturating_mul(price), u64::saturating_add)
 }
 
@@ -55,7 +55,7 @@ fn result_count(data: &SearchData) -> usize {
 mod tests {
     use serde_json::{Value, json};
     use websvc_types::SearchRequest;
-    use websvc_validate::{Policy, check_search};
+    use websvc_validate::{Policy, check_request};
 
     use super::*;
     use crate::search::StageTimings;
@@ -63,7 +63,7 @@ mod tests {
     fn plan(limit: u64) -> SearchPlan {
         let request: SearchRequest =
             serde_json::from_value(json!({ "query": "tea", "limit": limit })).unwrap();
-        check_search(request, &Policy::default()).unwrap().plan
+        check_request(&request, &Policy::default()).unwrap().plan
     }
 
     /// A search with this number of results, which was charged as one of its own.

@@ -16,10 +16,10 @@ pub(super) fn charge_media(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u
 
 /// Returns the maximum credits for the media of a page. Under lockdown, nothing is downloaded.
 pub(super) fn max_media_credits(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
-    if scrape.lockdown() {
+    if scrape.lockdown {
         return 0;
     }
-    let is_requested = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
+    let is_requested = |name: &str| scrape.formats.iter().any(|format| format.name() == name);
     let items = [("audio", pricing.audio), ("video", pricing.video)];
     let requested = items.into_iter().filter(|(name, _)| is_requested(name));
     requested.fold(0, |sum, (_, price)| sum.saturating_add(price))

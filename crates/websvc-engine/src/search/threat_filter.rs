@@ -23,17 +23,18 @@ pub(crate) struct UrlCheckers {
 impl UrlCheckers {
     /// Returns the checkers of a search; none if threat protection is off.
     pub(crate) fn from_plan(plan: &SearchPlan, classifier: &Classifier) -> Self {
-        let results = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
-        let pages = plan.scrape().and_then(ScrapePlan::protection).map(|rules| match &results {
-            Some(results) => results.with_rules(rules),
-            None => UrlChecker::new(rules, classifier),
-        });
+        let results = plan.protection.as_ref().map(|rules| UrlChecker::new(rules, classifier));
+        let pages =
+            plan.scrape.as_ref().and_then(|plan| plan.protection.as_ref()).map(|rules| match &results {
+                Some(results) => results.with_rules(rules),
+                None => UrlChecker::new(rules, classifier),
+            });
         Self { results, pages }
     }
 
     /// Returns the checkers of a single page.
     pub(crate) fn of_page(plan: &ScrapePlan, classifier: &Classifier) -> Self {
-        let pages = plan.protection().map(|rules| UrlChecker::new(rules, classifier));
+        let pages = plan.protection.as_ref().map(|rules| UrlChecker::new(rules, classifier));
         Self { results: None, pages }
     }
 
@@ -125,7 +126,8 @@ mod tests {
     use std::time::Duration;
 
     use serde_json::json;
-    use websvc_validate::{Policy, ThreatPolicy, read_search};
+    use websvc_types::SearchRequest;
+    use websvc_validate::{Policy, ThreatPolicy, read_request};
 
     use super::*;
     use crate::search::find::VerticalHits;
@@ -140,7 +142,9 @@ mod tests {
     async fn filtered(kind: SourceKind, hits: Vec<Hit>) -> (Vec<(String, Option<String>)>, Vec<String>) {
         let body = json!({ "query": "q", "threatProtection": { "blacklist": ["bad.test"] } });
         let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
-        let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
+        let plan = read_request::<SearchRequest>(body.to_string().as_bytes(), &policy)
+            .expect("the body is right")
+            .plan;
         let checkers = UrlCheckers::from_plan(&plan, &Classifier::none());
         let mut found = SearchHits { verticals: vec![VerticalHits { kind, hits }], ..SearchHits::default() };
         let (deadline, mut warnings) = (Instant::now() + Duration::from_secs(60), Vec::new());

@@ -23,7 +23,7 @@ pub(super) async fn scrape(
     started: Instant,
     entry: Option<&ListEntry>,
 ) -> ScrapeOutcome {
-    let deadline = started + context.plan.timeout();
+    let deadline = started + context.plan.timeout;
     let PageOutcome { page, bill, indexing_failure } =
         engine.scrape(url, &context.plan, &context.record.team, &context.files, deadline).await;
     match page {
@@ -38,7 +38,7 @@ pub(super) async fn scrape(
                 bill,
                 status: code.status(),
                 elapsed: Some(started.elapsed()),
-                signal: host_signal(&error, context.plan.timeout()),
+                signal: host_signal(&error, context.plan.timeout),
                 out_links: None,
                 final_url: None,
                 snapshot: None,

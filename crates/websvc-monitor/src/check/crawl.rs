@@ -29,11 +29,11 @@ impl CheckRun {
             let request = CrawlRequest { scrape_options: Some(options.clone()), ..request.clone() };
             let stored = JobRequest {
                 options,
-                max_concurrency: crawl.max_concurrency(),
+                max_concurrency: crawl.max_concurrency,
                 crawl: Some(Box::new(request)),
                 ..JobRequest::default()
             };
-            (stored, vec![crawl_start_url(&CrawlScope::new(crawl.clone()))], Some(crawl.limit()))
+            (stored, vec![crawl_start_url(&CrawlScope::new(crawl.clone()))], Some(crawl.limit))
         };
         if !self.ensure_job(index, start).await? {
             return Ok(false);

@@ -223,7 +223,7 @@ fn batch_urls(pages: &[Target]) -> Vec<JobUrl> {
     let pages = pages.iter().enumerate().filter(|(_, page)| seen.insert(page.url_with_credentials()));
     let to_url = |(index, page): (usize, &Target)| {
         let url = page.url_with_credentials().to_string();
-        let original_url = page.url().to_string();
+        let original_url = page.url.to_string();
         let entry = Some(ListEntry { original_url, index: index as u64 });
         JobUrl { key: url.clone(), url, depth: 0, entry }
     };

@@ -169,7 +169,7 @@ impl CheckRun {
     /// Works on all targets until they are done.
     async fn run_targets(&mut self) -> Result<(), Stop> {
         if self.progress.targets.is_empty() {
-            let targets = self.definition.targets().iter();
+            let targets = self.definition.targets.iter();
             self.progress.targets = targets
                 .map(|target| TargetProgress::new(target.id().unwrap_or_default(), target.kind()))
                 .collect();
@@ -179,7 +179,7 @@ impl CheckRun {
         let plan = Arc::clone(&self.plan);
         loop {
             let (mut is_done, mut has_progress) = (true, false);
-            for (index, target) in plan.targets().iter().enumerate() {
+            for (index, target) in plan.targets.iter().enumerate() {
                 if self.progress.targets.get(index).is_none_or(|progress| progress.is_done) {
                     continue;
                 }
@@ -351,7 +351,7 @@ impl CheckRun {
     async fn finish(&self, error: Option<String>) -> Result<(), TaskError> {
         let (searches, pages) = (self.progress.credits, self.job_credits().await?);
         let record = self.record.clone();
-        let retention_ms = u64::from(self.definition.retention_days()) * DAY_MS;
+        let retention_ms = u64::from(self.definition.retention_days) * DAY_MS;
         let now_ms = self.now_ms();
         let EndMessages { deliveries, has_messages } =
             end_messages(&self.definition, self.monitors.config().mail.is_some());
@@ -399,7 +399,7 @@ impl CheckRun {
             .with_store(move |store, _| {
                 let Some(record) = store.monitor_by_number(number)? else { return Ok(()) };
                 let Some(stored) = StoredDefinition::decode(&record.definition) else { return Ok(()) };
-                let targets = stored.definition.targets().iter().filter_map(MonitorTarget::id);
+                let targets = stored.definition.targets.iter().filter_map(MonitorTarget::id);
                 store.prune_baselines(number, &targets.map(str::to_owned).collect::<Vec<_>>())
             })
             .await

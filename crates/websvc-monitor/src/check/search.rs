@@ -6,12 +6,9 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_scrape::FilePublisher;
 use websvc_store::{BaselineChange, CheckPageStatus, NewCheckPage};
-use websvc_types::counted;
 use websvc_types::monitor::{MonitorPageMetadata, MonitorSearchStatus};
-use websvc_types::{ScrapeOptions, SearchRequest, WebResult};
-use websvc_validate::{
-    Checked, Policy, RetentionMode, SearchPlan, SearchTargetPlan, check_scrape_options, check_search,
-};
+use websvc_types::{ScrapeOptions, SearchRequest, WebResult, counted};
+use websvc_validate::{Checked, Policy, RetentionMode, SearchPlan, SearchTargetPlan, check_request};
 
 use super::{CheckRun, Stop, TIME_IS_OVER};
 use crate::baseline::{ResultBaseline, decode, encode};
@@ -102,7 +99,7 @@ impl CheckRun {
     }
 
     async fn search_plan(&self, request: SearchRequest) -> Result<SearchPlan, Stop> {
-        match check_search(request, &self.policy().await?) {
+        match check_request(&request, &self.policy().await?) {
             Ok(Checked { plan, warnings: _ }) => Ok(plan),
             Err(rejection) => Err(Stop::Failed(format!("the search is no longer allowed: {rejection}"))),
         }
@@ -116,7 +113,7 @@ impl CheckRun {
 
     /// Returns the purpose of the decisions about results: with another one, all results are new.
     fn purpose(&self, target: &SearchTargetPlan) -> String {
-        let texts = [self.definition.goal().unwrap_or_default(), self.definition.name()].into_iter();
+        let texts = [self.definition.goal.as_deref().unwrap_or_default(), &self.definition.name].into_iter();
         let queries = target.searches.iter().map(|search| search.query.as_str());
         texts.chain(queries).collect::<Vec<_>>().join("\n")
     }
@@ -192,7 +189,7 @@ impl CheckRun {
     async fn scrape(&self, url: &str) -> Result<Result<String, String>, Stop> {
         let Ok(parsed) = Url::parse(url) else { return Ok(Err("its URL is not valid".to_owned())) };
         let options = ScrapeOptions { max_age: Some(0), ..ScrapeOptions::default() };
-        let plan = match check_scrape_options(options, &self.policy().await?) {
+        let plan = match check_request(&options, &self.policy().await?) {
             Ok(Checked { plan, warnings: _ }) => plan,
             Err(rejection) => return Ok(Err(rejection.to_string())),
         };

@@ -103,7 +103,7 @@ fn confirmation(
         return Ok(None);
     };
     let mail = ConfirmationMail {
-        monitor_name: definition.name(),
+        monitor_name: &definition.name,
         from: mail.mailer.from(),
         to: &to,
         confirm_url: &confirm_url,
@@ -144,6 +144,6 @@ fn report_of(
 ) -> Result<Option<CheckReport>, TaskError> {
     let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
     let stored = StoredDefinition::decode(&record.definition);
-    let name = stored.as_ref().map_or(definition, |stored| &stored.definition).name();
+    let name = &stored.as_ref().map_or(definition, |stored| &stored.definition).name;
     Ok(check_report(&inner.store, &record, name, MAX_PAGES_BYTES)?)
 }

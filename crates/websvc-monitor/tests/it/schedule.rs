@@ -16,7 +16,7 @@ use websvc_stage::Distribution;
 use websvc_store::{CheckRecord, CheckStatus, CheckTrigger, Clock, MonitorRecord, SnapshotLimits, Store};
 use websvc_testkit::{Page, TestWeb};
 use websvc_types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
-use websvc_validate::{MonitorContext, Policy, check_create_monitor};
+use websvc_validate::{MonitorContext, Policy, check_request};
 
 const TEAM: &str = "default";
 const URL: &str = "http://shop.test/";
@@ -100,7 +100,7 @@ impl Running {
             min_interval: self.monitors.config().min_interval,
             new_id: &mut || Uuid::new_v4().to_string(),
         };
-        let definition = check_create_monitor(request, context).unwrap().plan;
+        let definition = check_request(&request, context).unwrap().plan;
         let plan = definition.plan(&Policy::default()).unwrap().plan;
         match self.monitors.create(TEAM, None, definition, &plan).await.unwrap() {
             CreateOutcome::Created(record) => record,

@@ -8,7 +8,9 @@ use url::Url;
 use super::plain::{notes, omitted_fields, omitted_lines, summary};
 use crate::digest::{DiffLineKind, Difference, Digest, JudgmentDigest, PageDigest};
 use crate::escape::escape;
-use crate::report::{CheckReport, PageStatus};
+use websvc_types::monitor::MonitorPageStatus;
+
+use crate::report::CheckReport;
 use crate::wording::{judged_kind, page_status};
 
 const ADDED: &str = "background-color:#d7f5dd;color:#0b3d1a";
@@ -109,12 +111,12 @@ fn push_page(html: &mut String, page: &PageDigest) {
     }
 }
 
-fn badge(status: PageStatus) -> String {
+fn badge(status: MonitorPageStatus) -> String {
     let style = match status {
-        PageStatus::New => ADDED,
-        PageStatus::Changed => HUNK,
-        PageStatus::Removed | PageStatus::Error => REMOVED,
-        PageStatus::Same => NEUTRAL,
+        MonitorPageStatus::New => ADDED,
+        MonitorPageStatus::Changed => HUNK,
+        MonitorPageStatus::Removed | MonitorPageStatus::Error => REMOVED,
+        MonitorPageStatus::Same => NEUTRAL,
     };
     let style = format!("{style};font-size:13px;padding:2px 6px;border-radius:4px");
     format!("<span style=\"{style}\">{}</span>", page_status(status))

@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use url::Url;
 use uuid::Uuid;
-use websvc_notify::{AtomFeed, CheckReport, DiffMode, PageCounts, PageReport, PageStatus};
+use websvc_notify::{AtomFeed, CheckReport, DiffMode, MonitorPageStatus, PageCounts, PageReport};
 
 use crate::support::{empty_report, page, report, time};
 
@@ -72,7 +72,7 @@ fn feed_is_bounded_by_shorter_and_then_fewer_entries() {
         counts: PageCounts { changed: 1, ..PageCounts::default() },
         pages: vec![PageReport {
             diff: Some(format!("@@ -1 +1 @@\n{}", "+line\n".repeat(40))),
-            ..page("https://shop.example/", PageStatus::Changed)
+            ..page("https://shop.example/", MonitorPageStatus::Changed)
         }],
         ..empty_report()
     };

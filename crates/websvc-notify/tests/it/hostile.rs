@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use url::Url;
 use uuid::Uuid;
 use websvc_notify::{
-    AtomFeed, CheckReport, ConfirmationMail, DiffMode, EmailAddress, FieldChange, JudgedChange, JudgedKind,
-    Judgment, Mailbox, PageCounts, PageReport, PageStatus, ReportMail, slack_payload,
+    AtomFeed, CheckReport, ConfirmationMail, DiffMode, EmailAddress, FieldChange, Judgment, Mailbox,
+    MeaningfulChange, MeaningfulChangeKind, MonitorPageStatus, PageCounts, PageReport, ReportMail,
+    slack_payload,
 };
 
 use crate::support::{empty_report, read, report, time};
@@ -41,8 +42,8 @@ fn report_of(text: &str) -> CheckReport {
         judgment: Some(Judgment {
             is_meaningful: true,
             reason: text.to_owned(),
-            changes: vec![JudgedChange {
-                kind: JudgedKind::Added,
+            changes: vec![MeaningfulChange {
+                kind: MeaningfulChangeKind::Added,
                 before: Some(text.to_owned()),
                 after: Some(text.to_owned()),
                 reason: text.to_owned(),
@@ -59,7 +60,7 @@ fn report_of(text: &str) -> CheckReport {
     CheckReport {
         monitor_name: text.to_owned(),
         counts: PageCounts { new: 1, changed: 1, ..PageCounts::default() },
-        pages: vec![page(PageStatus::Changed), page(PageStatus::New)],
+        pages: vec![page(MonitorPageStatus::Changed), page(MonitorPageStatus::New)],
         error: Some(text.to_owned()),
         ..report()
     }

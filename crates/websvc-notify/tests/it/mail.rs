@@ -2,7 +2,7 @@
 
 use url::Url;
 use websvc_notify::{
-    CheckReport, CheckStatus, ConfirmationMail, DiffMode, Mailbox, PageCounts, PageReport, PageStatus,
+    CheckReport, CheckStatus, ConfirmationMail, DiffMode, Mailbox, MonitorPageStatus, PageCounts, PageReport,
     ReportMail, headline,
 };
 
@@ -127,7 +127,7 @@ fn content_is_bounded_and_the_rest_is_counted() {
     let pages = (0..1_000).map(|index| PageReport {
         title: Some("t".repeat(10_000)),
         diff: Some(format!("@@ -1 +1 @@\n{}", format!("+{}\n", "x".repeat(10_000)).repeat(100))),
-        ..page(&format!("https://shop.example/{index}"), PageStatus::Changed)
+        ..page(&format!("https://shop.example/{index}"), MonitorPageStatus::Changed)
     });
     let counts = PageCounts { changed: 5_000, ..PageCounts::default() };
     let report = CheckReport { counts, pages: pages.collect(), ..empty_report() };

@@ -1,7 +1,7 @@
 //! Payloads of Slack webhooks.
 
 use serde_json::json;
-use websvc_notify::{CheckReport, DiffMode, PageCounts, PageReport, PageStatus, slack_payload};
+use websvc_notify::{CheckReport, DiffMode, MonitorPageStatus, PageCounts, PageReport, slack_payload};
 
 use crate::support::{empty_report, page, report};
 
@@ -32,7 +32,7 @@ fn payload_stays_within_the_limits_of_slack() {
         title: Some("&".repeat(5_000)),
         diff: Some(format!("@@ -1 +1 @@\n{}", format!("+{}\n", "<".repeat(5_000)).repeat(100))),
         error: Some("<".repeat(5_000)),
-        ..page(&format!("https://shop.example/{index}?{}", "&".repeat(1_900)), PageStatus::Changed)
+        ..page(&format!("https://shop.example/{index}?{}", "&".repeat(1_900)), MonitorPageStatus::Changed)
     });
     let counts = PageCounts { changed: 200, ..PageCounts::default() };
     let payload =

@@ -14,8 +14,8 @@ use tokio_rustls::TlsAcceptor;
 use url::{Host, Url};
 use uuid::Uuid;
 use websvc_notify::{
-    CheckReport, CheckStatus, DiffMode, FieldChange, JudgedChange, JudgedKind, Judgment, Mail, MailConfig,
-    MailTls, Mailbox, PageCounts, PageReport, PageStatus, ReportMail,
+    CheckReport, CheckStatus, DiffMode, FieldChange, Judgment, Mail, MailConfig, MailTls, Mailbox,
+    MeaningfulChange, MeaningfulChangeKind, MonitorPageStatus, PageCounts, PageReport, ReportMail,
 };
 use websvc_testkit::{Authority, SmtpStream, SmtpTlsAcceptor};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
@@ -27,7 +27,7 @@ pub(crate) fn time() -> Timestamp {
     "2026-11-25T18:59:22Z".parse().unwrap()
 }
 
-pub(crate) fn page(url: &str, status: PageStatus) -> PageReport {
+pub(crate) fn page(url: &str, status: MonitorPageStatus) -> PageReport {
     PageReport {
         url: url.to_owned(),
         title: None,
@@ -58,8 +58,8 @@ pub(crate) fn report() -> CheckReport {
     let judgment = Judgment {
         is_meaningful: true,
         reason: "The price of green tea rose.".to_owned(),
-        changes: vec![JudgedChange {
-            kind: JudgedKind::Changed,
+        changes: vec![MeaningfulChange {
+            kind: MeaningfulChangeKind::Changed,
             before: Some("5 EUR".to_owned()),
             after: Some("6 EUR".to_owned()),
             reason: "20 % more".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn report() -> CheckReport {
         diff: Some(
             "--- previous.md\n+++ current.md\n@@ -1,3 +1,3 @@\n # Tea\n \n-5 EUR\n+6 EUR\n".to_owned(),
         ),
-        ..page("https://shop.example/tea", PageStatus::Changed)
+        ..page("https://shop.example/tea", MonitorPageStatus::Changed)
     };
     let coffee = PageReport {
         fields: vec![FieldChange {
@@ -79,20 +79,20 @@ pub(crate) fn report() -> CheckReport {
             previous: json!(7.5),
             current: json!("8 EUR"),
         }],
-        ..page("https://shop.example/coffee", PageStatus::Changed)
+        ..page("https://shop.example/coffee", MonitorPageStatus::Changed)
     };
     let failed = PageReport {
         error: Some("the host was not found".to_owned()),
-        ..page("https://gone.example/", PageStatus::Error)
+        ..page("https://gone.example/", MonitorPageStatus::Error)
     };
     CheckReport {
         status: CheckStatus::Partial,
         counts: PageCounts { new: 1, changed: 2, removed: 1, error: 1, same: 40 },
         pages: vec![
             failed,
-            page("https://shop.example/same", PageStatus::Same),
-            page("https://shop.example/old", PageStatus::Removed),
-            page("https://shop.example/new", PageStatus::New),
+            page("https://shop.example/same", MonitorPageStatus::Same),
+            page("https://shop.example/old", MonitorPageStatus::Removed),
+            page("https://shop.example/new", MonitorPageStatus::New),
             tea,
             coffee,
         ],

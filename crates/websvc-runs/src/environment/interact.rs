@@ -10,7 +10,7 @@ use websvc_engine::run_blocking;
 use websvc_session::{PromptExecution, SessionError, SessionView, Sessions};
 use websvc_types::ScrapeRequest;
 use websvc_types::interact::InteractLanguage;
-use websvc_validate::{Checked, CodePlan, PagePlan, check_scrape};
+use websvc_validate::{Checked, CodePlan, PagePlan, check_request};
 
 use super::RunEnvironment;
 use super::read::{failure, known_page, refused};
@@ -40,8 +40,8 @@ impl RunEnvironment {
             return Err(refused("this service has no browser sessions"));
         };
         let request = ScrapeRequest { options: self.scrape_options(), ..ScrapeRequest::new(url.as_str()) };
-        let Checked { plan, warnings: _ } =
-            check_scrape(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
+        let Checked { plan, warnings: _ } = check_request(&request, &self.setup.policy)
+            .map_err(|rejection| refused(&rejection.to_string()))?;
         let mut slot = self.session.lock().await;
         let view = self.session_at(sessions, &mut slot, &plan).await?;
         let mut remaining = Duration::ZERO;
@@ -68,19 +68,19 @@ impl RunEnvironment {
         slot: &mut Slot,
         plan: &PagePlan,
     ) -> Result<SessionView, ToolFailure> {
-        let target = plan.target();
+        let target = &plan.target;
         let open = slot.as_ref().filter(|session| session.can_show(&target.url_with_credentials()));
         let Some(session) = open else {
             self.close_session(slot).await;
             return self.open_session(sessions, slot, plan).await;
         };
-        let (view, is_shown) = (session.view.clone(), session.shows(target.url()));
+        let (view, is_shown) = (session.view.clone(), session.shows(&target.url));
         if !is_shown {
             // The task that follows must not act on another page.
             if let Some(session) = slot.as_mut() {
                 session.page = None;
             }
-            let code = format!("await page.goto({});", Value::from(target.url().as_str()));
+            let code = format!("await page.goto({});", Value::from(target.url.as_str()));
             let code = CodePlan { code, language: InteractLanguage::Node, timeout: OPEN_TIMEOUT };
             let opened = sessions.execute(&view, code, None).await.map_err(session_failure)?;
             if opened.outcome.exit_code != 0 || opened.outcome.killed {

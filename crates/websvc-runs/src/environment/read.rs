@@ -9,7 +9,7 @@ use websvc_scrape::{FilePublisher, Page};
 use websvc_types::format::{Links, Markdown, RawHtml};
 use websvc_types::limits::SCRAPE_TIMEOUT_MIN_MS;
 use websvc_types::{ErrorCode, Format, Parser, ParserKind, Proxy, ScrapeOptions, ScrapeRequest};
-use websvc_validate::{Checked, PagePlan, check_scrape};
+use websvc_validate::{Checked, PagePlan, check_request};
 
 use super::RunEnvironment;
 use super::destinations::Destinations;
@@ -51,13 +51,13 @@ impl RunEnvironment {
             return Err(ToolFailure::Failed("the service is stopping".to_owned()));
         };
         let (plan, reservation) = self.reserve_page(url, share).await?;
-        let (target, scrape) = (plan.target(), plan.scrape());
+        let (target, scrape) = (&plan.target, &plan.scrape);
         let (engine, files) = (self.page_engine(), FilePublisher::inline());
-        let deadline = self.call_deadline().min(std::time::Instant::now() + scrape.timeout());
-        let outcome = engine.scrape(target.url(), scrape, &self.setup.team, &files, deadline).await;
+        let deadline = self.call_deadline().min(std::time::Instant::now() + scrape.timeout);
+        let outcome = engine.scrape(&target.url, scrape, &self.setup.team, &files, deadline).await;
         reservation.settle(&outcome.bill);
         let page = outcome.page.map_err(|error| failure(&error))?;
-        let page = Arc::new(self.to_read_page(target.url(), page).await?);
+        let page = Arc::new(self.to_read_page(&target.url, page).await?);
         self.memory.lock().insert(url, &page);
         Ok(page)
     }
@@ -76,7 +76,7 @@ impl RunEnvironment {
         let engine = &self.tools.engine;
         let mut stop = Stop::CreditLimit;
         for proxy in [Proxy::Auto, Proxy::Basic] {
-            let held = engine.max_page_credits(self.plan_with(url, proxy, 1)?.scrape());
+            let held = engine.max_page_credits(&self.plan_with(url, proxy, 1)?.scrape);
             if held > share {
                 continue;
             }
@@ -108,7 +108,7 @@ impl RunEnvironment {
             ..self.scrape_options()
         };
         let request = ScrapeRequest { options, ..ScrapeRequest::new(url.as_str()) };
-        match check_scrape(request, &self.setup.policy) {
+        match check_request(&request, &self.setup.policy) {
             Ok(Checked { plan, warnings: _ }) => Ok(plan),
             Err(rejection) => Err(refused(&rejection.to_string())),
         }

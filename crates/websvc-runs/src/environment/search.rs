@@ -8,7 +8,7 @@ use websvc_engine::MapOutcome;
 use websvc_scrape::FilePublisher;
 use websvc_types::limits::SEARCH_TIMEOUT_MIN_MS;
 use websvc_types::{MapLink, MapRequest, SearchRequest, WebResult};
-use websvc_validate::{Checked, check_map, check_search};
+use websvc_validate::{Checked, check_request};
 
 use super::RunEnvironment;
 use super::read::{failure, refused};
@@ -37,8 +37,8 @@ impl RunEnvironment {
             threat_protection: self.setup.threat_protection.clone(),
             ..SearchRequest::new(query)
         };
-        let Checked { plan, warnings: _ } =
-            check_search(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
+        let Checked { plan, warnings: _ } = check_request(&request, &self.setup.policy)
+            .map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
         let price = Price::from_credits(engine.max_search_credits(&plan));
         let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;
@@ -72,8 +72,8 @@ impl RunEnvironment {
             threat_protection: self.setup.threat_protection.clone(),
             ..MapRequest::new(url)
         };
-        let Checked { plan, warnings: _ } =
-            check_map(request, &self.setup.policy).map_err(|rejection| refused(&rejection.to_string()))?;
+        let Checked { plan, warnings: _ } = check_request(&request, &self.setup.policy)
+            .map_err(|rejection| refused(&rejection.to_string()))?;
         let engine = &self.tools.engine;
         let price = Price::from_credits(engine.max_map_credits(&plan));
         let reservation = self.budget.reserve(price).await.map_err(ToolFailure::Stopped)?;

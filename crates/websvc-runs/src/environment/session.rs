@@ -95,8 +95,8 @@ impl RunEnvironment {
         let id = view.record.id.clone();
         *slot = Some(RunSession {
             view: view.clone(),
-            page: Some(plan.target().url().clone()),
-            opened: plan.target().url_with_credentials(),
+            page: Some(plan.target.url.clone()),
+            opened: plan.target.url_with_credentials(),
             created,
             ttl,
             price: reservation.keep(),
@@ -131,8 +131,8 @@ impl RunEnvironment {
         let setup = &self.setup;
         NewSession {
             team: setup.team.clone(),
-            scrape: Some((Uuid::now_v7(), plan.target().url().clone())),
-            plan: plan.scrape().clone(),
+            scrape: Some((Uuid::now_v7(), plan.target.url.clone())),
+            plan: plan.scrape.clone(),
             boundary: self.destinations.boundary().cloned(),
             ttl,
             activity_ttl: ACTIVITY_TTL,

@@ -13,8 +13,7 @@ use websvc_types::limits::{
 };
 use websvc_types::{Location, MapRequest, ScrapeOptions, SearchRequest, SitemapMode};
 use websvc_validate::{
-    Checked, ExtractPlan, ExtractTarget, MapPlan, Policy, Rejection, SearchPlan, Target, check_map,
-    check_search,
+    Checked, ExtractPlan, ExtractTarget, MapPlan, Policy, Rejection, SearchPlan, Target, check_request,
 };
 
 use super::Extraction;
@@ -60,7 +59,7 @@ impl Extraction<'_> {
     async fn map(&self, site: &Target, discovered: &mut Discovered, seen: &mut HashSet<Url>) {
         let engine = &self.runs.inner.engine;
         let mut failed = |reason: String| {
-            discovered.warnings.push(format!("the pages of {} could not be found: {reason}", site.url()));
+            discovered.warnings.push(format!("the pages of {} could not be found: {reason}", site.url));
         };
         let plan = match map_plan(self.plan, site, self.policy) {
             Ok(plan) => plan,
@@ -143,7 +142,7 @@ pub(super) fn map_plan(plan: &ExtractPlan, site: &Target, policy: &Policy) -> Re
         threat_protection: plan.threat_protection.clone(),
         ..MapRequest::new(site.url_with_credentials())
     };
-    check_map(request, policy).map(|Checked { plan, warnings: _ }| plan)
+    check_request(&request, policy).map(|Checked { plan, warnings: _ }| plan)
 }
 
 /// Returns the plan of the search; `None` without a prompt.
@@ -157,7 +156,7 @@ pub(super) fn search_plan(plan: &ExtractPlan, policy: &Policy) -> Option<Result<
         threat_protection: plan.threat_protection.clone(),
         ..SearchRequest::new(query(plan)?)
     };
-    Some(check_search(request, policy).map(|Checked { plan, warnings: _ }| plan))
+    Some(check_request(&request, policy).map(|Checked { plan, warnings: _ }| plan))
 }
 
 /// Returns the prompt as a query, without passwords of URLs in it. Quotes are operators of a query, and a prompt may have only

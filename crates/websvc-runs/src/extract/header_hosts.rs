@@ -5,7 +5,7 @@
 
 use url::Url;
 use websvc_address::is_public_suffix;
-use websvc_validate::{ExtractPlan, ExtractTarget, Target};
+use websvc_validate::{ExtractPlan, ExtractTarget};
 
 /// The hosts of the URLs of a request.
 pub(super) struct HeaderHosts<'a>(Vec<NamedHost<'a>>);
@@ -26,8 +26,8 @@ impl<'a> HeaderHosts<'a> {
     pub(super) fn new(plan: &'a ExtractPlan) -> Self {
         let named = |target: &'a ExtractTarget| {
             let (url, is_site) = match target {
-                ExtractTarget::Page(page) => (Target::url(page), false),
-                ExtractTarget::Site(site) => (Target::url(site), true),
+                ExtractTarget::Page(page) => (&page.url, false),
+                ExtractTarget::Site(site) => (&site.url, true),
             };
             let name = without_www(url.host_str()?);
             Some(NamedHost {
@@ -75,7 +75,7 @@ fn has_foreign_subdomains(domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use websvc_types::extract::ExtractRequest;
-    use websvc_validate::{Policy, check_extract};
+    use websvc_validate::{Policy, check_request};
 
     use super::*;
 
@@ -86,7 +86,7 @@ mod tests {
             include_subdomains: Some(includes_subdomains),
             ..ExtractRequest::default()
         };
-        let plan = check_extract(request, &Policy::default()).unwrap().plan;
+        let plan = check_request(&request, &Policy::default()).unwrap().plan;
         let hosts = HeaderHosts::new(&plan);
         for (url, is_named) in expected {
             assert_eq!(hosts.contains(&Url::parse(url).unwrap()), *is_named, "{url} for {named}");

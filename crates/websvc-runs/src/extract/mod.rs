@@ -21,7 +21,7 @@ use websvc_store::{
 use websvc_tasks::TaskError;
 use websvc_transport::text_without_credentials;
 use websvc_types::extract::ExtractCompletedEvent;
-use websvc_validate::{Checked, ExtractPlan, Policy, Target, check_extract};
+use websvc_validate::{Checked, ExtractPlan, Policy, check_request};
 
 use crate::budget::Budget;
 use crate::credits::{TeamCredits, hold_first};
@@ -134,7 +134,7 @@ fn prepare(inner: &Inner, record: &RunRecord) -> Result<Result<Preparation, Outc
         Err(PolicyError::Store(error)) => return Err(error.into()),
         Err(error @ PolicyError::Values(_)) => return failed(error.to_string()),
     };
-    let plan = match check_extract(request, &policy) {
+    let plan = match check_request(&request, &policy) {
         Ok(Checked { plan, warnings: _ }) => plan,
         Err(rejection) => return failed(format!("the extraction is no longer allowed: {rejection}")),
     };
@@ -182,7 +182,7 @@ async fn work(runs: &Runs, record: &RunRecord, preparation: Preparation) -> Resu
 /// Returns the target of an extraction for the usage log: its first URL without user name and password, or the beginning
 /// of its prompt.
 fn target(plan: &ExtractPlan) -> String {
-    let url = plan.targets.first().map(|target| Target::url(target.target()).to_string());
+    let url = plan.targets.first().map(|target| target.target().url.to_string());
     let prompt = text_without_credentials(plan.prompt.as_deref().unwrap_or_default());
     url.unwrap_or_else(|| prompt.chars().take(websvc_types::limits::AGENT_HINT_MAX_CHARS).collect())
 }

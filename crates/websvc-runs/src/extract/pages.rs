@@ -127,7 +127,7 @@ impl Extraction<'_> {
         };
         let reserved = self.budget.reserve(Price::from_credits(page_credits(engine, self.plan))).await;
         let reservation = reserved.map_err(PageFailure::Stopped)?;
-        let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout());
+        let deadline = self.pages_deadline().min(Instant::now() + self.plan.scrape.timeout);
         let files = FilePublisher::inline();
         let outcome = engine.scrape(url, &self.scrape_plan(url), self.team, &files, deadline).await;
         let mut bill = outcome.bill;
@@ -167,7 +167,7 @@ impl Extraction<'_> {
     /// Returns the plan for a page: with the headers of the request only if the page is of a host that the caller named.
     fn scrape_plan(&self, url: &Url) -> Cow<'_, ScrapePlan> {
         let plan = &self.plan.scrape;
-        if plan.headers().is_empty() || self.header_hosts.contains(url) {
+        if plan.headers.is_empty() || self.header_hosts.contains(url) {
             return Cow::Borrowed(plan);
         }
         Cow::Owned(plan.without_headers())
@@ -175,7 +175,7 @@ impl Extraction<'_> {
 
     /// Returns the warning about the hosts that do not get the headers of the request.
     fn withheld_headers(&self, urls: &[Url]) -> Option<String> {
-        if self.plan.scrape.headers().is_empty() {
+        if self.plan.scrape.headers.is_empty() {
             return None;
         }
         let others = urls.iter().filter(|url| !self.header_hosts.contains(url));

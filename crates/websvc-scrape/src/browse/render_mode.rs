@@ -19,14 +19,14 @@ impl RenderMode {
     pub(crate) fn from_plan(plan: &ScrapePlan) -> Self {
         if wants_screenshot(plan)
             || wants_branding(plan)
-            || !plan.actions().is_empty()
-            || plan.profile().is_some()
+            || !plan.actions.is_empty()
+            || plan.profile.is_some()
         {
             return Self::RenderUncached;
         }
-        let location = plan.location();
-        let has_location = location.country() != COUNTRY_DEFAULT || !location.languages().is_empty();
-        if has_location || !plan.wait_for().is_zero() {
+        let location = &plan.location;
+        let has_location = location.country != COUNTRY_DEFAULT || !location.languages.is_empty();
+        if has_location || !plan.wait_for.is_zero() {
             return Self::Render;
         }
         Self::IfShell
@@ -35,18 +35,19 @@ impl RenderMode {
 
 /// Returns whether a plan requests a screenshot of the page.
 pub(crate) fn wants_screenshot(plan: &ScrapePlan) -> bool {
-    plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)))
+    plan.formats.iter().any(|format| matches!(format, Format::Screenshot(_)))
 }
 
 /// Returns whether a plan requests the design of the page.
 pub(crate) fn wants_branding(plan: &ScrapePlan) -> bool {
-    plan.formats().iter().any(|format| matches!(format, Format::Branding(_)))
+    plan.formats.iter().any(|format| matches!(format, Format::Branding(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_validate::{Policy, read_scrape_options};
+    use websvc_types::ScrapeOptions;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
@@ -72,7 +73,7 @@ mod tests {
     }
 
     fn render_mode(options: &Value) -> RenderMode {
-        let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
+        let read = read_request::<ScrapeOptions>(options.to_string().as_bytes(), &Policy::default());
         RenderMode::from_plan(&read.unwrap().plan)
     }
 }

@@ -32,15 +32,15 @@ pub(crate) fn render_request(
     let mut request = RenderRequest::new(url.clone(), deadline.into());
     request.headers = headers(plan)?;
     request.cookies = cookies(&mut request.headers);
-    request.device = if plan.mobile() { Device::Mobile } else { Device::Desktop };
-    request.locale = locale(plan.location());
+    request.device = if plan.mobile { Device::Mobile } else { Device::Desktop };
+    request.locale = locale(&plan.location);
     request.tls = tls_policy(plan);
     request.proxy = proxy;
-    request.wait_for = plan.wait_for();
-    request.steps = plan.actions().iter().map(step).collect();
+    request.wait_for = plan.wait_for;
+    request.steps = plan.actions.iter().map(step).collect();
     request.reads_styles = wants_branding(plan);
     request.charset_rule = Some(CharsetRule(Arc::new(undeclared_charset)));
-    request.screenshot = plan.formats().iter().find_map(|format| match format {
+    request.screenshot = plan.formats.iter().find_map(|format| match format {
         Format::Screenshot(options) => Some(screenshot(options)),
         _ => None,
     });
@@ -50,13 +50,13 @@ pub(crate) fn render_request(
 /// Returns the part of the cache key that has the options of the plan that change the rendered page.
 pub(crate) fn cache_variant(plan: &ScrapePlan) -> String {
     let mut variant = "rendered;".to_owned();
-    if !plan.wait_for().is_zero() {
-        variant.push_str(&format!("wait={};", plan.wait_for().as_millis()));
+    if !plan.wait_for.is_zero() {
+        variant.push_str(&format!("wait={};", plan.wait_for.as_millis()));
     }
-    if plan.location().country() != COUNTRY_DEFAULT {
-        variant.push_str(&format!("in={};", plan.location().country()));
+    if plan.location.country != COUNTRY_DEFAULT {
+        variant.push_str(&format!("in={};", plan.location.country));
     }
-    if !plan.block_ads() {
+    if !plan.block_ads {
         variant.push_str("ads;");
     }
     variant
@@ -64,7 +64,7 @@ pub(crate) fn cache_variant(plan: &ScrapePlan) -> String {
 
 fn headers(plan: &ScrapePlan) -> Result<HeaderMap, ScrapeError> {
     let mut headers = HeaderMap::new();
-    for (name, value) in plan.headers() {
+    for (name, value) in &plan.headers {
         let parsed: HeaderName = name.parse().map_err(|_| bad_header(name))?;
         headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| bad_header(name))?);
     }
@@ -82,8 +82,8 @@ fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
 
 /// Returns the locale of a browser in this location. The languages are the requested ones, else those of the country.
 fn locale(location: &LocationPlan) -> Locale {
-    let country = CountryProfile::from_country(location.country());
-    let languages = match location.languages() {
+    let country = CountryProfile::from_country(location.country);
+    let languages = match location.languages.as_slice() {
         [] => country.and_then(CountryProfile::languages).into_iter().flatten().collect(),
         requested => requested.to_vec(),
     };
@@ -163,12 +163,13 @@ fn paper(paper: action::PaperFormat) -> Paper {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_validate::{Policy, read_scrape_options};
+    use websvc_types::ScrapeOptions;
+    use websvc_validate::{Policy, read_request};
 
     use super::*;
 
     fn to_request(options: &Value) -> RenderRequest {
-        let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
+        let read = read_request::<ScrapeOptions>(options.to_string().as_bytes(), &Policy::default());
         let url = "https://a.test/".parse().unwrap();
         render_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()
     }
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn cache_variant_has_each_option_that_changes_rendering() {
         let variant = |options: Value| {
-            let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
+            let read = read_request::<ScrapeOptions>(options.to_string().as_bytes(), &Policy::default());
             cache_variant(&read.unwrap().plan)
         };
         let variants = [

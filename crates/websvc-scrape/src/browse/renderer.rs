@@ -113,7 +113,7 @@ impl PageRenderer {
         deadline: Instant,
     ) -> Result<RenderRequest, ScrapeError> {
         let mut request = render_request(url, plan, proxy, deadline)?;
-        if plan.block_ads()
+        if plan.block_ads
             && let Some(warning) = self.ads.block_ads(&mut request).await
         {
             tracing::warn!(warning, "a browser session does not block advertising");
@@ -154,7 +154,7 @@ impl PageRenderer {
                 // The styles are those of the markup that the browser puts around the file.
                 page.artifacts.map(|artifacts| Box::new(RenderArtifacts { styles: None, ..*artifacts }))
             }
-            Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
+            Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions.is_empty() => None,
             Err(error) => return Err(error),
         };
         let mut request = context.request(url, plan, deadline)?;
@@ -228,13 +228,13 @@ impl PageRenderer {
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let browser = self.required_browser()?;
-        let proxy: Option<Proxy> = context.fetcher.pick_proxy(tier, plan.location().country(), url);
+        let proxy: Option<Proxy> = context.fetcher.pick_proxy(tier, plan.location.country, url);
         let mut request =
             render_request(url, plan, proxy, deadline.checked_sub(FORMATTING_RESERVE).unwrap_or(deadline))?;
         request.session = session.cloned();
         request.team = context.fetcher.team().into();
         request.navigation_rule.clone_from(&context.rule);
-        let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
+        let warning = if plan.block_ads { self.ads.block_ads(&mut request).await } else { None };
         if let Some(boundary) = &context.boundary {
             boundary.apply(&mut request);
         }

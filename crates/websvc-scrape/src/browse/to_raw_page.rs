@@ -8,8 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_browser::{Download, DownloadCause, Refusal, RenderedPage, State};
 use websvc_transport::{has_credentials, without_credentials};
-use websvc_types::counted;
-use websvc_types::{Format, ProxyUsed};
+use websvc_types::{Format, ProxyUsed, counted};
 use websvc_validate::ScrapePlan;
 
 use super::RenderArtifacts;
@@ -91,7 +90,7 @@ pub(crate) fn to_raw_page(
 
 /// Returns whether a plan downloads media, with the cookies of the page.
 fn wants_media(plan: &ScrapePlan) -> bool {
-    plan.formats().iter().any(|format| matches!(format, Format::Audio(_) | Format::Video(_)))
+    plan.formats.iter().any(|format| matches!(format, Format::Audio(_) | Format::Video(_)))
 }
 
 /// Returns the first 100 characters of a name, for a warning.

@@ -68,7 +68,7 @@ pub(crate) fn document_kind(page: &RawPage) -> Option<DocumentKind> {
 
 /// Returns the options of a plan for PDFs; `None` if it requests the file itself.
 pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
-    let parser = plan.parsers().iter().find(|parser| match parser.kind {
+    let parser = plan.parsers.iter().find(|parser| match parser.kind {
         ParserKind::Pdf => true,
     })?;
     let Parser { kind: _, mode, max_pages, pages, page_markers, blocks } = parser;

@@ -62,7 +62,7 @@ mod tests {
     use std::sync::Arc;
 
     use websvc_types::{ScrapeOptions, ThreatProtection};
-    use websvc_validate::{Policy, ThreatPolicy, check_scrape_options};
+    use websvc_validate::{Policy, ThreatPolicy, check_request};
 
     use super::*;
 
@@ -78,8 +78,8 @@ mod tests {
         let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
         let options =
             ScrapeOptions { threat_protection: Some(threat_protection), ..ScrapeOptions::default() };
-        let plan = check_scrape_options(options, &policy).unwrap().plan;
-        plan.protection().unwrap().clone()
+        let plan = check_request(&options, &policy).unwrap().plan;
+        plan.protection.as_ref().unwrap().clone()
     }
 
     #[track_caller]

@@ -8,7 +8,8 @@ use websvc_scrape::{Page, ProxyConfig, ScrapeConfig, ScrapeError, Scraper};
 use websvc_store::Store;
 use websvc_testkit::TestWeb;
 use websvc_transport::{Client, Proxy};
-use websvc_validate::{Policy, ScrapePlan, check_scrape_options};
+use websvc_types::ScrapeOptions;
+use websvc_validate::{Policy, ScrapePlan, check_request};
 
 /// A scraper over a loopback web.
 pub(crate) struct Fixture {
@@ -57,8 +58,8 @@ impl Fixture {
 }
 
 pub(crate) fn plan(options: Value) -> ScrapePlan {
-    let options = serde_json::from_value(options).unwrap();
-    check_scrape_options(options, &Policy::default()).unwrap().plan
+    let options: ScrapeOptions = serde_json::from_value(options).unwrap();
+    check_request(&options, &Policy::default()).unwrap().plan
 }
 
 pub(crate) fn proxy(addr: std::net::SocketAddr) -> Proxy {

@@ -9,8 +9,8 @@ use websvc_scrape::threat::{Classifier, UrlChecker};
 use websvc_scrape::{BackgroundLimits, Page as Scraped, ScrapeError, Scraper};
 use websvc_testkit::{Page, TestWeb};
 use websvc_transport::UrlPolicy;
-use websvc_types::ErrorCode;
-use websvc_validate::{Policy, ThreatPolicy, read_scrape_options};
+use websvc_types::{ErrorCode, ScrapeOptions};
+use websvc_validate::{Policy, ThreatPolicy, read_request};
 
 use crate::support::{Fixture, plan};
 
@@ -20,8 +20,8 @@ const BLOCKED: &str = "threat protection blocks evil.test: it is on the blacklis
 async fn scrape_protected(fixture: &Fixture, url: &str, mut options: Value) -> Result<Scraped, ScrapeError> {
     options["threatProtection"] = json!({ "blacklist": ["evil.test"] });
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
-    let plan = read_scrape_options(options.to_string().as_bytes(), &policy).unwrap().plan;
-    let checker = UrlChecker::new(plan.protection().unwrap(), &Classifier::none());
+    let plan = read_request::<ScrapeOptions>(options.to_string().as_bytes(), &policy).unwrap().plan;
+    let checker = UrlChecker::new(plan.protection.as_ref().unwrap(), &Classifier::none());
     let scraper = fixture.scraper.with_url_checker(checker);
     let deadline = Instant::now() + Duration::from_secs(20);
     scraper.scrape(&url.parse().unwrap(), &plan, deadline).await

@@ -18,8 +18,10 @@ use websvc_store::{JobKind, JobRecord, JobState, KeyScope};
 use websvc_transport::ServerBody;
 use websvc_types::counted;
 use websvc_types::limits::{JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_types::llms_txt::{LlmsTxtData, LlmsTxtStarted, LlmsTxtStatus, LlmsTxtStatusResponse};
-use websvc_validate::{Checked, read_llms_txt};
+use websvc_types::llms_txt::{
+    LlmsTxtData, LlmsTxtRequest, LlmsTxtStarted, LlmsTxtStatus, LlmsTxtStatusResponse,
+};
+use websvc_validate::{Checked, read_request};
 
 use self::text::LlmsTxtBuilder;
 use crate::blocking::run_blocking;
@@ -51,7 +53,8 @@ const fn llms_txt(endpoint: Endpoint) -> Endpoint {
 /// `POST /v1/llmstxt`.
 async fn start(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let job = handler::receive_job(&context, request)?;
-    let reading = context.state.admission.decode_body(job.body, read_llms_txt);
+    let reading =
+        context.state.admission.decode_body(job.body, |body| read_request::<LlmsTxtRequest>(body, ()));
     let Checked { plan, mut warnings } = reading.await?;
     let body = serde_json::to_vec(&plan.crawl)
         .map_err(|error| ApiError::internal(&error, "the crawl could not be serialized"))?;

@@ -13,7 +13,7 @@ use websvc_types::limits::QUERY_TERMS_MAX;
 use websvc_types::rerank::{
     RerankDocument, RerankRequest, RerankResponse, RerankResult, RerankText, RerankUsage,
 };
-use websvc_validate::{Checked, read_rerank};
+use websvc_validate::{Checked, read_request};
 
 use crate::handler;
 use crate::response::{ApiError, HttpResponse, json};
@@ -41,7 +41,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Ranks texts with the configured model, or by their words if there is none or it fails.
 async fn rerank(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = handler::read_body(request)?;
-    let Checked { plan, mut warnings } = context.state.admission.decode_body(body, read_rerank).await?;
+    let Checked { plan, mut warnings } =
+        context.state.admission.decode_body(body, |body| read_request::<RerankRequest>(body, ())).await?;
     let model = context.state.engine.model().filter(|model| model.can_rerank());
     let by_model = match model {
         Some(model) => match context.state.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await

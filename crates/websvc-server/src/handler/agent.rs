@@ -14,11 +14,13 @@ use websvc_types::agent::{
     CancelAgentResponse, RunEventKind,
 };
 use websvc_types::limits::{AGENT_LIST_LIMIT, JOB_PAGE_BYTES};
-use websvc_validate::{AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_agent, read_agent};
+use websvc_validate::{
+    AgentPlan, AgentWebhookPlan, Checked, Policy, RetentionMode, check_request, read_with_request,
+};
 
 use super::search::{body_policy, policy};
 use super::usage::flag;
-use super::{browser, job, parse_uuid, query, webhook};
+use super::{browser, parse_uuid, query, webhook};
 use crate::audit_trail::AuditedRequest;
 use crate::authorize::authorize;
 use crate::charge;
@@ -95,7 +97,10 @@ async fn start(context: &RequestContext<'_>, request: Request<ServerBody>) -> Re
     let body = super::read_body(request)?;
     let policy = policy(context)?;
     let body_policy = body_policy(&policy);
-    let decoding = context.state.admission.decode_body(body, move |body| read_agent(body, &body_policy));
+    let decoding = context
+        .state
+        .admission
+        .decode_body(body, move |body| read_with_request::<AgentRequest>(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
     record_request(context, &plan);
@@ -136,8 +141,8 @@ async fn start(context: &RequestContext<'_>, request: Request<ServerBody>) -> Re
 /// Records the URLs of a request in its audit event, at most as many as a request may have. The plan of a request that
 /// continues a thread has those of its last run, too.
 fn record_request(context: &RequestContext<'_>, plan: &AgentPlan) {
-    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url().as_str()).collect();
-    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
+    let urls: Vec<&str> = plan.urls.iter().map(|target| target.url.as_str()).collect();
+    let username = plan.scrape.audit.as_ref().map(|audit| audit.username.as_str());
     let retention = context.retention(RetentionMode::Normal, false);
     context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
 }
@@ -162,7 +167,7 @@ async fn inherit(
         ..request
     };
     // The first check has returned the warnings already.
-    let Checked { plan, warnings: _ } = check_agent(request.clone(), policy)?;
+    let Checked { plan, warnings: _ } = check_request(&request, policy)?;
     record_request(context, &plan);
     Ok((request, AgentPlan { thread: Some(thread), ..plan }))
 }
@@ -179,7 +184,7 @@ fn check(context: &RequestContext<'_>, plan: &AgentPlan, warnings: &mut Vec<Stri
             );
         }
     }
-    let urls = plan.urls.iter().map(websvc_validate::Target::url);
+    let urls = plan.urls.iter().map(|target| &target.url);
     if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next()
     {
         return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
@@ -219,14 +224,7 @@ pub(super) fn too_many_runs(limit: &str) -> ApiError {
 }
 
 pub(super) fn new_webhook(plan: &AgentWebhookPlan) -> Result<NewWebhook, ApiError> {
-    let AgentWebhookPlan { url, url_pointer: _, headers, metadata, events } = plan;
-    Ok(NewWebhook {
-        url: url.to_string(),
-        host: url.host_str().unwrap_or_default().to_ascii_lowercase(),
-        headers: job::serialize(headers)?,
-        metadata: job::serialize(metadata)?,
-        events: events.iter().map(|event| job_event(*event)).collect(),
-    })
+    webhook::to_stored(plan, job_event)
 }
 
 fn job_event(event: RunEventKind) -> JobEvent {

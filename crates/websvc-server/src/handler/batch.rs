@@ -5,8 +5,8 @@ use websvc_jobs::{JobRequest, batch_url};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobState, JobUrl, NewJob};
 use websvc_types::ErrorCode;
-use websvc_types::job::StartJobResponse;
-use websvc_validate::{BatchPage, BatchPlan, Checked, RetentionMode, read_batch};
+use websvc_types::job::{BatchScrapeRequest, StartJobResponse};
+use websvc_validate::{BatchPlan, Checked, RetentionMode, read_request};
 
 use super::job::{self, JobStart};
 use super::search::{body_policy, policy};
@@ -19,20 +19,23 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
     let JobStart { base_url, idempotency_key, body } = start;
     let policy = body_policy(&policy(&context)?);
     let retention = RetentionMode::requested_retention(&policy);
-    let decoding = context.state.admission.decode_body(body, move |body| read_batch(body, &policy));
+    let decoding = context
+        .state
+        .admission
+        .decode_body(body, move |body| read_request::<BatchScrapeRequest>(body, &policy));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let requested_urls: Vec<&str> = plan.pages().iter().map(BatchPage::url_as_sent).collect();
-    job::record_request(&context, retention, plan.scrape(), &requested_urls);
-    job::check_plan(&context, plan.scrape()).await?;
-    let webhook = webhook::new_webhook(&context, plan.webhook())?;
+    let requested_urls: Vec<&str> = plan.pages.iter().map(|page| page.url_as_sent.as_str()).collect();
+    job::record_request(&context, retention, &plan.scrape, &requested_urls);
+    job::check_plan(&context, &plan.scrape).await?;
+    let webhook = webhook::new_webhook(&context, plan.webhook.as_ref())?;
     let (urls, blocked) = filter_blocked(&context, &plan)?;
-    let id = match plan.append_to() {
-        Some(id) => append(&context, id, urls, plan.url_count()).await?,
+    let id = match plan.append_to.as_deref() {
+        Some(id) => append(&context, id, urls, plan.url_count).await?,
         None => {
             let request = JobRequest {
-                options: plan.options().clone(),
+                options: plan.options.clone(),
                 base_url: base_url.clone(),
-                max_concurrency: plan.max_concurrency(),
+                max_concurrency: plan.max_concurrency,
                 warnings: warnings.clone(),
                 crawl: None,
                 llms_txt: None,
@@ -47,14 +50,14 @@ pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Resul
                 idempotency_key,
                 page_limit: None,
                 urls,
-                list_len: plan.url_count(),
+                list_len: plan.url_count,
                 webhook,
             };
             job::create(&context, new).await?
         }
     };
     let url = job::url(base_url.as_deref(), context.api_version, JobKind::Batch, &id);
-    let invalid_urls = plan.invalid_urls().map(|invalid| [invalid, &blocked].concat());
+    let invalid_urls = plan.invalid_urls.as_deref().map(|invalid| [invalid, &blocked].concat());
     let response = StartJobResponse {
         success: true,
         url,
@@ -75,20 +78,20 @@ fn filter_blocked(
     context: &RequestContext<'_>,
     plan: &BatchPlan,
 ) -> Result<(Vec<JobUrl>, Vec<String>), ApiError> {
-    let page_urls = plan.pages().iter().map(BatchPage::url);
-    let verdicts = context.state.engine.list_verdicts(plan.scrape(), page_urls);
+    let page_urls = plan.pages.iter().map(|page| &page.url);
+    let verdicts = context.state.engine.list_verdicts(&plan.scrape, page_urls);
     let (mut urls, mut blocked, mut first_reason) = (Vec::new(), Vec::new(), None);
-    for (page, verdict) in plan.pages().iter().zip(verdicts) {
+    for (page, verdict) in plan.pages.iter().zip(verdicts) {
         match verdict {
             None => urls.push(batch_url(page)),
             Some(reason) => {
-                blocked.push(page.url_as_sent().to_owned());
+                blocked.push(page.url_as_sent.clone());
                 first_reason.get_or_insert(reason);
             }
         }
     }
     match first_reason {
-        Some(reason) if urls.is_empty() || plan.invalid_urls().is_none() => {
+        Some(reason) if urls.is_empty() || plan.invalid_urls.is_none() => {
             Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason))
         }
         Some(_) | None => Ok((urls, blocked)),

@@ -7,7 +7,7 @@ use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, NewJob};
 use websvc_types::ErrorCode;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, StartJobResponse};
-use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_crawl_request};
+use websvc_validate::{Checked, RetentionMode, crawl_params_of, read_with_request};
 
 use super::job::{self, JobStart};
 use super::search::{body_policy, policy_with_patterns};
@@ -34,25 +34,25 @@ pub(crate) async fn start_crawl(
     let decoding = context
         .state
         .admission
-        .decode_with_patterns(body, move |body| read_crawl_request(body, &body_policy));
+        .decode_with_patterns(body, move |body| read_with_request::<CrawlRequest>(body, &body_policy));
     let Checked { plan: (request, plan), mut warnings } =
         engine.stages().run(Stage::Decode, decoding).await?;
-    job::record_request(&context, retention, plan.scrape(), &[plan.url().as_str()]);
-    job::check_plan(&context, plan.scrape()).await?;
-    if let Some(reason) = engine.list_verdicts(plan.scrape(), [plan.url()]).pop().flatten() {
+    job::record_request(&context, retention, &plan.scrape, &[plan.url.as_str()]);
+    job::check_plan(&context, &plan.scrape).await?;
+    if let Some(reason) = engine.list_verdicts(&plan.scrape, [&plan.url]).pop().flatten() {
         return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
     }
-    let webhook = webhook::new_webhook(&context, plan.webhook())?;
+    let webhook = webhook::new_webhook(&context, plan.webhook.as_ref())?;
     let crawl_prompt::ResolvedCrawl { request, plan, generated } =
         crawl_prompt::resolve(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
-    let page_limit = Some(plan.limit());
+    let page_limit = Some(plan.limit);
     let scope = CrawlScope::new(plan);
     let start_url = crawl_start_url(&scope);
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
         base_url: base_url.clone(),
-        max_concurrency: scope.plan().max_concurrency(),
+        max_concurrency: scope.plan().max_concurrency,
         warnings: warnings.clone(),
         // The webhook may contain secrets. It is stored only in its own table.
         crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),

@@ -9,10 +9,12 @@ use websvc_engine::PromptOptions;
 use websvc_stage::Stage;
 use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
-use websvc_types::job::{CrawlParams, CrawlParamsData, CrawlParamsResponse, CrawlRequest};
+use websvc_types::job::{
+    CrawlParams, CrawlParamsData, CrawlParamsRequest, CrawlParamsResponse, CrawlRequest,
+};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{
-    Checked, CrawlPlan, Policy, RetentionMode, check_crawl, read_crawl_params_request, with_crawl_params,
+    Checked, CrawlPlan, Policy, RetentionMode, check_request, read_request, with_crawl_params,
 };
 
 use super::search::policy;
@@ -54,11 +56,11 @@ pub(super) async fn resolve(
 ) -> Result<ResolvedCrawl, ApiError> {
     let prompt = request.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
     let Some(prompt) = prompt else { return Ok(ResolvedCrawl { request, plan, generated: None }) };
-    let PromptOptions { params, warnings: prompt_warnings } = params(context, plan.url(), prompt).await?;
+    let PromptOptions { params, warnings: prompt_warnings } = params(context, &plan.url, prompt).await?;
     warnings.extend(prompt_warnings);
     let request = with_crawl_params(request, &params);
     // The first check has returned the warnings already.
-    let Checked { plan, warnings: _ } = check_crawl(request.clone(), policy)?;
+    let Checked { plan, warnings: _ } = check_request(&request, policy)?;
     Ok(ResolvedCrawl { request, plan, generated: Some(params) })
 }
 
@@ -69,7 +71,8 @@ async fn preview(
 ) -> Result<HttpResponse, ApiError> {
     let body = super::read_body(request)?;
     let policy = policy(&context)?;
-    let decoding = context.state.admission.decode_body(body, read_crawl_params_request);
+    let decoding =
+        context.state.admission.decode_body(body, |body| read_request::<CrawlParamsRequest>(body, ()));
     let Checked { plan: (request, url), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let retention = context.retention(RetentionMode::requested_retention(&policy), false);

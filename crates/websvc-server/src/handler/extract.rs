@@ -10,7 +10,7 @@ use websvc_store::{ApiVersion, CreateRunOutcome, KeyScope, RunKind};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::extract::{DEPRECATION, ExtractRequest, ExtractStarted, REPLACEMENT};
-use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_extract};
+use websvc_validate::{Checked, ExtractPlan, ExtractTarget, RetentionMode, read_with_request};
 
 use super::agent::{FORMATS, new_webhook, too_many_runs};
 use super::search::{body_policy, policy};
@@ -60,13 +60,13 @@ async fn start(context: &RequestContext<'_>, request: Request<ServerBody>) -> Re
     let policy = policy(context)?;
     let body_policy = body_policy(&policy);
     let decoding = context.state.admission.decode_body(body, move |body| match version {
-        ApiVersion::V1 => read_extract(&translated(body)?, &body_policy),
-        ApiVersion::V2 => read_extract(body, &body_policy),
+        ApiVersion::V1 => read_with_request::<ExtractRequest>(&translated(body)?, &body_policy),
+        ApiVersion::V2 => read_with_request::<ExtractRequest>(body, &body_policy),
     });
     let Checked { plan: (request, plan), mut warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
-    let urls: Vec<&str> = plan.targets.iter().map(|target| target.target().url().as_str()).collect();
-    let username = plan.scrape.audit().map(|audit| audit.username.as_str());
+    let urls: Vec<&str> = plan.targets.iter().map(|target| target.target().url.as_str()).collect();
+    let username = plan.scrape.audit.as_ref().map(|audit| audit.username.as_str());
     let retention = context.retention(RetentionMode::Normal, false);
     context.trail.set_request(retention, &AuditedRequest { username, query: None, urls: &urls });
     if context.state.engine.completion_model().is_none() {
@@ -133,7 +133,7 @@ fn translated(body: &[u8]) -> Result<Vec<u8>, websvc_validate::Rejection> {
 
 /// Checks that the extraction is allowed: the threat protection, and the webhook.
 fn check(context: &RequestContext<'_>, plan: &ExtractPlan) -> Result<(), ApiError> {
-    let urls = plan.targets.iter().map(|target: &ExtractTarget| target.target().url());
+    let urls = plan.targets.iter().map(|target: &ExtractTarget| &target.target().url);
     if let Some(reason) = context.state.engine.list_verdicts(&plan.scrape, urls).into_iter().flatten().next()
     {
         return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));

@@ -10,9 +10,11 @@ use uuid::Uuid;
 use websvc_store::{FeedbackRating, KeyScope, NewFeedback, PutFeedbackOutcome, Store, StoreError};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::feedback::{FeedbackEndpoint, FeedbackRating as WireRating, FeedbackResponse};
+use websvc_types::feedback::{
+    FeedbackEndpoint, FeedbackRating as WireRating, FeedbackRequest, FeedbackResponse, SearchFeedbackRequest,
+};
 use websvc_types::limits::{FEEDBACK_PER_TEAM_MAX, FEEDBACK_WINDOW_S};
-use websvc_validate::{Checked, read_feedback, read_search_feedback};
+use websvc_validate::{Checked, read_request};
 
 use super::body;
 use crate::authorize::authorize;
@@ -73,7 +75,8 @@ async fn submit_search(
 ) -> Result<HttpResponse, ApiError> {
     let result = parse_result(context.capture(&request, "id"));
     let body = body::read(request)?;
-    let decoding = context.state.admission.decode_body(body, read_search_feedback);
+    let decoding =
+        context.state.admission.decode_body(body, |body| read_request::<SearchFeedbackRequest>(body, ()));
     let Checked { plan, warnings: _ } = decoding.await?;
     let submission = Submission {
         endpoint: FeedbackEndpoint::Search,
@@ -89,7 +92,8 @@ async fn submit_any(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
-    let decoding = context.state.admission.decode_body(body, read_feedback);
+    let decoding =
+        context.state.admission.decode_body(body, |body| read_request::<FeedbackRequest>(body, ()));
     let Checked { plan, warnings: _ } = decoding.await?;
     authorize(context.caller.as_ref(), scope(plan.endpoint))?;
     let submission = Submission {

@@ -7,10 +7,12 @@ use http::{Request, StatusCode};
 use websvc_engine::{BulkReport, IndexServerError, Mirror, ServerIndexStats, ingest_durably};
 use websvc_store::{KeyScope, PageOwner, PageScope, Retention, UsageRetention};
 use websvc_transport::ServerBody;
-use websvc_types::ErrorCode;
-use websvc_types::counted;
-use websvc_types::index::{CrawlProgressResponse, IndexDocument, IndexStats, IndexUploadResponse};
-use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
+use websvc_types::index::{
+    CrawlProgressRequest, CrawlProgressResponse, IndexDocument, IndexStats, IndexUploadRequest,
+    IndexUploadResponse,
+};
+use websvc_types::{ErrorCode, counted};
+use websvc_validate::{Checked, read_request};
 
 use super::body;
 use super::search::forced_retention;
@@ -55,8 +57,11 @@ async fn add_documents(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
-    let Checked { plan: upload, mut warnings } =
-        context.state.admission.decode_body(body, read_index_upload).await?;
+    let Checked { plan: upload, mut warnings } = context
+        .state
+        .admission
+        .decode_body(body, |body| read_request::<IndexUploadRequest>(body, ()))
+        .await?;
     check_retention(&context)?;
     context.state.engine.index().ok_or_else(no_index)?;
     let accepted = match scope(&context)? {
@@ -179,8 +184,11 @@ async fn crawl_progress(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
-    let Checked { plan: progress, mut warnings } =
-        context.state.admission.decode_body(body, read_crawl_progress).await?;
+    let Checked { plan: progress, mut warnings } = context
+        .state
+        .admission
+        .decode_body(body, |body| read_request::<CrawlProgressRequest>(body, ()))
+        .await?;
     let team = context.caller.as_ref().map(|caller| &caller.team);
     match team {
         Some(team) if team.zdr == Retention::Forced => {

@@ -8,10 +8,9 @@ use websvc_jobs::{job_errors, job_status};
 use websvc_stage::Stage;
 use websvc_store::{ApiVersion, CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, KeyScope, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::counted;
 use websvc_types::job::{CancelJobResponse, JobDocument, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::{ErrorCode, Violation, ViolationCode, counted};
 use websvc_validate::{RetentionMode, ScrapePlan};
 
 use super::{batch, crawl, query};
@@ -276,8 +275,8 @@ pub(super) fn record_request(
     scrape: &ScrapePlan,
     urls: &[&str],
 ) {
-    let retention = context.retention(retention, scrape.lockdown());
-    let username = scrape.audit().map(|audit| audit.username.as_str());
+    let retention = context.retention(retention, scrape.lockdown);
+    let username = scrape.audit.as_ref().map(|audit| audit.username.as_str());
     context.trail.set_request(retention, &AuditedRequest { username, query: None, urls });
 }
 

@@ -7,8 +7,8 @@ use websvc_stage::Stage;
 use websvc_store::{KeyScope, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::MapResponse;
-use websvc_types::map::MapResponseV1;
-use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
+use websvc_types::map::{MapRequest, MapRequestV1, MapResponseV1};
+use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_request};
 
 use super::body;
 use super::search::policy_with_patterns;
@@ -42,7 +42,9 @@ type MapBodyReader = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
 async fn map(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
     let stages = context.state.engine.stages();
-    let response = respond_to_map(context, body, read_map).await.map_err(ApiError::with_page_status)?;
+    let response = respond_to_map(context, body, |body, policy| read_request::<MapRequest>(body, policy))
+        .await
+        .map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &response)))
 }
 
@@ -50,7 +52,9 @@ async fn map(context: RequestContext<'_>, request: Request<ServerBody>) -> Resul
 async fn map_v1(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = body::read(request)?;
     let stages = context.state.engine.stages();
-    let response = respond_to_map(context, body, read_map_v1).await.map_err(ApiError::with_page_status)?;
+    let response = respond_to_map(context, body, |body, policy| read_request::<MapRequestV1>(body, policy))
+        .await
+        .map_err(ApiError::with_page_status)?;
     Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(response))))
 }
 
@@ -63,11 +67,11 @@ async fn respond_to_map(
     let policy = policy_with_patterns(&context)?;
     let decoding = context.state.admission.decode_with_patterns(body, move |body| read(body, &policy));
     let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
-    let retention = context.retention(plan.retention(), false);
-    let username = plan.page().audit().map(|audit| audit.username.as_str());
+    let retention = context.retention(plan.retention, false);
+    let username = plan.page.audit.as_ref().map(|audit| audit.username.as_str());
     context.trail.set_request(
         retention,
-        &AuditedRequest { username, query: plan.search(), urls: &[plan.url().as_str()] },
+        &AuditedRequest { username, query: plan.search.as_deref(), urls: &[plan.url.as_str()] },
     );
     let hold = charge::hold(&context, engine.max_map_credits(&plan)).await?;
     // The time in the queue counts for the timeout, so that the 408 is sent in time.
@@ -96,7 +100,7 @@ fn usage_outcome(
     status: u16,
     bill: Bill,
 ) -> Outcome {
-    let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
+    let query = (retention == UsageRetention::Whole).then(|| plan.url.to_string());
     let result = Some(context.id.clone());
     Outcome { operation: "map", status, bill, stages: StageTimings::default(), query, result, retention }
 }

@@ -12,14 +12,14 @@ use websvc_monitor::{CreateOutcome, RunOutcome};
 use websvc_stage::Stage;
 use websvc_store::{CheckDeliveries, KeyScope, MonitorRecord, MonitorStatus};
 use websvc_transport::ServerBody;
-use websvc_types::ErrorCode;
-use websvc_types::counted;
 use websvc_types::monitor::{
-    DeleteMonitorResponse, Monitor, MonitorResponse, MonitorStateRequest, RunMonitorResponse,
+    CreateMonitorRequest, DeleteMonitorResponse, Monitor, MonitorResponse, MonitorStateRequest,
+    RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
 };
+use websvc_types::{ErrorCode, counted};
 use websvc_validate::{
     Checked, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, Policy, RetentionMode,
-    read_create_monitor, read_run_monitor, read_update_monitor,
+    read_request,
 };
 
 pub(crate) use email::ENDPOINTS as EMAIL_ENDPOINTS;
@@ -117,7 +117,7 @@ async fn create(
     let decoding = context.state.admission.decode_with_patterns(body, move |body| {
         let mut new_id = || Uuid::new_v4().to_string();
         let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
-        read_create_monitor(body, context)
+        read_request::<CreateMonitorRequest>(body, context)
     });
     let Checked { plan: definition, warnings } =
         context.state.engine.stages().run(Stage::Decode, decoding).await?;
@@ -159,7 +159,7 @@ async fn update(
         let decoding = context.state.admission.decode_with_patterns(body.clone(), move |body| {
             let mut new_id = || Uuid::new_v4().to_string();
             let context = MonitorContext { policy: &read_policy, now, min_interval, new_id: &mut new_id };
-            read_update_monitor(body, &current, context)
+            read_request::<UpdateMonitorRequest>(body, (current, context))
         });
         let Checked { plan: update, warnings } =
             context.state.engine.stages().run(Stage::Decode, decoding).await?;
@@ -195,7 +195,7 @@ async fn delete(
 async fn run(context: &RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let id = monitor_id(context, &request)?;
     context.trail.set_target(|| format!("monitor {id}"));
-    read_run_monitor(&super::read_body(request)?, &policy_with_patterns(context)?)?;
+    read_request::<RunMonitorRequest>(&super::read_body(request)?, &policy_with_patterns(context)?)?;
     match context.state.monitors.run_now(context.team_name(), &id).await? {
         RunOutcome::Started(check) => {
             let data = websvc_monitor::check(&check, &CheckDeliveries::default());
@@ -244,16 +244,16 @@ fn check_definition(
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let retention = context.retention(RetentionMode::Normal, false);
     context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &urls });
-    if let Some(webhook) = plan.webhook() {
-        super::webhook::check_target(context, webhook.url(), "/webhook/url")?;
+    if let Some(webhook) = plan.webhook.as_ref() {
+        super::webhook::check_target(context, &webhook.url, "/webhook/url")?;
     }
     if let Some(url) = slack_url(definition) {
         super::webhook::check_target(context, &url, "/notification/slack/webhookUrl")?;
     }
-    for target in plan.targets() {
+    for target in &plan.targets {
         let scrape = match target {
             MonitorTargetPlan::Scrape(target) => &target.scrape,
-            MonitorTargetPlan::Crawl(target) => target.crawl.scrape(),
+            MonitorTargetPlan::Crawl(target) => &target.crawl.scrape,
             MonitorTargetPlan::Search(_) => continue,
         };
         authorize_page(context.caller.as_ref(), scrape)?;
@@ -264,19 +264,19 @@ fn check_definition(
 
 /// Returns the URL of the Slack webhook of a monitor.
 fn slack_url(definition: &MonitorDefinition) -> Option<Url> {
-    let url = definition.notification()?.slack.as_ref()?.webhook_url.as_deref()?;
+    let url = definition.notification.as_ref()?.slack.as_ref()?.webhook_url.as_deref()?;
     Url::parse(url).ok()
 }
 
 /// Returns the URLs of a monitor, for its audit event.
 fn urls(plan: &MonitorPlan) -> Vec<String> {
     let mut urls = Vec::new();
-    for target in plan.targets() {
+    for target in &plan.targets {
         match target {
             MonitorTargetPlan::Scrape(target) => {
-                urls.extend(target.pages.iter().map(|page| page.url().to_string()));
+                urls.extend(target.pages.iter().map(|page| page.url.to_string()));
             }
-            MonitorTargetPlan::Crawl(target) => urls.push(target.crawl.url().to_string()),
+            MonitorTargetPlan::Crawl(target) => urls.push(target.crawl.url.to_string()),
             MonitorTargetPlan::Search(_) => {}
         }
     }

@@ -11,8 +11,10 @@ use websvc_stage::Stage;
 use websvc_store::{KeyScope, UsageRetention};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_OPTIONS_MAX_BYTES};
-use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, ViolationCode};
-use websvc_validate::{Checked, FilePlan, read_parse_options, read_parse_upload};
+use websvc_types::{
+    ErrorCode, ParseFormatList, ParseFormats, ParseOptions, ParseUploadRequest, Violation, ViolationCode,
+};
+use websvc_validate::{Checked, FilePlan, read_request};
 
 use super::browser;
 use super::scrape::ScrapeWork;
@@ -111,8 +113,10 @@ pub(crate) async fn parse(context: RequestContext<'_>, form: ParseForm) -> Resul
     let engine = &context.state.engine;
     let policy = body_policy(&policy(&context)?);
     let ParseForm { permit, file, content, options, warnings: form_warnings } = form;
-    let decoding =
-        context.state.admission.decode_body(options, move |options| read_parse_options(options, &policy));
+    let decoding = context
+        .state
+        .admission
+        .decode_body(options, move |options| read_request::<ParseOptions>(options, &policy));
     let Checked { plan, mut warnings } = engine.stages().run(Stage::Decode, decoding).await?;
     warnings.extend(form_warnings);
     let Part { file_name, media_type, .. } = file;
@@ -131,7 +135,8 @@ async fn parse_upload(
     let origin = browser::origin(&context, &request);
     let body = super::read_body(request)?;
     let decoded = body.clone();
-    let decoding = state.admission.decode_body(decoded, move |body| read_parse_upload(body, &policy));
+    let decoding =
+        state.admission.decode_body(decoded, move |body| read_request::<ParseUploadRequest>(body, &policy));
     let Checked { plan: (upload_ref, plan), warnings } =
         state.engine.stages().run(Stage::Decode, decoding).await?;
     let reference = state.uploads.verify(&state.store, &upload_ref).await?;
@@ -165,15 +170,15 @@ async fn convert<P>(
     take: impl FnOnce() -> Result<ReceivedFile<P>, ApiError>,
 ) -> Result<HttpResponse, ApiError> {
     let (ParseCall { plan, warnings }, engine) = (call, &context.state.engine);
-    let scrape = plan.scrape();
-    let retention = context.retention(plan.retention(), scrape.lockdown());
-    let username = scrape.audit().map(|audit| audit.username.as_str());
+    let scrape = &plan.scrape;
+    let retention = context.retention(plan.scrape.retention, scrape.lockdown);
+    let username = scrape.audit.as_ref().map(|audit| audit.username.as_str());
     context.trail.set_request(retention, &AuditedRequest { username, ..AuditedRequest::default() });
     authorize_page(context.caller.as_ref(), scrape)?;
     let hold = charge::hold(context, engine.max_file_credits(scrape)).await?;
     let ReceivedFile { name, media_type, content, permit } = take()?;
     // The timeout begins when the file has arrived. It includes the wait for memory.
-    let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
+    let deadline = Instant::now() + scrape.timeout.max(Duration::from_secs(1));
     let bytes = content.load(&context.state.uploads, context.team_name(), deadline).await?;
     let upload = FileUpload { name, media_type, bytes };
     let query = (retention == UsageRetention::Whole).then(|| upload.file_name());

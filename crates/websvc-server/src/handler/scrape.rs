@@ -9,8 +9,8 @@ use websvc_engine::{PageOutcome, StageTimings, page_content};
 use websvc_stage::Stage;
 use websvc_store::{CreditHold, KeyScope, UsageRetention};
 use websvc_transport::{Body, ServerBody};
-use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
-use websvc_validate::{Checked, PagePlan, read_scrape};
+use websvc_types::{ErrorCode, PageContent, ScrapeRequest, ScrapeResponse};
+use websvc_validate::{Checked, PagePlan, read_request};
 
 use super::body;
 use super::search::{body_policy, file_publisher, policy};
@@ -77,7 +77,8 @@ pub(crate) async fn respond_to_scrape(
 ) -> Result<Bytes, ApiError> {
     let policy = body_policy(&policy(&context)?);
     let request_bytes = body.len();
-    let decoding = context.state.admission.decode_body(body, move |body| read_scrape(body, &policy));
+    let decoding =
+        context.state.admission.decode_body(body, move |body| read_request::<ScrapeRequest>(body, &policy));
     let checked = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let plan = checked.plan.clone();
     let (work, page) = scrape_page(&context, base_url, checked).await?;
@@ -99,20 +100,20 @@ async fn scrape_page(
     Checked { plan, warnings }: Checked<PagePlan>,
 ) -> Result<(ScrapeWork, PageOutcome), ApiError> {
     let engine = &context.state.engine;
-    let (target, scrape) = (plan.target(), plan.scrape());
-    let retention = context.retention(plan.retention(), scrape.lockdown());
-    let username = scrape.audit().map(|audit| audit.username.as_str());
-    let audited = AuditedRequest { username, query: None, urls: &[target.url().as_str()] };
+    let (target, scrape) = (&plan.target, &plan.scrape);
+    let retention = context.retention(plan.scrape.retention, scrape.lockdown);
+    let username = scrape.audit.as_ref().map(|audit| audit.username.as_str());
+    let audited = AuditedRequest { username, query: None, urls: &[target.url.as_str()] };
     context.trail.set_request(retention, &audited);
     authorize_page(context.caller.as_ref(), scrape)?;
-    let files = file_publisher(context, plan.retention(), base_url);
+    let files = file_publisher(context, plan.scrape.retention, base_url);
     let hold = charge::hold(context, engine.max_page_credits(scrape)).await?;
-    let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
-    let mut outcome = engine.scrape(target.url(), scrape, context.team_name(), &files, deadline).await;
+    let deadline = context.started + scrape.timeout.max(Duration::from_secs(1));
+    let mut outcome = engine.scrape(&target.url, scrape, context.team_name(), &files, deadline).await;
     if let Ok(page) = &mut outcome.page {
-        page.metadata.source_url = Some(target.text().to_owned());
+        page.metadata.source_url = Some(target.text.clone());
     }
-    let query = (retention == UsageRetention::Whole).then(|| target.url().to_string());
+    let query = (retention == UsageRetention::Whole).then(|| target.url.to_string());
     Ok((ScrapeWork { operation: "scrape", hold, retention, query, warnings }, outcome))
 }
 

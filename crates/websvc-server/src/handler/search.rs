@@ -7,8 +7,8 @@ use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
 use websvc_store::{KeyScope, Team, UsageRetention};
 use websvc_transport::ServerBody;
-use websvc_types::SearchResponse;
-use websvc_validate::{Checked, Policy, RetentionMode, ScrapePlan, SearchPlan, read_search};
+use websvc_types::{SearchRequest, SearchResponse};
+use websvc_validate::{Checked, Policy, RetentionMode, SearchPlan, read_request};
 
 use super::body;
 use crate::admission::{ComputePermit, PermitScope};
@@ -45,24 +45,29 @@ pub(crate) async fn respond_to_search(
 ) -> Result<SearchResponse, ApiError> {
     let engine = &context.state.engine;
     let policy = body_policy(&policy(&context)?);
-    let decoding = context.state.admission.decode_body(body, move |body| read_search(body, &policy));
+    let decoding =
+        context.state.admission.decode_body(body, move |body| read_request::<SearchRequest>(body, &policy));
     let Checked { plan, warnings } = engine.stages().run(Stage::Decode, decoding).await?;
-    let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
-    let retention = context.retention(plan.retention(), lockdown);
+    let lockdown = plan.scrape.as_ref().is_some_and(|plan| plan.lockdown);
+    let retention = context.retention(plan.retention, lockdown);
     context.trail.set_request(
         retention,
         &AuditedRequest {
-            username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
-            query: Some(plan.query_text()),
+            username: plan
+                .scrape
+                .as_ref()
+                .and_then(|plan| plan.audit.as_ref())
+                .map(|audit| audit.username.as_str()),
+            query: Some(&plan.query_text),
             urls: &[],
         },
     );
-    if let Some(scrape) = plan.scrape() {
+    if let Some(scrape) = plan.scrape.as_ref() {
         authorize(context.caller.as_ref(), KeyScope::Scrape)?;
         authorize_page(context.caller.as_ref(), scrape)?;
     }
     let permit = engine.stages().run(Stage::ComputeWait, acquire_compute(&context, &plan)).await?;
-    let files = file_publisher(&context, plan.retention(), base_url);
+    let files = file_publisher(&context, plan.retention, base_url);
     let hold = charge::hold(&context, engine.max_search_credits(&plan)).await?;
     let scope =
         if engine.is_cpu_bound(&plan) { PermitScope::WholeRequest } else { PermitScope::UntilFirstPending };
@@ -92,11 +97,11 @@ pub(crate) async fn respond_to_search(
 /// 429 if it takes too long; 408 if the `timeout` of the search was over before it was admitted, because then no client
 /// waits for a response.
 async fn acquire_compute(context: &RequestContext<'_>, plan: &SearchPlan) -> Result<ComputePermit, ApiError> {
-    if context.started.elapsed() >= plan.timeout() {
+    if context.started.elapsed() >= plan.timeout {
         return Err(EngineError::late(plan).into());
     }
     let admission = &context.state.admission;
-    admission.acquire_compute(context.caller.as_ref(), plan.timeout(), context.started).await
+    admission.acquire_compute(context.caller.as_ref(), plan.timeout, context.started).await
 }
 
 /// Returns the entry of the usage log.
@@ -108,7 +113,7 @@ fn usage_outcome(
     bill: Bill,
     stages: StageTimings,
 ) -> Outcome {
-    let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
+    let query = (retention == UsageRetention::Whole).then(|| plan.query_text.clone());
     let result = Some(context.id.clone());
     Outcome { operation: "search", status, bill, stages, query, result, retention }
 }

@@ -9,11 +9,11 @@ use websvc_store::{self as store, Store, StoreError, Team, TeamChange};
 use websvc_transport::ServerBody;
 use websvc_types::limits::{RISK_SCORE_DEFAULT, SIEM_TEST_WAIT_S};
 use websvc_types::team::{
-    SiemResponse, SiemSettings, SiemTest, SiemTestReceiver, SiemTestRequest, SiemTestResponse,
-    TeamThreatProtection, TeamThreatResponse,
+    SiemRequest, SiemResponse, SiemSettings, SiemTest, SiemTestReceiver, SiemTestRequest, SiemTestResponse,
+    TeamThreatProtection, TeamThreatRequest, TeamThreatResponse,
 };
 use websvc_types::{ErrorCode, ThreatMode, ThreatProtection};
-use websvc_validate::{Checked, ThreatOverride, ThreatPolicy, read_siem, read_siem_test, read_team_threat};
+use websvc_validate::{Checked, ThreatOverride, ThreatPolicy, read_request};
 
 use super::body;
 use crate::authorize::authorize_admin;
@@ -85,7 +85,8 @@ async fn set_threat_protection(
 ) -> Result<HttpResponse, ApiError> {
     check_admin(context)?;
     let state = context.state;
-    let decoding = state.admission.decode_body(body::read(request)?, read_team_threat);
+    let decoding =
+        state.admission.decode_body(body::read(request)?, |body| read_request::<TeamThreatRequest>(body, ()));
     let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
     let (threat, threat_override, values) = plan;
     let threat = match threat {
@@ -152,7 +153,7 @@ async fn set_siem(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     check_admin(context)?;
-    let Checked { plan: enabled, warnings: _ } = read_siem(&body::read(request)?)?;
+    let Checked { plan: enabled, warnings: _ } = read_request::<SiemRequest>(&body::read(request)?, ())?;
     let change = TeamChange { audit: Some(enabled), ..TeamChange::default() };
     let team = context.team_name().to_owned();
     on_store(context, move |store| store.set_team(&team, &change)).await?;
@@ -174,7 +175,8 @@ async fn test_siem(
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
     check_admin(context)?;
-    let Checked { plan: SiemTestRequest { message }, warnings: _ } = read_siem_test(&body::read(request)?)?;
+    let Checked { plan: SiemTestRequest { message }, warnings: _ } =
+        read_request::<SiemTestRequest>(&body::read(request)?, ())?;
     let audit = context.state.audit.as_ref().ok_or_else(|| {
         let text = "audit events have no receiver: the operator configures them (audit.file, audit.syslog, audit.webhook)";
         ApiError::new(ErrorCode::BadRequest, text)

@@ -120,14 +120,22 @@ pub(super) fn new_webhook(
     plan: Option<&WebhookPlan>,
 ) -> Result<Option<NewWebhook>, ApiError> {
     let Some(plan) = plan else { return Ok(None) };
-    check_target(context, plan.url(), plan.url_pointer())?;
-    Ok(Some(NewWebhook {
-        url: plan.url().to_string(),
-        host: host(plan.url()),
-        headers: serialize(plan.headers())?,
-        metadata: serialize(plan.metadata())?,
-        events: plan.events().iter().map(|kind| event(*kind)).collect(),
-    }))
+    check_target(context, &plan.url, plan.url_pointer)?;
+    to_stored(plan, event).map(Some)
+}
+
+/// Returns a webhook for the store, with its events.
+pub(super) fn to_stored<E: Copy>(
+    plan: &WebhookPlan<E>,
+    event: fn(E) -> JobEvent,
+) -> Result<NewWebhook, ApiError> {
+    Ok(NewWebhook {
+        url: plan.url.to_string(),
+        host: plan.url.host_str().unwrap_or_default().to_ascii_lowercase(),
+        headers: serialize(&plan.headers)?,
+        metadata: serialize(&plan.metadata)?,
+        events: plan.events.iter().map(|kind| event(*kind)).collect(),
+    })
 }
 
 /// Checks the URL of a webhook, by its pointer in the request.
@@ -145,10 +153,6 @@ pub(super) fn check_target(context: &RequestContext<'_>, url: &Url, pointer: &st
         message: format!("{name}: events are sent only to addresses of the public internet"),
     };
     Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]))
-}
-
-fn host(url: &Url) -> String {
-    url.host_str().unwrap_or_default().to_ascii_lowercase()
 }
 
 fn event(kind: JobEventKind) -> JobEvent {

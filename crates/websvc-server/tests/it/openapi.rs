@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use websvc_testkit::openapi_document;
 use websvc_types::index::{IndexStats, IndexUploadRequest, IndexUploadResponse};
 use websvc_types::job::{
-    ActiveCrawls, CancelJobResponse, JobErrorsResponse, JobStatusResponse, StartJobResponse,
+    ActiveCrawls, BatchScrapeRequest, CancelJobResponse, CrawlRequest, JobErrorsResponse, JobStatusResponse,
+    StartJobResponse,
 };
 use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use websvc_types::monitor::{
@@ -21,7 +22,7 @@ use websvc_types::usage::{
 use websvc_types::{
     ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
-use websvc_validate::{Policy, read_batch, read_crawl, read_scrape, read_search};
+use websvc_validate::{Policy, read_request};
 
 /// Returns the examples of a body in the document; there must be at least one.
 fn examples(content: &Value) -> Vec<Value> {
@@ -45,7 +46,7 @@ fn search_examples_are_valid_without_warnings() {
     let bodies = examples(&document["paths"]["/v2/search"]["post"]["requestBody"]);
     assert!(bodies.len() >= 3);
     for body in bodies {
-        let checked = read_search(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        let checked = read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
         let _request: SearchRequest = serde_json::from_value(body).unwrap();
     }
@@ -55,11 +56,12 @@ fn search_examples_are_valid_without_warnings() {
 fn job_examples_are_valid_without_warnings() {
     let document = openapi_document();
     for body in examples(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]) {
-        let checked = read_batch(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        let checked =
+            read_request::<BatchScrapeRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
     }
     for body in examples(&document["paths"]["/v2/crawl"]["post"]["requestBody"]) {
-        let checked = read_crawl(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        let checked = read_request::<CrawlRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
     }
 }
@@ -68,7 +70,7 @@ fn job_examples_are_valid_without_warnings() {
 fn scrape_examples_are_valid_without_warnings() {
     let document = openapi_document();
     for body in examples(&document["paths"]["/v2/scrape"]["post"]["requestBody"]) {
-        let checked = read_scrape(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        let checked = read_request::<ScrapeRequest>(body.to_string().as_bytes(), &Policy::default()).unwrap();
         assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
         let _request: ScrapeRequest = serde_json::from_value(body).unwrap();
     }

@@ -2,21 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 /// Prints the page as PDF. `actions.pdfs` of the response has its URL.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pdf {
     /// Paper size. Default: Letter.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Letter"))]
     pub format: Option<PaperFormat>,
     /// True prints in landscape orientation. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub landscape: Option<bool>,
     /// Scale factor, above 0. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = 1, "exclusiveMinimum" = 0))]
     pub scale: Option<f64>,
 }

@@ -2,20 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::SELECTOR_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 
 /// Scrolls the page or an element.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scroll {
     /// Direction of the scroll. Default: down.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "down"))]
     pub direction: Option<Direction>,
     /// CSS selector of the element to scroll, at most 2000 characters. Default: the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: Option<String>,
 }

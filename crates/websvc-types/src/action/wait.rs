@@ -2,11 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::{SELECTOR_MAX_CHARS, WAIT_MIN_MS, WAIT_TOTAL_MAX_MS};
 use crate::pattern::NOT_BLANK;
 
 /// Waits for a time or for an element: exactly one of the two.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("oneOf" = [
@@ -15,11 +17,9 @@ use crate::pattern::NOT_BLANK;
 ]))]
 pub struct Wait {
     /// Time to wait, in milliseconds, 1 to 60000.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = WAIT_MIN_MS, max = WAIT_TOTAL_MAX_MS))]
     pub milliseconds: Option<u64>,
     /// CSS selector of the element to wait for, at most 2000 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: Option<String>,
 }

@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use serde_with_macros::skip_serializing_none;
 
 use super::webhook::AgentWebhook;
 use crate::compat::{self, STRICT_CONSTRAIN_TO_URLS};
@@ -28,6 +29,7 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection};
 /// assert_eq!(serde_json::from_str::<AgentRequest>(json)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields, transform = add_client_spellings)]
@@ -36,65 +38,49 @@ pub struct AgentRequest {
     #[schemars(length(min = AGENT_PROMPT_MIN_CHARS, max = AGENT_PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub prompt: String,
     /// URLs to start with, http or https, at most 100, each at most 8192 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = AGENT_URLS_MAX))]
     pub urls: Option<Vec<String>>,
     /// JSON Schema of `data`. References must point into the schema itself. Default: a free object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
     /// True reads only the pages in `urls`: no search, and no other page of their sites. Default: false.
-    #[serde(rename = "strictConstrainToURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "strictConstrainToURLs")]
     #[schemars(extend("default" = false))]
     pub strict_constrain_to_urls: Option<bool>,
     /// Maximum of credits, 1 to 1000000. A run that would need more fails, and costs nothing. Default: 2500.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = AGENT_CREDITS_MIN, max = AGENT_CREDITS_MAX), extend("default" = AGENT_CREDITS_DEFAULT))]
     pub max_credits: Option<u64>,
     /// Name of a model of the hosted service, at most 128 characters. It is repeated in the status; the run uses the model
     /// of the installation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = AGENT_MODEL_MAX_CHARS))]
     pub model: Option<String>,
     /// Bound on steps and tokens. Default: medium.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<AgentEffort>,
     /// URL that receives the events of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<AgentWebhook>,
     /// ID of the thread to continue. The run knows its earlier turns, and inherits `mode`, `urls` and `schema` if they are
     /// absent. Default: a new thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// `extract` answers with `data`, `chat` also with a text in `message`. Default: extract.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "extract"))]
     pub mode: Option<AgentMode>,
     /// Paid data providers of the hosted service. Not available, and ignored with a warning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Map<String, Value>>,
     /// Location that pages are visited from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Must be false: the service stores a run until its result expires. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
     /// True lets the run use pages in a browser: click, type and submit. Needs a browser, and a key with the scope
     /// `interact`. Default: false, the run only reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_interact: Option<bool>,
     /// Changes the threat protection of the team for this run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
     /// User that the request is made for, recorded in the audit events of the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
     /// Name of the client, which the list of runs repeats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration, which the list of runs repeats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 

@@ -3,10 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 use super::request::{AgentEffort, AgentMode};
 
 /// Response of `POST /v2/agent`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentStarted {
@@ -19,7 +23,6 @@ pub struct AgentStarted {
     /// Position of the run in its thread, from 1.
     pub thread_turn: u64,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
@@ -37,8 +40,10 @@ pub enum AgentStatus {
 }
 
 /// Response of `GET /v2/agent/{id}`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentStatusResponse {
     /// Always true, also for a failed run.
     pub success: bool,
@@ -47,26 +52,16 @@ pub struct AgentStatusResponse {
     /// Status of the run.
     pub status: AgentStatus,
     /// The collected data. Only when the status is `completed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Value")]
     pub data: Option<Value>,
     /// Reason of the failure or cancellation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// The `model` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub model: Option<String>,
     /// The `effort` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "AgentEffort")]
     pub effort: Option<AgentEffort>,
     /// Time at which the run is deleted, ISO 8601. For a run that works: the earliest such time.
     pub expires_at: String,
     /// Credits that the run was charged. Absent while it works.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// ID of its thread.
     pub thread_id: String,
@@ -75,26 +70,16 @@ pub struct AgentStatusResponse {
     /// Form of the answer.
     pub mode: AgentMode,
     /// Notes of the run for people, such as values that no page that was read states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub message: Option<String>,
     /// The data that a failed or cancelled run had collected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Value")]
     pub partial: Option<Value>,
     /// True if `partial` follows the schema of the request. Only with `partial`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub partial_schema_valid: Option<bool>,
     /// Reason why the run ended: `succeeded`, `cancelled`, `refused`, `credit_limit_reached`, `step_limit_reached`,
     /// `token_limit_reached`, `timeout`, `invalid_data`, `model_failed`, `interrupted` or `failed`. Later versions may add
     /// reasons.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub stop_reason: Option<String>,
     /// Problems that did not fail the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
@@ -106,6 +91,7 @@ pub struct CancelAgentResponse {
 }
 
 /// Response of `GET /v2/agent`: runs of the team, the newest first.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentList {
     /// Always true.
@@ -113,12 +99,12 @@ pub struct AgentList {
     /// At most 20 runs.
     pub agents: Vec<AgentListItem>,
     /// URL of the next page. Only if there are more runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
 }
 
 /// Run in a list.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentListItem {
@@ -131,7 +117,6 @@ pub struct AgentListItem {
     /// The `origin` of the request; `api` without one.
     pub origin: String,
     /// The `integration` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub integration: Option<String>,
     /// Marks of the hosted dashboard, which this service does not have.
@@ -152,22 +137,18 @@ pub struct AgentListSettings {
 }
 
 /// Options of a run in a list.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct AgentListOptions {
     /// The URLs of the run, with those that it inherited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
     pub urls: Option<Vec<String>>,
     /// The task.
     pub prompt: String,
     /// The schema of the run, or the one that it inherited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,
     /// The `model` of the request; `spark-1-pro`, which official clients know, if it had none.
     pub model: String,
     /// The `effort` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "AgentEffort")]
     pub effort: Option<AgentEffort>,
 }

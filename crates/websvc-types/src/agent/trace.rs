@@ -3,12 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use crate::Viewport;
+use crate::absent::absent_not_null;
 
 /// Response of `GET /v2/agent/{id}/trace`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentTraceResponse {
     /// Always true.
     pub success: bool,
@@ -17,12 +21,8 @@ pub struct AgentTraceResponse {
     /// The events so far, in their order.
     pub events: Vec<AgentEvent>,
     /// Credits that the run was charged. Absent while it works.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
     /// The browser sessions that the run has open. Only with `liveView=true`, and for keys that may use browser sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<AgentBrowserSession>")]
     pub active_browser_sessions: Option<Vec<AgentBrowserSession>>,
 }
 
@@ -74,6 +74,7 @@ pub struct AgentEvent {
 }
 
 /// Agent of a run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentIdentity {
@@ -84,7 +85,6 @@ pub struct AgentIdentity {
     /// Name of the agent.
     pub name: String,
     /// ID of the agent that started it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub parent_id: Option<String>,
 }
@@ -293,32 +293,26 @@ pub enum AgentErrorSource {
 }
 
 /// Change of an artifact: `GET /v2/agent/{id}/snapshots/{snapshotId}` has its content.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct AgentArtifact {
     /// Kind of the content.
     pub kind: AgentArtifactKind,
     /// ID of the artifact: `data` for the collected data, `sources` for the sources of its values.
     pub artifact_id: String,
     /// File name of the content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub path: Option<String>,
     /// ID of the snapshot with the content.
     pub snapshot_id: String,
     /// Kind of the change.
     pub change: AgentArtifactChange,
     /// Names of the top-level fields that changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
     pub changed_fields: Option<Vec<String>>,
     /// Number of sources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub item_count: Option<u64>,
     /// ID of the call of a tool that the change comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub source_tool_call_id: Option<String>,
 }
 

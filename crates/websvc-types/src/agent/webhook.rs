@@ -1,28 +1,22 @@
 //! Webhooks of agent runs and extractions, and the data of the events of agent runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of an agent run: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum AgentWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(AgentWebhookOptions),
-}
+pub type AgentWebhook = UrlOrOptions<AgentWebhookOptions>;
 
 /// URL and options of the webhook of an agent run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -30,14 +24,11 @@ pub struct AgentWebhookOptions {
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<AgentWebhookEvent>>,
 }
@@ -78,16 +69,10 @@ pub enum AgentWebhookEvent {
 }
 
 /// Webhook of an extraction: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum ExtractWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(ExtractWebhookOptions),
-}
+pub type ExtractWebhook = UrlOrOptions<ExtractWebhookOptions>;
 
 /// URL and options of the webhook of an extraction.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtractWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -95,14 +80,11 @@ pub struct ExtractWebhookOptions {
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<ExtractWebhookEvent>>,
 }
@@ -220,42 +202,4 @@ pub struct AgentCompletedEvent {
 pub struct AgentEndEvent {
     /// Always 0: only runs with data are charged.
     pub credits_used: u64,
-}
-
-impl<'de> Deserialize<'de> for AgentWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for AgentWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "AgentWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<AgentWebhookOptions>(generator)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExtractWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for ExtractWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "ExtractWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<ExtractWebhookOptions>(generator)
-    }
 }

@@ -3,20 +3,20 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
 
 use crate::compat;
 use crate::limits::PROMPT_MAX_CHARS;
 
 /// Data extracted by a language model, as JSON.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(transform = add_client_options)]
 pub struct Json {
     /// JSON Schema of the data. References must point into the schema itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Map<String, Value>>,
     /// Description of the data to extract, at most 10000 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
 }

@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use serde_with_macros::skip_serializing_none;
 
 use super::webhook::Webhook;
 use crate::compat::{self, IGNORE_INVALID_URLS};
@@ -24,6 +25,7 @@ use crate::scrape::ScrapeOptions;
 /// assert_eq!(serde_json::from_str::<BatchScrapeRequest>(json)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
@@ -34,23 +36,19 @@ pub struct BatchScrapeRequest {
     pub urls: Vec<String>,
     /// True skips invalid URLs and lists them in `invalidURLs` of the response; false rejects the request. Default:
     /// true.
-    #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ignoreInvalidURLs")]
     #[schemars(extend("default" = true))]
     pub ignore_invalid_urls: Option<bool>,
     /// ID of a running batch to which the pages are added, with the options of that batch. Default: a new batch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uuid"))]
     pub append_to_id: Option<String>,
     /// Maximum number of concurrent pages of this job, 1 to 1000, within the limit of the service. Default: that limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
     /// Must be false: the documents of a job are stored until it expires. True is rejected with 403. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
     /// Webhook that receives the events of the job. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// Options of scraping each page, at the top level of the body.
     #[serde(flatten)]

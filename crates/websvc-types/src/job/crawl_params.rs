@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::SitemapMode;
 use crate::limits::{
@@ -11,6 +12,7 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 
 /// Request of `POST /v2/crawl/params-preview`: returns the options that a prompt sets, without a crawl.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParamsRequest {
@@ -21,54 +23,44 @@ pub struct CrawlParamsRequest {
     #[schemars(length(min = PROMPT_MIN_CHARS, max = PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub prompt: String,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Options of a crawl that a prompt can set. Options that the prompt does not mention are absent.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParams {
     /// Crawls only pages whose path matches one of these regular expressions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes pages whose path matches one of these regular expressions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum distance from the start, in links.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_discovery_depth: Option<u32>,
     /// Maximum number of documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX))]
     pub limit: Option<u64>,
     /// True also crawls pages outside the directory of the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl_entire_domain: Option<bool>,
     /// True also crawls pages of other hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_external_links: Option<bool>,
     /// True also crawls pages of subdomains.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow_subdomains: Option<bool>,
     /// Use of the sitemaps of the site.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
     /// True fetches URLs without their query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore_query_parameters: Option<bool>,
     /// Delay between two pages, in seconds, above 0 and at most 60.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
     pub delay: Option<f64>,
 }
 
 /// Response of `POST /v2/crawl/params-preview`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlParamsResponse {
     /// Always true.
@@ -76,7 +68,6 @@ pub struct CrawlParamsResponse {
     /// Start URL and options.
     pub data: CrawlParamsData,
     /// Remarks about the interpretation of the prompt, and problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

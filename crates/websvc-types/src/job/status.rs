@@ -2,8 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::crawl_params::CrawlParams;
+use crate::absent::absent_not_null;
 use crate::search::PageContent;
 
 /// Response of `POST /v2/crawl` and `POST /v2/batch/scrape`, which start a job.
@@ -19,7 +21,9 @@ use crate::search::PageContent;
 /// assert_eq!(started.id, "019ab1c2");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct StartJobResponse {
     /// Always true.
     pub success: bool,
@@ -28,20 +32,15 @@ pub struct StartJobResponse {
     /// URL of the state and documents of the job.
     pub url: String,
     /// Batch only: skipped URLs, which are invalid or blocked.
-    #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[serde(rename = "invalidURLs")]
     pub invalid_urls: Option<Vec<String>>,
     /// Crawl only: options that the `prompt` sets.
-    #[serde(rename = "promptGeneratedOptions", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "CrawlParams")]
+    #[serde(rename = "promptGeneratedOptions")]
     pub prompt_generated_options: Option<CrawlParams>,
     /// Crawl only: the same options as the crawl uses them; those of the request take precedence.
-    #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "CrawlParams")]
+    #[serde(rename = "finalCrawlerOptions")]
     pub final_crawler_options: Option<CrawlParams>,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
 }
 
@@ -83,8 +82,10 @@ pub enum JobStatus {
 /// assert_eq!(state.data[0].content.markdown.as_deref(), Some("# Green tea"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct JobStatusResponse {
     /// Always true, also for a failed job.
     pub success: bool,
@@ -99,39 +100,29 @@ pub struct JobStatusResponse {
     /// Time when the job and its documents are deleted, ISO 8601.
     pub expires_at: String,
     /// URL of further documents. Present only if they are available now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub next: Option<String>,
     /// Documents in the order of their completion: at most 100, and at most 10 MiB.
     pub data: Vec<JobDocument>,
     /// Start time, ISO 8601.
     pub created_at: String,
     /// End time, ISO 8601. Absent while the job runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub completed_at: Option<String>,
     /// Duration of the job, in seconds. Absent while the job runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64")]
     pub duration: Option<f64>,
     /// Problems that did not fail the job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub warning: Option<String>,
     /// Reason why the job failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
 /// Document of a job: a scraped page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobDocument {
     /// Page in the requested formats.
     #[serde(flatten)]
     pub content: PageContent,
     /// Problems with this page that did not fail it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

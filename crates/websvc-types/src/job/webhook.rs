@@ -1,16 +1,16 @@
 //! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered (dead letters).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of a job: a URL, or an object with options.
 ///
@@ -30,16 +30,10 @@ use crate::url_or_options::{self, UrlOrOptions};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Webhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(WebhookOptions),
-}
+pub type Webhook = UrlOrOptions<WebhookOptions>;
 
 /// URL and options of a webhook.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
@@ -47,14 +41,11 @@ pub struct WebhookOptions {
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<WebhookEvent>>,
 }
@@ -178,25 +169,6 @@ impl WebhookEvent {
     }
 }
 
-impl<'de> Deserialize<'de> for Webhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for Webhook {
-    fn schema_name() -> Cow<'static, str> {
-        "Webhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<WebhookOptions>(generator)
-    }
-}
-
 /// Response of `GET /v2/webhooks/dead-letters`: events of the team that could not be delivered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -210,6 +182,7 @@ pub struct DeadLettersResponse {
 }
 
 /// Dead letter: an event that could not be delivered.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
@@ -225,7 +198,6 @@ pub struct WebhookDeadLetter {
     /// Number of delivery attempts.
     pub attempts: u32,
     /// HTTP status of the last attempt. Absent if there was no response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u16")]
     pub last_status: Option<u16>,
     /// Reason why the last attempt failed.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::SitemapMode;
 use crate::limits::{
@@ -29,6 +30,7 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection, add_header_patter
 /// assert_eq!(serde_json::from_str::<MapRequest>(json)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequest {
@@ -37,103 +39,79 @@ pub struct MapRequest {
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Words to rank the URLs by, at most 500 characters. Default: not ranked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = QUERY_MAX_CHARS))]
     pub search: Option<String>,
     /// Use of the sitemaps of the site. Default: include.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
     /// True also lists URLs of subdomains. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub include_subdomains: Option<bool>,
     /// True lists URLs without their query. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub ignore_query_parameters: Option<bool>,
     /// Maximum number of URLs, 1 to 100000. Default: 5000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAP_LIMIT_MIN, max = MAP_LIMIT_MAX), extend("default" = MAP_LIMIT_DEFAULT))]
     pub limit: Option<u32>,
     /// Time limit of the whole request, in milliseconds, 1 to 300000; less than 1000 counts as 1000. Default: 60000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
     /// Location that the site is visited from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Headers of the requests to the host of `url`, at most 65536 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Lists only URLs whose path matches one of these regular expressions: at most 100, each at most 1000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PATH_PATTERNS_MAX))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes URLs whose path matches one of these regular expressions: at most 100, each at most 1000 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = PATH_PATTERNS_MAX))]
     pub exclude_paths: Option<Vec<String>>,
     /// True matches `includePaths` and `excludePaths` with the full URL, false with the path. Default: false.
-    #[serde(rename = "regexOnFullURL", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "regexOnFullURL")]
     #[schemars(extend("default" = false))]
     pub regex_on_full_url: Option<bool>,
     /// 0 excludes the links of the start page. A larger value counts as 1, because a map does not follow links.
     /// Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = u32::MAX))]
     pub max_discovery_depth: Option<u32>,
     /// True also lists URLs outside the path of `url`, as `filterByPath: false` does. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub crawl_entire_domain: Option<bool>,
     /// True also lists URLs of other sites. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_external_links: Option<bool>,
     /// True lists URLs of subdomains even if `includeSubdomains` is false. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_subdomains: Option<bool>,
     /// Must be false: a map always obeys robots.txt. True is rejected with 403.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_robots_txt: Option<bool>,
     /// Must be absent: robots.txt is always read as `websvc`. Any value is rejected with 403.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
     /// True lists one of several spellings of a URL, such as with and without `www.`. Default: true.
-    #[serde(rename = "deduplicateSimilarURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "deduplicateSimilarURLs")]
     #[schemars(extend("default" = true))]
     pub deduplicate_similar_urls: Option<bool>,
     /// Delay before each request to the site, in seconds, 0 to 60. Default: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = MAP_DELAY_MAX_S), extend("default" = 0))]
     pub delay: Option<f64>,
     /// True lists only URLs below the path of `url`. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub filter_by_path: Option<bool>,
     /// True also lists URLs of the index. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub use_index: Option<bool>,
     /// True fetches the start page even if the cache has it. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_cache: Option<bool>,
     /// Changes the threat protection of the team for this request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
     /// User that the request is made for, recorded in the audit events of the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 

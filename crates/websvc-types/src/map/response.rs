@@ -2,6 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 /// Response of `POST /v2/map`.
 ///
@@ -19,6 +22,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(response.links[0].title.as_deref(), Some("Webhooks"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapResponse {
@@ -27,7 +31,6 @@ pub struct MapResponse {
     /// URLs of the site; with `search` the most relevant first.
     pub links: Vec<MapLink>,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
     /// ID of the map.
@@ -37,16 +40,14 @@ pub struct MapResponse {
 }
 
 /// URL of a site.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MapLink {
     /// URL of the page.
     pub url: String,
     /// Title of the page, or text of a link to it, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub title: Option<String>,
     /// Description of the page, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub description: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::{MapRequest, MapResponse, SitemapMode};
 use crate::limits::{
@@ -12,6 +13,7 @@ use crate::pattern::NOT_BLANK;
 use crate::scrape::Location;
 
 /// Request of `POST /v1/map`: lists the URLs of a site, for clients of version 1.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequestV1 {
@@ -20,49 +22,37 @@ pub struct MapRequestV1 {
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Words to rank the URLs by, at most 500 characters. Default: not ranked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = QUERY_MAX_CHARS))]
     pub search: Option<String>,
     /// True does not read sitemaps. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_sitemap: Option<bool>,
     /// True lists only URLs of sitemaps; takes precedence over `ignoreSitemap`. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub sitemap_only: Option<bool>,
     /// True also lists URLs of subdomains. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub include_subdomains: Option<bool>,
     /// True lists URLs without their query. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub ignore_query_parameters: Option<bool>,
     /// Maximum number of URLs, 1 to 100000. Default: 5000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAP_LIMIT_MIN, max = MAP_LIMIT_MAX), extend("default" = MAP_LIMIT_DEFAULT))]
     pub limit: Option<u32>,
     /// Time limit of the whole request, in milliseconds, 1 to 300000; less than 1000 counts as 1000. Default: 60000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
     /// Location that the site is visited from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// True lists only URLs below the path of `url`. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub filter_by_path: Option<bool>,
     /// True also lists URLs of the index. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub use_index: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
@@ -107,6 +97,7 @@ impl From<MapRequestV1> for MapRequest {
 }
 
 /// Response of `POST /v1/map`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MapResponseV1 {
     /// Always true.
@@ -114,7 +105,6 @@ pub struct MapResponseV1 {
     /// URLs of the site; with `search` the most relevant first.
     pub links: Vec<String>,
     /// Problems that did not fail the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

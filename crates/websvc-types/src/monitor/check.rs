@@ -2,6 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 use super::notification::MonitorNotificationStatus;
 use super::target::MonitorTargetKind;
@@ -111,8 +114,10 @@ pub struct MonitorCheckSummary {
 }
 
 /// Result of a target of a check. Fields of other types of targets are absent.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorTargetResult {
     /// ID of the target.
     pub target_id: String,
@@ -120,48 +125,26 @@ pub struct MonitorTargetResult {
     #[serde(rename = "type")]
     pub kind: MonitorTargetKind,
     /// IDs of the scrapes of a scrape target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
     pub expected_jobs: Option<Vec<String>>,
     /// ID of the crawl of a crawl target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub crawl_id: Option<String>,
     /// True if the searches of a search target are done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub search_completed: Option<bool>,
     /// Number of results of a search target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub result_count: Option<u64>,
     /// Number of new results of a search target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub matches: Option<u64>,
     /// Summary of the results of a search target in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub summary: Option<String>,
     /// True if results of a search target were not judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub judge_degraded: Option<bool>,
     /// Reason why results were not judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub degraded_reason: Option<String>,
     /// Credits of the searches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub search_credits: Option<u64>,
     /// Credits of judging the results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub judge_credits: Option<u64>,
     /// Number of judged results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub results_judged: Option<u64>,
 }
 

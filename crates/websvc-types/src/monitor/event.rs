@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 use super::check::{MonitorCheckStatus, MonitorCheckSummary};
 use super::page::{MonitorJudgment, MonitorPageStatus};
@@ -34,16 +37,14 @@ pub struct MonitorPageEvent {
 }
 
 /// Changes of a page in an event.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorPageEventDiff {
     /// Unified diff of the markdown. Absent if only extracted data is compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub text: Option<String>,
     /// Changed fields of the extracted data by path, each with `previous` and `current`. Absent if no data is
     /// extracted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     pub json: Option<Map<String, Value>>,
 }
 

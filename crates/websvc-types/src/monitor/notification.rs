@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
+use crate::absent::absent_not_null;
 use crate::limits::{
     EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
     SLACK_CHANNEL_ID_MAX_CHARS, SLACK_CHANNEL_NAME_MAX_CHARS, URL_MAX_CHARS,
@@ -10,56 +12,50 @@ use crate::limits::{
 use crate::pattern::NOT_BLANK;
 
 /// Notifications of people about changes.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct MonitorNotification {
     /// Notification by email. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailNotification>,
     /// Notification in Slack. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slack: Option<SlackNotification>,
 }
 
 /// Notification by email.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct EmailNotification {
     /// True sends emails. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub enabled: Option<bool>,
     /// Addresses, at most 25. Each gets emails when its owner has confirmed it. An empty list counts as absent: then no
     /// emails are sent, because members of teams have no addresses.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = EMAIL_RECIPIENTS_MAX), inner(length(max = EMAIL_MAX_CHARS)))]
     pub recipients: Option<Vec<String>>,
     /// True adds the diffs of up to five pages. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub include_diffs: Option<bool>,
 }
 
 /// Notification in Slack, or in a service with compatible incoming webhooks.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(deny_unknown_fields)]
 pub struct SlackNotification {
     /// True sends messages. Requires `channelId` or `webhookUrl`. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub enabled: Option<bool>,
     /// ID of the channel, at most 64 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SLACK_CHANNEL_ID_MAX_CHARS))]
     pub channel_id: Option<String>,
     /// Name of the channel, at most 128 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SLACK_CHANNEL_NAME_MAX_CHARS))]
     pub channel_name: Option<String>,
     /// URL of an incoming webhook, http or https, at most 8192 characters. Messages are sent only with this URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub webhook_url: Option<String>,
 }
@@ -135,25 +131,23 @@ pub enum MonitorEmailResult {
 }
 
 /// Outcome of the notifications of a check. Absent parts were not configured.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorNotificationStatus {
     /// Events to the webhook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "WebhookDelivery")]
     pub webhook: Option<WebhookDelivery>,
     /// Emails.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "EmailDelivery")]
     pub email: Option<EmailDelivery>,
     /// Messages in Slack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "SlackDelivery")]
     pub slack: Option<SlackDelivery>,
 }
 
 /// Outcome of the events of a check to the webhook.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct WebhookDelivery {
     /// True if an event was to be sent.
     pub attempted: bool,
@@ -164,24 +158,17 @@ pub struct WebhookDelivery {
     /// Number of events that are not delivered yet.
     pub queued: u64,
     /// Number of events that the webhook did not subscribe to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64")]
     pub skipped: Option<u64>,
     /// HTTP status of the last attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u16")]
     pub status_code: Option<u16>,
     /// Reason why the last attempt failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub error: Option<String>,
     /// Time of the last delivery, ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub delivered_at: Option<String>,
 }
 
 /// Outcome of the emails of a check.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EmailDelivery {
     /// True if an email was to be sent.
@@ -191,12 +178,12 @@ pub struct EmailDelivery {
     /// Addresses of the emails.
     pub recipients: Vec<String>,
     /// Reason why an email was not sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
 }
 
 /// Outcome of the message of a check in Slack.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlackDelivery {
     /// True if a message was to be sent.
@@ -204,7 +191,6 @@ pub struct SlackDelivery {
     /// True if the message was sent.
     pub success: bool,
     /// Reason why the message was not sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
 }

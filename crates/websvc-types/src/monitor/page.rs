@@ -3,10 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with_macros::skip_serializing_none;
+
+use crate::absent::absent_not_null;
 
 use super::check::MonitorCheck;
 
 /// Check of a monitor, and its pages.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorCheckDetail {
     /// The check, at the top level of the object.
@@ -15,7 +19,6 @@ pub struct MonitorCheckDetail {
     /// Pages of the check, in the order in which they were done.
     pub pages: Vec<MonitorCheckPage>,
     /// URL of the next pages. Absent unless further pages are done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
 }
@@ -71,44 +74,33 @@ pub enum MonitorPageStatus {
 }
 
 /// Further information about a page of a check: of a scraped page, or of a search result.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorPageMetadata {
     /// Title of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Media type of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// Number of pages of a document.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub num_pages: Option<u64>,
     /// Proxy that the page was fetched with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_used: Option<String>,
     /// Credits of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
     /// State of a search result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub search_status: Option<MonitorSearchStatus>,
     /// Queries that found a search result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub matched_queries: Option<Vec<String>>,
     /// Subject of a search result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub concept: Option<String>,
     /// Reason for the state of a search result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// Time when a search result was published.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
     /// Key of the event that a search result reports.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_key: Option<String>,
     /// True if a search result was judged in this check.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_this_run: Option<bool>,
 }
 
@@ -129,16 +121,14 @@ pub enum MonitorSearchStatus {
 }
 
 /// Changes of a page.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = absent_not_null)]
 pub struct MonitorPageDiff {
     /// Unified diff of the markdown. Absent if only extracted data is compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub text: Option<String>,
     /// Parsed diff of the markdown, with `files`; or, if extracted data is compared, the changed fields by path, each
     /// with `previous` and `current`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     pub json: Option<Map<String, Value>>,
 }
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::notification::MonitorNotification;
 use super::target::MonitorTarget;
@@ -37,6 +38,7 @@ use crate::pattern::NOT_BLANK;
 /// assert_eq!(serde_json::from_str::<CreateMonitorRequest>(json)?, request);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -50,13 +52,10 @@ pub struct CreateMonitorRequest {
     #[schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX))]
     pub targets: Vec<MonitorTarget>,
     /// Webhook that receives the events of the monitor. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<MonitorWebhook>,
     /// Notifications of people. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification: Option<MonitorNotification>,
     /// Days for which checks with their diffs are stored, 1 to 365. Default: 30.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = MONITOR_RETENTION_MIN_DAYS, max = MONITOR_RETENTION_MAX_DAYS),
         extend("default" = MONITOR_RETENTION_DEFAULT_DAYS)
@@ -64,35 +63,29 @@ pub struct CreateMonitorRequest {
     pub retention_days: Option<u32>,
     /// Description of the changes that matter, at most 2000 characters; blank counts as absent. A language model then
     /// judges each change. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MONITOR_GOAL_MAX_CHARS))]
     pub goal: Option<String>,
     /// True judges changes by the goal. Default: true if there is a goal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_enabled: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
 /// Times of the checks of a monitor: a cron expression or a text, in a time zone.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct MonitorRequestSchedule {
     /// Cron expression with five fields, such as `0 9 * * 1-5`, at most 128 characters. Either this or `text` is
     /// required for a new monitor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SCHEDULE_MAX_CHARS))]
     pub cron: Option<String>,
     /// Schedule in words, such as `every day at 9:00`, at most 128 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SCHEDULE_MAX_CHARS))]
     pub text: Option<String>,
     /// Name of an IANA time zone, such as `Europe/Berlin`, at most 128 characters. Default: UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SCHEDULE_MAX_CHARS), extend("default" = "UTC"))]
     pub timezone: Option<String>,
 }
@@ -110,49 +103,41 @@ pub struct MonitorRequestSchedule {
 /// assert_eq!(request.webhook, None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct UpdateMonitorRequest {
     /// Name of the monitor, 1 to 256 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = MONITOR_NAME_MIN_CHARS, max = MONITOR_NAME_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub name: Option<String>,
     /// State of the monitor: a paused one has no scheduled checks and cannot be run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<MonitorStateRequest>,
     /// Times of the checks. A time zone alone keeps the cron expression, and a cron expression or a text alone keeps the
     /// time zone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<MonitorRequestSchedule>,
     /// Pages, sites and searches to check, 1 to 50, instead of the present ones. A target keeps its history if its
     /// `id` is sent back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX))]
     pub targets: Option<Vec<MonitorTarget>>,
     /// Webhook that receives the events of the monitor; null removes it.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<MonitorWebhook>")]
     pub webhook: Option<Option<MonitorWebhook>>,
     /// Notifications of people. `email` and `slack` each replace the present settings; an absent one stays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification: Option<MonitorNotification>,
     /// Days for which checks with their diffs are stored, 1 to 365.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MONITOR_RETENTION_MIN_DAYS, max = MONITOR_RETENTION_MAX_DAYS))]
     pub retention_days: Option<u32>,
     /// Description of the changes that matter, at most 2000 characters; null or blank removes it.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>", length(max = MONITOR_GOAL_MAX_CHARS))]
     pub goal: Option<Option<String>>,
     /// True judges changes by the goal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_enabled: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 
@@ -167,14 +152,13 @@ pub enum MonitorStateRequest {
 }
 
 /// Request of `POST /v2/monitor/{id}/run`: starts a check. The body may be empty.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct RunMonitorRequest {
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 

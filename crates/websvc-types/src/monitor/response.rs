@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::check::{MonitorCheck, MonitorCheckSummary};
 use super::notification::{EmailSubscription, MonitorNotification};
@@ -80,6 +81,7 @@ pub struct MonitorSchedule {
 }
 
 /// Response of the operations that create, return and change a monitor.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorResponse {
     /// Always true.
@@ -87,7 +89,6 @@ pub struct MonitorResponse {
     /// The monitor.
     pub data: Monitor,
     /// Problems that did not fail the request. Absent if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
@@ -129,12 +130,12 @@ pub struct MonitorCheckListResponse {
 }
 
 /// Response of `GET /v2/monitor/{id}/checks/{checkId}`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorCheckResponse {
     /// Always true.
     pub success: bool,
     /// URL of the next pages of the check. Absent unless further pages are done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
     /// The check and its pages.

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
+use serde_with_macros::skip_serializing_none;
 
 use crate::SitemapMode;
 use crate::compat::{self, MONITOR_SEARCH_OPTIONS};
@@ -43,12 +44,12 @@ pub enum MonitorTargetKind {
 }
 
 /// Single pages.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ScrapeTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uuid"))]
     pub id: Option<String>,
     /// URLs of the pages, http or https, 1 to 10000, each at most 8192 characters.
@@ -58,106 +59,91 @@ pub struct ScrapeTarget {
     )]
     pub urls: Vec<String>,
     /// Options of scraping each page. The format markdown is always added, and `maxAge` is 0 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
 }
 
 /// Pages of a site.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct CrawlTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uuid"))]
     pub id: Option<String>,
     /// Start URL, http or https, at most 8192 characters. Without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Options of the crawl. Unknown ones are ignored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl_options: Option<MonitorCrawlOptions>,
     /// Options of scraping each page. The format markdown is always added, and `maxAge` is 0 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
 }
 
 /// Options of a crawl, as in `POST /v2/crawl`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorCrawlOptions {
     /// Crawls only pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each. The start
     /// is always crawled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = CRAWL_PATTERNS_MAX))]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum distance from the start, in links; 0 crawls only the start. Default: no maximum.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = u32::MAX))]
     pub max_discovery_depth: Option<u32>,
     /// Maximum number of documents, 1 to 1000000. Default: 10000.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT))]
     pub limit: Option<u64>,
     /// True also crawls pages outside the directory of the start. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub crawl_entire_domain: Option<bool>,
     /// True also crawls pages of other hosts. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_external_links: Option<bool>,
     /// True also crawls pages of subdomains. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub allow_subdomains: Option<bool>,
     /// Must be false: a crawl always obeys robots.txt. True is rejected with 403. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_robots_txt: Option<bool>,
     /// User agent whose rules in robots.txt apply; requests are still sent as websvc. 403 if the team is not permitted to
     /// name one. Default: `websvc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub robots_user_agent: Option<String>,
     /// Use of the sitemaps of the site. Default: include.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
     /// True treats common spellings of a URL, such as with and without `www.`, as one page. Default: true.
-    #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "deduplicateSimilarURLs")]
     #[schemars(extend("default" = true))]
     pub deduplicate_similar_urls: Option<bool>,
     /// True fetches URLs without their query. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub ignore_query_parameters: Option<bool>,
     /// True matches `includePaths` and `excludePaths` with the full URL, false with the path. Default: false.
-    #[serde(rename = "regexOnFullURL", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "regexOnFullURL")]
     #[schemars(extend("default" = false))]
     pub regex_on_full_url: Option<bool>,
     /// Delay between two pages, in seconds, above 0 and at most 60; pages are then fetched one after the other.
     /// Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
     pub delay: Option<f64>,
     /// Maximum number of concurrent pages of a check, 1 to 1000, within the limit of the service. Default: that limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
 }
 
 /// Results of searches.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields, transform = add_search_rules)]
 pub struct SearchTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "uuid"))]
     pub id: Option<String>,
     /// Queries, 1 to 12 of 1 to 256 characters. Their results are merged.
@@ -167,19 +153,15 @@ pub struct SearchTarget {
     )]
     pub queries: Vec<String>,
     /// Age of the results. Default: 24h.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "24h"))]
     pub search_window: Option<SearchWindow>,
     /// Only results of these hosts and their subdomains, at most 50. Cannot be combined with `excludeDomains`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MONITOR_DOMAINS_MAX))]
     pub include_domains: Option<Vec<String>>,
     /// No results of these hosts and their subdomains, at most 50.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MONITOR_DOMAINS_MAX))]
     pub exclude_domains: Option<Vec<String>>,
     /// Maximum number of results of all queries together, 1 to 50. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         range(min = MONITOR_RESULTS_MIN, max = MONITOR_RESULTS_MAX),
         extend("default" = MONITOR_RESULTS_DEFAULT)

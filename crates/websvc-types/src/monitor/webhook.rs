@@ -1,27 +1,21 @@
 //! Webhook of a monitor.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
-use crate::url_or_options::{self, UrlOrOptions};
+use crate::url_or_options::UrlOrOptions;
 
 /// Webhook of a monitor: a URL, or an object with options.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MonitorWebhook {
-    /// URL that receives all events.
-    Url(String),
-    /// URL with options.
-    Options(MonitorWebhookOptions),
-}
+pub type MonitorWebhook = UrlOrOptions<MonitorWebhookOptions>;
 
 /// URL and options of the webhook of a monitor.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct MonitorWebhookOptions {
@@ -30,15 +24,12 @@ pub struct MonitorWebhookOptions {
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Texts that every event repeats, at most 16384 bytes of JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Events to send; at least one. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub events: Option<Vec<MonitorEventKind>>,
 }
@@ -65,24 +56,5 @@ impl MonitorEventKind {
             Self::Page => "monitor.page",
             Self::CheckCompleted => "monitor.check.completed",
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for MonitorWebhook {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match UrlOrOptions::deserialize(deserializer)? {
-            UrlOrOptions::Url(url) => Self::Url(url),
-            UrlOrOptions::Options(options) => Self::Options(options),
-        })
-    }
-}
-
-impl JsonSchema for MonitorWebhook {
-    fn schema_name() -> Cow<'static, str> {
-        "MonitorWebhook".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        url_or_options::schema::<MonitorWebhookOptions>(generator)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::ScrapeOptions;
 use crate::limits::{
@@ -13,12 +14,12 @@ use crate::pattern::PRINTABLE_ASCII;
 
 /// Options of `POST /v2/parse`, sent with the uploaded file. Options that apply only to web pages are rejected with 400
 /// `PARSE_UNSUPPORTED_OPTIONS`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParseOptions {
     /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
     /// team.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
     /// Options of the content, as for a page.
     #[serde(flatten)]
@@ -26,6 +27,7 @@ pub struct ParseOptions {
 }
 
 /// Body of `POST /v2/parse` in JSON: converts a file that was sent to an upload URL. The file can be converted once.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParseUploadRequest {
@@ -34,7 +36,6 @@ pub struct ParseUploadRequest {
     pub upload_ref: String,
     /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
     /// team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
     /// Options of the content, at the top level of the body.
     #[serde(flatten)]
@@ -42,6 +43,7 @@ pub struct ParseUploadRequest {
 }
 
 /// Request of `POST /v2/parse/upload-url`: asks for a URL to which a file can be sent before it is converted.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadUrlRequest {
@@ -49,11 +51,9 @@ pub struct UploadUrlRequest {
     #[schemars(length(min = 1, max = UPLOAD_FILE_NAME_MAX_CHARS))]
     pub filename: String,
     /// Media type of the file, in printable ASCII characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = UPLOAD_MEDIA_TYPE_MAX_CHARS), regex(pattern = PRINTABLE_ASCII))]
     pub content_type: Option<String>,
     /// Size of the file in bytes, so that a file that is too large is rejected before it is sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = UPLOAD_MAX_BYTES))]
     pub declared_size_bytes: Option<u64>,
 }

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 use crate::bare_name::{self, BareName, with_names};
 use crate::compat;
@@ -20,6 +21,7 @@ use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
 /// assert_eq!(parser, Parser { mode: Some(ParserMode::Fast), max_pages: Some(20), ..Parser::new(ParserKind::Pdf) });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(transform = add_names)]
@@ -28,24 +30,19 @@ pub struct Parser {
     #[serde(rename = "type")]
     pub kind: ParserKind,
     /// Method of text extraction. Default: auto.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "auto"))]
     pub mode: Option<ParserMode>,
     /// Maximum number of pages to read, 1 to 10000. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
     pub max_pages: Option<u32>,
     /// True also returns the markdown of each page, in `pages`. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub pages: Option<bool>,
     /// True separates the pages in the markdown by a line and a comment with the number of the page that follows.
     /// Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub page_markers: Option<bool>,
     /// True also returns the blocks of each page with their places, in `blocks`. Default: false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub blocks: Option<bool>,
 }

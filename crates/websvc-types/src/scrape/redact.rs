@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 /// Removal of personal data from the markdown: a boolean, or an object with options.
 ///
@@ -29,18 +30,16 @@ pub enum RedactPii {
 }
 
 /// Options of the removal of personal data.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RedactOptions {
     /// Method of detection. Default: accurate.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "accurate"))]
     pub mode: Option<RedactMode>,
     /// Kinds of personal data to remove; an empty list means all. Default: all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub entities: Option<Vec<RedactEntity>>,
     /// Replacement of removed data. Default: tag.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "tag"))]
     pub replace_style: Option<ReplaceStyle>,
 }

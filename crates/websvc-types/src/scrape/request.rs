@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use super::ScrapeOptions;
 use crate::limits::URL_MAX_CHARS;
@@ -28,6 +29,7 @@ use crate::pattern::NOT_BLANK;
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScrapeRequest {
@@ -36,7 +38,6 @@ pub struct ScrapeRequest {
     pub url: String,
     /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
     /// team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_data_retention: Option<bool>,
     /// Options of the scrape, at the top level of the body.
     #[serde(flatten)]

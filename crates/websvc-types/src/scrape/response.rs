@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::search::PageContent;
 
@@ -19,6 +20,7 @@ use crate::search::PageContent;
 /// assert_eq!(response.data.markdown.as_deref(), Some("# Green tea"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScrapeResponse {
     /// Always true.
@@ -26,7 +28,6 @@ pub struct ScrapeResponse {
     /// Page in the requested formats. `metadata.scrapeId` is the ID for `GET /v2/scrape/{id}`.
     pub data: PageContent,
     /// Problems that did not fail the request; `data.warning` has the same text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use serde_with_macros::skip_serializing_none;
 
 use super::{Category, RetentionOption, Source};
 use crate::compat::{self, IGNORE_INVALID_URLS};
@@ -41,6 +42,7 @@ use crate::scrape::{ScrapeOptions, ThreatProtection};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
@@ -49,71 +51,55 @@ pub struct SearchRequest {
     #[schemars(length(min = 1, max = QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
     /// Maximum number of results per source, 1 to 100. Default: 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
     pub limit: Option<u32>,
     /// Sources to search; the response has one list for each. Default: web.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = [{"type": "web"}]))]
     pub sources: Option<Vec<Source>>,
     /// Returns only pages of any of these categories. Default: all pages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = []))]
     pub categories: Option<Vec<Category>>,
     /// Returns only results of these hosts and their subdomains: at most 1000 hostnames without protocol and path.
     /// Cannot be combined with `excludeDomains`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = DOMAINS_MAX))]
     pub include_domains: Option<Vec<String>>,
     /// Excludes results of these hosts and their subdomains: at most 1000 hostnames without protocol and path. Cannot
     /// be combined with `includeDomains`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = DOMAINS_MAX))]
     pub exclude_domains: Option<Vec<String>>,
     /// Time filter: `qdr:d` (last day; also `h`, `w`, `m`, `y`), `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY` (range of
     /// days), `sbd:1` (newest first), combined by commas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
     /// Location of the user: `City,Region,Country` or a country. Best together with `country`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// Country of the user: an ISO 3166-1 alpha-2 code such as `DE`, in any letter case. Best together with `location`.
     /// Default: US.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = COUNTRY_DEFAULT), transform = add_pattern)]
     pub country: Option<String>,
     /// True removes explicit content. Default: no filter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safe: Option<bool>,
     /// Time limit of the whole request, in milliseconds, 1 to 300000; less than 1000 counts as 1000. Default: 60000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
     /// True removes results whose URL cannot be scraped, that is all but http and https. Default: false.
-    #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ignoreInvalidURLs")]
     #[schemars(extend("default" = false))]
     pub ignore_invalid_urls: Option<bool>,
     /// True describes each result by the passage of the page that matches the query, false by the description that the
     /// page gives of itself. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub highlights: Option<bool>,
     /// Data retention: `zdr` for zero data retention end to end, `anon` for the anonymized kind, `default` for neither.
     /// Must be enabled for the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enterprise: Option<Vec<RetentionOption>>,
     /// Options of scraping the results. Without `formats`, no page is scraped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,
     /// Changes the threat protection of the team for this request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
     /// Name of the client. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Name of the integration. Accepted for compatibility and not used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
 }
 

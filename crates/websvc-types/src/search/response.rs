@@ -5,8 +5,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use super::Category;
+use crate::absent::absent_not_null;
 use crate::action::ActionResults;
 use crate::branding::PageBranding;
 use crate::changes::PageChanges;
@@ -35,6 +37,7 @@ use crate::video::PageVideo;
 /// }
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
@@ -43,7 +46,6 @@ pub struct SearchResponse {
     /// Results by source.
     pub data: SearchData,
     /// Problems that did not fail the request, such as ignored fields or a source that did not respond.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// ID of the search.
     pub id: String,
@@ -52,24 +54,21 @@ pub struct SearchResponse {
 }
 
 /// Results of a search by source. A source is present if it was requested and could be searched.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = absent_not_null)]
 pub struct SearchData {
     /// Web pages, the most relevant first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<WebResult>")]
     pub web: Option<Vec<WebResult>>,
     /// Images, the most relevant first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<ImageResult>")]
     pub images: Option<Vec<ImageResult>>,
     /// News articles, the most relevant first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<NewsResult>")]
     pub news: Option<Vec<NewsResult>>,
 }
 
 /// Web page found by a search.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebResult {
     /// Title of the page.
@@ -81,7 +80,6 @@ pub struct WebResult {
     /// URL of the page.
     pub url: String,
     /// Category of the page, if the request has `categories`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Category")]
     pub category: Option<Category>,
     /// Scraped content, if the request has formats.
@@ -90,8 +88,10 @@ pub struct WebResult {
 }
 
 /// Image found by a search.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = absent_not_null)]
 pub struct ImageResult {
     /// Title of the image.
     #[serde(default)]
@@ -100,12 +100,8 @@ pub struct ImageResult {
     #[serde(default)]
     pub image_url: String,
     /// Width in pixels, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
     pub image_width: Option<u32>,
     /// Height in pixels, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
     pub image_height: Option<u32>,
     /// URL of the page with the image.
     #[serde(default)]
@@ -116,6 +112,7 @@ pub struct ImageResult {
 }
 
 /// News article found by a search.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewsResult {
@@ -129,11 +126,9 @@ pub struct NewsResult {
     #[serde(default)]
     pub url: String,
     /// Date of the article, ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub date: Option<String>,
     /// URL of the article's image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub image_url: Option<String>,
     /// Position in the list, from 1.
@@ -145,92 +140,69 @@ pub struct NewsResult {
 }
 
 /// Scraped page: the requested formats, and metadata. Formats that were not requested are absent.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageContent {
     /// Content as markdown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
     /// Content as cleaned HTML.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// Page as received, decoded to UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_html: Option<String>,
     /// Absolute URLs of the links in the content, each once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub links: Option<Vec<String>>,
     /// Absolute URLs of the images of the page, each once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub images: Option<Vec<String>>,
     /// URL of the screenshot; expires after 24 hours.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
     /// Signed URL of the MP3 file; expires after one hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
     /// Signed URL of the video file; expires after one hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<String>,
     /// Videos that the page contains, for the format `video`; they are not downloaded.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<PageVideo>")]
     pub videos: Option<Vec<PageVideo>>,
     /// Summary of the content.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Data that a language model extracted, for the format `json`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
     /// Answer to the question of the format `question`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Passages that match the query of the format `highlights`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<String>,
     /// Changes since the last scrape of the same team, URL and tag.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageChanges")]
     pub change_tracking: Option<PageChanges>,
     /// Colors, fonts and logos of the site.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageBranding")]
     pub branding: Option<PageBranding>,
     /// Product that the page offers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageProduct")]
     pub product: Option<PageProduct>,
     /// Menu of the restaurant or shop that the page shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PageMenu")]
     pub menu: Option<PageMenu>,
     /// Values of attributes, one item for each selector of the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<AttributeValues>")]
     pub attributes: Option<Vec<AttributeValues>>,
     /// Pages of a PDF, if the parser has `pages`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<DocumentPage>")]
     pub pages: Option<Vec<DocumentPage>>,
     /// Blocks of the pages of a PDF, if the parser has `blocks`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<PageBlocks>")]
     pub blocks: Option<Vec<PageBlocks>>,
     /// Bytes of the page or file as received, in base64.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
     /// Results of the actions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ActionResults")]
     pub actions: Option<ActionResults>,
     /// Metadata of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]
     pub metadata: Option<Metadata>,
     /// Problems that did not fail the request. Present only in responses with a single page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }

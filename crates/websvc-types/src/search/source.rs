@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 use crate::bare_name::{self, BareName, with_names};
 use crate::compat;
@@ -21,6 +22,7 @@ use crate::pattern::TBS;
 /// assert_eq!(sources, [Source::new(SourceKind::Web), recent_news]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(transform = add_names)]
@@ -29,11 +31,9 @@ pub struct Source {
     #[serde(rename = "type")]
     pub kind: SourceKind,
     /// Time filter of this source; replaces `tbs` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
     /// Location of the user for this source; replaces `location` of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 

@@ -2,19 +2,18 @@
 
 mod attributes;
 mod change_tracking;
-mod highlights;
 mod json;
-mod question;
-mod screenshot;
 
+use websvc_types::format::{Highlights, Question};
+use websvc_types::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
 use websvc_types::{Format, ViolationCode};
 
+use crate::bounds;
 use crate::json_schema::SchemaCompiler;
 use crate::path::Path;
 use crate::report::Report;
 
 pub(crate) use json::check as json;
-pub(crate) use screenshot::check as screenshot;
 
 /// Checks the formats. A format that is repeated with the same options counts once.
 pub(crate) fn check(
@@ -48,13 +47,13 @@ pub(crate) fn check(
 
 fn check_one(report: &mut Report, path: &Path<'_>, format: &Format, compiler: SchemaCompiler) {
     match format {
-        Format::Screenshot(options) => screenshot(report, path, options),
         Format::Json(options) => json(report, path, options, compiler),
         Format::ChangeTracking(options) => change_tracking::check(report, path, options, compiler),
-        Format::Question(options) => question::check(report, path, options),
-        Format::Highlights(options) => highlights::check(report, path, options),
+        Format::Question(Question { question: text }) => check_question(report, &path.key("question"), text),
+        Format::Highlights(Highlights { query }) => check_question(report, &path.key("query"), query),
         Format::Attributes(options) => attributes::check(report, path, options),
         Format::Markdown(_)
+        | Format::Screenshot(_)
         | Format::Summary(_)
         | Format::Html(_)
         | Format::RawHtml(_)
@@ -67,4 +66,8 @@ fn check_one(report: &mut Report, path: &Path<'_>, format: &Format, compiler: Sc
         | Format::Audio(_)
         | Format::Video(_) => {}
     }
+}
+
+fn check_question(report: &mut Report, path: &Path<'_>, text: &str) {
+    bounds::chars(report, path, text, QUESTION_MIN_CHARS, QUESTION_MAX_CHARS);
 }

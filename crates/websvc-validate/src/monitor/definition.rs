@@ -7,11 +7,8 @@ use websvc_types::monitor::{
     MonitorWebhookOptions,
 };
 
-use super::plan::{self, MonitorPlan};
 use super::schedule;
-use crate::checked::Checked;
 use crate::error::Rejection;
-use crate::policy::Policy;
 
 /// Definition of a monitor: what was sent, in normal form. It can be stored with serde.
 ///
@@ -20,30 +17,31 @@ use crate::policy::Policy;
 /// adds the defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MonitorDefinition {
-    pub(super) name: String,
+    /// The name of the monitor.
+    pub name: String,
     pub(super) cron: String,
     pub(super) timezone: String,
-    pub(super) targets: Vec<MonitorTarget>,
+    /// The targets, each with its ID.
+    pub targets: Vec<MonitorTarget>,
+    /// The webhook, with the events that it receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) webhook: Option<MonitorWebhookOptions>,
+    pub webhook: Option<MonitorWebhookOptions>,
+    /// The notifications of people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) notification: Option<MonitorNotification>,
-    pub(super) retention_days: u32,
+    pub notification: Option<MonitorNotification>,
+    /// The days for which checks are stored.
+    pub retention_days: u32,
+    /// The goal, which is not blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) goal: Option<String>,
+    pub goal: Option<String>,
     /// As sent, because the default depends on the goal, which may change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) judge_enabled: Option<bool>,
 }
 
 impl MonitorDefinition {
-    /// Returns the name of the monitor.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns the schedule in the form of responses.
     #[must_use]
     pub fn wire_schedule(&self) -> MonitorSchedule {
@@ -58,36 +56,6 @@ impl MonitorDefinition {
         schedule::parse_stored(&self.cron, &self.timezone)
     }
 
-    /// Returns the targets, each with its ID.
-    #[must_use]
-    pub fn targets(&self) -> &[MonitorTarget] {
-        &self.targets
-    }
-
-    /// Returns the webhook, with the events that it receives.
-    #[must_use]
-    pub fn webhook(&self) -> Option<&MonitorWebhookOptions> {
-        self.webhook.as_ref()
-    }
-
-    /// Returns the notifications of people.
-    #[must_use]
-    pub fn notification(&self) -> Option<&MonitorNotification> {
-        self.notification.as_ref()
-    }
-
-    /// Returns the days for which checks are stored.
-    #[must_use]
-    pub fn retention_days(&self) -> u32 {
-        self.retention_days
-    }
-
-    /// Returns the goal, which is not blank.
-    #[must_use]
-    pub fn goal(&self) -> Option<&str> {
-        self.goal.as_deref()
-    }
-
     /// Returns whether changes are to be judged: as sent, by default if there is a goal. The judge runs only if there
     /// is also a goal, see [`judges`](Self::judges).
     #[must_use]
@@ -98,7 +66,7 @@ impl MonitorDefinition {
     /// Returns the goal if changes are judged by it.
     #[must_use]
     pub fn judges(&self) -> Option<&str> {
-        self.goal().filter(|_| self.judge_enabled())
+        self.goal.as_deref().filter(|_| self.judge_enabled())
     }
 
     /// Returns whether all targets are searches. A check of them has less time.
@@ -109,14 +77,6 @@ impl MonitorDefinition {
 
     pub(super) fn has_search_target(&self) -> bool {
         self.targets.iter().any(|target| target.kind() == MonitorTargetKind::Search)
-    }
-
-    /// Returns the plan of a check.
-    ///
-    /// # Errors
-    /// [`Rejection`] if the permissions of the team no longer allow the monitor, or the rules have changed.
-    pub fn plan(&self, policy: &Policy) -> Result<Checked<MonitorPlan>, Rejection> {
-        plan::check(self, policy)
     }
 }
 

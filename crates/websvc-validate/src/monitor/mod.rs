@@ -18,18 +18,16 @@ use std::time::Duration;
 pub use definition::{MonitorDefinition, MonitorUpdate};
 use jiff::Timestamp;
 pub use plan::{CrawlTargetPlan, MonitorPlan, MonitorTargetPlan, ScrapeTargetPlan, SearchTargetPlan};
-pub(crate) use python_spelling::convert as convert_python_spelling;
-pub(crate) use update::check as update;
 pub use webhook::MonitorWebhookPlan;
 use websvc_schedule::Schedule;
+use websvc_types::ViolationCode;
 use websvc_types::limits::{
-    MONITOR_GOAL_MAX_CHARS, MONITOR_NAME_MAX_CHARS, MONITOR_NAME_MIN_CHARS, MONITOR_RETENTION_DEFAULT_DAYS,
-    MONITOR_RETENTION_MAX_DAYS, MONITOR_RETENTION_MIN_DAYS,
+    EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS, MONITOR_GOAL_MAX_CHARS, MONITOR_NAME_MAX_CHARS,
+    MONITOR_NAME_MIN_CHARS, MONITOR_RETENTION_DEFAULT_DAYS,
 };
 use websvc_types::monitor::{
-    CreateMonitorRequest, MonitorRequestSchedule, MonitorSchedule, UpdateMonitorRequest,
+    CreateMonitorRequest, MonitorEmailRequest, MonitorRequestSchedule, MonitorSchedule, RunMonitorRequest,
 };
-use websvc_types::{Violation, ViolationCode};
 
 use crate::bounds;
 use crate::checked::Checked;
@@ -37,7 +35,9 @@ use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
+use crate::request::{Request, deserialize};
 use crate::retention::RetentionMode;
+use crate::shape::BodyValue;
 
 /// Context of the check of a monitor.
 pub struct MonitorContext<'a> {
@@ -56,13 +56,9 @@ pub struct MonitorContext<'a> {
 /// # Errors
 /// Zero data retention or anonymized requests are forced for the team.
 pub fn check_monitor_retention(policy: &Policy) -> Result<(), Rejection> {
-    if RetentionMode::requested_retention(policy) == RetentionMode::Normal {
-        return Ok(());
-    }
     let message = "monitors are not available with zero data retention or anonymized requests, because they store \
                    pages to compare them";
-    let (path, code) = (String::new(), ViolationCode::NotSupported);
-    Err(Rejection::Invalid(vec![Violation { path, code, message: message.to_owned() }]))
+    RetentionMode::check_stored(policy, message)
 }
 
 /// Checks the schedule of a new monitor without its other fields, for a preview.
@@ -75,7 +71,7 @@ pub fn check_monitor_schedule(
 ) -> Result<Schedule, Rejection> {
     let mut report = Report::default();
     let schedule = schedule::check_new(&mut report, schedule, context);
-    let Checked { plan, warnings: _ } = report.finish(schedule)?;
+    let Checked { plan, warnings: _ } = report.finish(Some(schedule))?;
     schedule::parse_stored(&plan.cron, &plan.timezone)
 }
 
@@ -88,37 +84,54 @@ pub fn parse_monitor_schedule(schedule: &MonitorSchedule) -> Result<Schedule, Re
     schedule::parse_stored(cron, timezone)
 }
 
+impl Request for CreateMonitorRequest {
+    type Plan = MonitorDefinition;
+    type Context<'a> = MonitorContext<'a>;
+
+    fn check_availability(context: &MonitorContext<'_>) -> Result<(), Rejection> {
+        check_monitor_retention(context.policy)
+    }
+
+    fn from_body(mut body: BodyValue<'_>, report: &mut Report) -> Result<Self, Rejection> {
+        python_spelling::convert(&mut body);
+        deserialize(body, report)
+    }
+
+    fn plan(self, report: &mut Report, context: MonitorContext<'_>) -> Option<MonitorDefinition> {
+        Some(create(report, self, context))
+    }
+}
+
+impl Request for RunMonitorRequest {
+    type Plan = Self;
+    type Context<'a> = &'a Policy;
+
+    const MAY_BE_EMPTY: bool = true;
+
+    fn check_availability(policy: &&Policy) -> Result<(), Rejection> {
+        check_monitor_retention(policy)
+    }
+
+    fn plan(self, _report: &mut Report, _policy: &Policy) -> Option<Self> {
+        Some(self)
+    }
+}
+
+/// Checks a request that confirms or ends a subscription to emails, and returns it.
+pub(crate) fn check_email_token(report: &mut Report, request: MonitorEmailRequest) -> MonitorEmailRequest {
+    let path = Path::Root.key("token");
+    if !report.has(&path) {
+        bounds::chars(report, &path, &request.token, EMAIL_TOKEN_MIN_CHARS, EMAIL_TOKEN_MAX_CHARS);
+    }
+    request
+}
+
 /// Checks a new monitor.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the request breaks, or names the permission that the team lacks.
-pub fn check_create_monitor(
+fn create(
+    report: &mut Report,
     request: CreateMonitorRequest,
     context: MonitorContext<'_>,
-) -> Result<Checked<MonitorDefinition>, Rejection> {
-    check_monitor_retention(context.policy)?;
-    create(Report::default(), request, context)
-}
-
-/// Checks a change of a monitor.
-///
-/// # Errors
-/// [`Rejection`] lists every rule that the changed monitor breaks, or names the permission that the team lacks.
-pub fn check_update_monitor(
-    request: UpdateMonitorRequest,
-    current: &MonitorDefinition,
-    context: MonitorContext<'_>,
-) -> Result<Checked<MonitorUpdate>, Rejection> {
-    check_monitor_retention(context.policy)?;
-    update(Report::default(), request, current, context)
-}
-
-/// Checks a new monitor after its shape.
-pub(crate) fn create(
-    mut report: Report,
-    request: CreateMonitorRequest,
-    context: MonitorContext<'_>,
-) -> Result<Checked<MonitorDefinition>, Rejection> {
+) -> MonitorDefinition {
     let CreateMonitorRequest {
         name,
         schedule,
@@ -132,39 +145,28 @@ pub(crate) fn create(
         origin: _,
         integration: _,
     } = request;
-    let schedule = schedule::check_new(&mut report, schedule, &context);
+    let schedule = schedule::check_new(report, schedule, &context);
     let definition = MonitorDefinition {
-        name: check_name(&mut report, name),
+        name: check_name(report, name),
         cron: schedule.cron,
         timezone: schedule.timezone,
-        targets: target::check_all(&mut report, targets, context),
-        webhook: webhook.map(|webhook| webhook::check(&mut report, webhook)),
-        notification: notification.map(|notification| notification::check(&mut report, notification)),
-        retention_days: check_retention_days(
-            &mut report,
-            retention_days.unwrap_or(MONITOR_RETENTION_DEFAULT_DAYS),
-        ),
-        goal: check_goal(&mut report, goal),
+        targets: target::check_all(report, targets, context),
+        webhook: webhook.map(|webhook| webhook::check(report, webhook)),
+        notification: notification.map(|notification| notification::check(report, notification)),
+        retention_days: retention_days.unwrap_or(MONITOR_RETENTION_DEFAULT_DAYS),
+        goal: check_goal(report, goal),
         judge_enabled,
     };
-    check_judge(&mut report, &definition);
-    report.finish(definition)
+    check_judge(report, &definition);
+    definition
 }
 
 fn check_name(report: &mut Report, name: String) -> String {
-    let body = Path::Root;
-    let path = body.key("name");
+    let path = Path::Root.key("name");
     if bounds::not_blank(report, &path, &name) {
         bounds::chars(report, &path, &name, MONITOR_NAME_MIN_CHARS, MONITOR_NAME_MAX_CHARS);
     }
     name
-}
-
-fn check_retention_days(report: &mut Report, days: u32) -> u32 {
-    let body = Path::Root;
-    let path = body.key("retentionDays");
-    bounds::number(report, &path, days, MONITOR_RETENTION_MIN_DAYS, MONITOR_RETENTION_MAX_DAYS);
-    days
 }
 
 /// Returns the goal; a blank one is none.
@@ -176,8 +178,7 @@ fn check_goal(report: &mut Report, goal: Option<String>) -> Option<String> {
 
 /// Checks that there is a goal for search targets, whose results are judged by it.
 fn check_judge(report: &mut Report, definition: &MonitorDefinition) {
-    let body = Path::Root;
-    let path = body.key("goal");
+    let path = Path::Root.key("goal");
     let is_judged = definition.judge_enabled != Some(false);
     if definition.has_search_target() && definition.goal.is_none() && is_judged && !report.has(&path) {
         report.violation(&path, ViolationCode::Missing, |name| {

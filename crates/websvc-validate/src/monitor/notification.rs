@@ -13,8 +13,7 @@ use crate::{bounds, domain, target};
 
 /// Checks notifications, and returns them with all defaults.
 pub(super) fn check(report: &mut Report, notification: MonitorNotification) -> MonitorNotification {
-    let body = Path::Root;
-    let path = body.key("notification");
+    let path = Path::Root.key("notification");
     let MonitorNotification { email, slack } = notification;
     MonitorNotification {
         email: email.map(|email| check_email(report, &path.key("email"), email)),
@@ -79,9 +78,8 @@ fn check_slack(report: &mut Report, path: &Path<'_>, slack: SlackNotification) -
     if let Some(name) = &channel_name {
         bounds::chars(report, &path.key("channelName"), name, 0, SLACK_CHANNEL_NAME_MAX_CHARS);
     }
-    let webhook_url = webhook_url.map(|url| {
-        target::check(report, &path.key("webhookUrl"), &url).map_or(url, |target| target.text().to_owned())
-    });
+    let webhook_url = webhook_url
+        .map(|url| target::check(report, &path.key("webhookUrl"), &url).map_or(url, |target| target.text));
     let channel_id = channel_id.filter(|id| !id.trim().is_empty());
     let id_path = path.key("channelId");
     if enabled && channel_id.is_none() && webhook_url.is_none() && !report.has(&id_path) {

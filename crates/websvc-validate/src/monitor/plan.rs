@@ -4,10 +4,11 @@ use websvc_types::format::Markdown;
 use websvc_types::job::CrawlRequest;
 use websvc_types::limits::{
     MONITOR_DOMAINS_MAX, MONITOR_QUERIES_MAX, MONITOR_QUERIES_MIN, MONITOR_QUERY_MAX_CHARS,
-    MONITOR_QUERY_MIN_CHARS, MONITOR_RESULTS_DEFAULT, MONITOR_RESULTS_MAX, MONITOR_RESULTS_MIN,
-    MONITOR_URLS_MAX, MONITOR_URLS_MIN,
+    MONITOR_QUERY_MIN_CHARS, MONITOR_RESULTS_DEFAULT, MONITOR_URLS_MAX, MONITOR_URLS_MIN,
 };
-use websvc_types::monitor::{CrawlTarget, MonitorCrawlOptions, MonitorTarget, ScrapeTarget, SearchTarget};
+use websvc_types::monitor::{
+    CrawlTarget, MonitorCrawlOptions, MonitorTarget, ScrapeTarget, SearchTarget, UpdateMonitorRequest,
+};
 use websvc_types::{Format, ScrapeOptions, SearchRequest, ViolationCode};
 
 use super::definition::MonitorDefinition;
@@ -18,6 +19,7 @@ use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
+use crate::request::check_shape;
 use crate::retention::RetentionMode;
 use crate::scrape::{self, PYTHON_CLIENT_MAX_AGE_MS, ScrapeContext};
 use crate::scrape_plan::ScrapePlan;
@@ -26,9 +28,12 @@ use crate::{bounds, domain, job, search, target};
 
 /// Plan of a check: all values are valid, all defaults are filled in.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct MonitorPlan {
-    targets: Vec<MonitorTargetPlan>,
-    webhook: Option<MonitorWebhookPlan>,
+    /// The plans of the targets, in the order of the definition.
+    pub targets: Vec<MonitorTargetPlan>,
+    /// The webhook for the events of the monitor.
+    pub webhook: Option<MonitorWebhookPlan>,
 }
 
 /// Plan of a target.
@@ -77,37 +82,27 @@ pub struct SearchTargetPlan {
     pub max_results: u32,
 }
 
-impl MonitorPlan {
-    /// Returns the plans of the targets, in the order of the definition.
-    #[must_use]
-    pub fn targets(&self) -> &[MonitorTargetPlan] {
-        &self.targets
+impl MonitorDefinition {
+    /// Returns the plan of a check.
+    ///
+    /// # Errors
+    /// [`Rejection`] if the permissions of the team no longer allow the monitor, or the rules have changed.
+    pub fn plan(&self, policy: &Policy) -> Result<Checked<MonitorPlan>, Rejection> {
+        super::check_monitor_retention(policy)?;
+        let mut report = Report::default();
+        let stored =
+            UpdateMonitorRequest { targets: Some(self.targets.clone()), ..UpdateMonitorRequest::default() };
+        check_shape(&mut report, &stored)?;
+        let path = Path::Root.key("targets");
+        let targets = self.targets.iter().enumerate();
+        let plan = MonitorPlan {
+            targets: targets
+                .filter_map(|(index, target)| plan_target(&mut report, &path.index(index), target, policy))
+                .collect(),
+            webhook: self.webhook.as_ref().and_then(|webhook| webhook::plan(&mut report, webhook)),
+        };
+        report.finish(Some(plan))
     }
-
-    /// Returns the webhook for the events of the monitor.
-    #[must_use]
-    pub fn webhook(&self) -> Option<&MonitorWebhookPlan> {
-        self.webhook.as_ref()
-    }
-}
-
-/// Checks a stored definition.
-pub(super) fn check(
-    definition: &MonitorDefinition,
-    policy: &Policy,
-) -> Result<Checked<MonitorPlan>, Rejection> {
-    super::check_monitor_retention(policy)?;
-    let mut report = Report::default();
-    let body = Path::Root;
-    let path = body.key("targets");
-    let targets = definition.targets.iter().enumerate();
-    let plan = MonitorPlan {
-        targets: targets
-            .filter_map(|(index, target)| plan_target(&mut report, &path.index(index), target, policy))
-            .collect(),
-        webhook: definition.webhook.as_ref().and_then(|webhook| webhook::plan(&mut report, webhook)),
-    };
-    report.finish(plan)
 }
 
 /// Checks a target. `None` means that the report has a violation.
@@ -236,7 +231,6 @@ fn plan_search(
 ) -> SearchTargetPlan {
     let SearchTarget { id, queries, search_window, include_domains, exclude_domains, max_results } = target;
     let max_results = max_results.unwrap_or(MONITOR_RESULTS_DEFAULT);
-    bounds::number(report, &path.key("maxResults"), max_results, MONITOR_RESULTS_MIN, MONITOR_RESULTS_MAX);
     let queries_path = path.key("queries");
     check_count(report, &queries_path, queries.len(), MONITOR_QUERIES_MIN, MONITOR_QUERIES_MAX);
     let mut domains_fit = true;

@@ -48,8 +48,7 @@ fn check(
     current: Option<&CheckedSchedule>,
     context: &MonitorContext<'_>,
 ) -> CheckedSchedule {
-    let body = Path::Root;
-    let path = body.key("schedule");
+    let path = Path::Root.key("schedule");
     let MonitorRequestSchedule { cron, text, timezone } = schedule;
     let current_cron = current.filter(|_| timezone.is_some()).map(|current| current.cron.as_str());
     let cron = match (cron, text) {

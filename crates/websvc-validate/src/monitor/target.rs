@@ -9,7 +9,7 @@ use websvc_types::monitor::{CrawlTarget, MonitorTarget, ScrapeTarget, SearchTarg
 use super::{MonitorContext, plan};
 use crate::path::Path;
 use crate::report::{Report, quoted};
-use crate::{bounds, domain, target};
+use crate::{bounds, domain, target, uuid};
 
 /// Checks targets, and returns them in normal form, each with an ID.
 pub(super) fn check_all(
@@ -18,8 +18,7 @@ pub(super) fn check_all(
     context: MonitorContext<'_>,
 ) -> Vec<MonitorTarget> {
     let MonitorContext { policy, now: _, min_interval: _, new_id } = context;
-    let body = Path::Root;
-    let path = body.key("targets");
+    let path = Path::Root.key("targets");
     if !bounds::items(report, &path, targets.len(), MONITOR_TARGETS_MAX) {
         return Vec::new();
     }
@@ -46,23 +45,11 @@ pub(super) fn check_all(
 
 /// Checks that an ID is a UUID (RFC 9562, section 4) that no other target has.
 fn check_id(report: &mut Report, path: &Path<'_>, id: &str, seen: &mut HashSet<String>) {
-    if !is_uuid(id) {
-        report.violation(path, ViolationCode::InvalidFormat, |name| {
-            format!("{name} must be a UUID, not {}", quoted(id))
-        });
-    } else if !seen.insert(id.to_owned()) {
+    if uuid::check(report, path, id) && !seen.insert(id.to_owned()) {
         report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name}: another target has the ID {}", quoted(id))
         });
     }
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 /// Checks the number of URLs of all scrape targets: each of them has the same limit, see [`plan`].
@@ -109,7 +96,7 @@ fn normalize(target: MonitorTarget, id: String) -> MonitorTarget {
 
 /// Returns a URL with its scheme. An invalid one has a violation.
 fn normalize_url(url: String) -> String {
-    target::parse_if_valid(&url).map_or(url, |target| target.text().to_owned())
+    target::parse_if_valid(&url).map_or(url, |target| target.text)
 }
 
 /// Returns the distinct hostnames in lower case and ASCII form. An empty list is none.

@@ -2,8 +2,8 @@
 //!
 //! serde stops at the first error and does not report its path. So the schema, which is generated from the same types,
 //! is compiled once into a small tree. A walk along the body with this tree finds every error and removes the invalid
-//! values, so that serde can read the rest and the rules can check it. Ranges and lengths are left to the rules, except
-//! that a number must fit its Rust type.
+//! values, so that serde can read the rest and the rules can check it. Ranges of integers are checked, too; lengths are left to
+//! the rules.
 
 mod client_compat;
 mod compile;
@@ -18,7 +18,7 @@ pub(crate) use tree::BodyValue;
 
 /// Shape of a value in a body.
 #[derive(Debug)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Any value.
     Any,
     /// Boolean.
@@ -45,7 +45,7 @@ pub(crate) enum Shape {
 
 /// Object with known fields.
 #[derive(Debug)]
-pub(crate) struct Object {
+pub struct Object {
     /// Fields, ordered by the length of their names, then by name.
     fields: Vec<Field>,
     /// Unknown fields are an error if true; otherwise they are ignored with a warning.

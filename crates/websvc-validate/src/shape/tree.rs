@@ -12,7 +12,7 @@ use serde::forward_to_deserialize_any;
 
 /// Value in a body.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum BodyValue<'a> {
+pub enum BodyValue<'a> {
     Null,
     Bool(bool),
     Unsigned(u64),

@@ -5,17 +5,17 @@ use websvc_types::Location;
 use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooShort, TooSmall, UnknownValue,
 };
-use websvc_types::agent::{AgentEffort, AgentMode, RunEventKind};
+use websvc_types::agent::{AgentEffort, AgentMode, AgentRequest, RunEventKind};
 use websvc_validate::{
-    AgentPlan, Checked, FeaturePolicy, Policy, Rejection, Target, check_agent, read_agent,
+    AgentPlan, Checked, FeaturePolicy, Policy, Rejection, check_request, read_with_request,
 };
 
 use crate::support::check_rejected;
 
 fn read(body: &Value) -> Result<Checked<AgentPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
-        read_agent(body.to_string().as_bytes(), &Policy::default())?;
-    let again = check_agent(request, &Policy::default())?;
+        read_with_request::<AgentRequest>(body.to_string().as_bytes(), &Policy::default())?;
+    let again = check_request(&request, &Policy::default())?;
     assert_eq!(again.plan, plan, "the check can be repeated");
     Ok(Checked { plan, warnings })
 }
@@ -48,7 +48,7 @@ fn official_clients_are_understood() {
     });
     let Checked { plan, warnings } = accept(&python);
     assert_eq!(warnings, Vec::<String>::new());
-    let urls: Vec<&str> = plan.urls.iter().map(Target::text).collect();
+    let urls: Vec<&str> = plan.urls.iter().map(|target| target.text.as_str()).collect();
     assert_eq!(urls, ["https://a.test", "http://a.test/b"], "each once");
     assert_eq!((plan.is_strict, plan.mode), (true, AgentMode::Chat));
     let (country, languages) = (Some("DE".to_owned()), Some(vec!["de".to_owned()]));
@@ -120,7 +120,7 @@ fn teams_whose_requests_are_not_stored_have_no_runs() {
         Policy { zdr: FeaturePolicy::Forced, ..Policy::default() },
         Policy { anon: FeaturePolicy::Forced, ..Policy::default() },
     ] {
-        let rejection = read_agent(br#"{"prompt":"x"}"#, &policy).unwrap_err();
+        let rejection = read_with_request::<AgentRequest>(br#"{"prompt":"x"}"#, &policy).unwrap_err();
         assert!(rejection.to_string().contains("zero data retention"), "{rejection}");
     }
 }
@@ -130,7 +130,9 @@ fn teams_whose_requests_are_not_stored_have_no_runs() {
 fn invalid_schema_is_reported_before_its_reason() {
     for schema in [json!({ "description": "x".repeat(262_145) }), json!({ "$ref": "http://a.test/" })] {
         let body = json!({ "prompt": "x", "schema": schema }).to_string();
-        let Err(Rejection::Invalid(violations)) = read_agent(body.as_bytes(), &Policy::default()) else {
+        let Err(Rejection::Invalid(violations)) =
+            read_with_request::<AgentRequest>(body.as_bytes(), &Policy::default())
+        else {
             panic!("the schema is not valid")
         };
         assert_eq!((&*violations[0].path, &*violations[0].message), ("/schema", "Invalid JSON schema"));

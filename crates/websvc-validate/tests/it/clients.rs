@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_types::Format;
 use websvc_types::ViolationCode::InvalidType;
+use websvc_types::job::CrawlRequest;
+use websvc_types::{Format, ScrapeRequest, SearchRequest};
 use websvc_validate::{
-    Checked, FeaturePolicy, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_crawl,
-    read_scrape, read_search,
+    Checked, FeaturePolicy, Policy, Rejection, SearchPlan, SourceKind, ThreatPolicy, read_request,
 };
 
 #[track_caller]
@@ -18,7 +18,7 @@ fn accept(body: &Value) -> Checked<SearchPlan> {
         threat: ThreatPolicy::On,
         ..Policy::default()
     };
-    match read_search(body.to_string().as_bytes(), &policy) {
+    match read_request::<SearchRequest>(body.to_string().as_bytes(), &policy) {
         Ok(checked) => checked,
         Err(error) => panic!("{error}"),
     }
@@ -70,8 +70,8 @@ fn python_client_request_is_accepted_without_warnings() {
         },
     }));
     assert_eq!(checked.warnings, Vec::<String>::new());
-    assert_eq!(checked.plan.scrape().unwrap().formats().len(), Format::NAMES.len());
-    assert_eq!(checked.plan.timeout(), Duration::from_secs(300));
+    assert_eq!(checked.plan.scrape.as_ref().unwrap().formats.len(), Format::NAMES.len());
+    assert_eq!(checked.plan.timeout, Duration::from_secs(300));
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn n8n_sends_an_empty_object_for_a_list_that_is_not_filled_in() {
     let policy = Policy::default();
     let scrape =
         json!({ "url": "http://a.test/", "actions": {}, "formats": ["markdown"], "integration": "n8n" });
-    let scrape = read_scrape(scrape.to_string().as_bytes(), &policy).unwrap();
+    let scrape = read_request::<ScrapeRequest>(scrape.to_string().as_bytes(), &policy).unwrap();
     let crawl = json!({ "url": "http://a.test/", "excludePaths": {}, "scrapeOptions": { "formats": {} } });
-    let crawl = read_crawl(crawl.to_string().as_bytes(), &policy).unwrap();
+    let crawl = read_request::<CrawlRequest>(crawl.to_string().as_bytes(), &policy).unwrap();
     assert_eq!((scrape.warnings, crawl.warnings), (vec![], vec![]));
-    assert!(scrape.plan.scrape().actions().is_empty());
-    assert!(matches!(crawl.plan.scrape().formats(), [Format::Markdown(_)]));
+    assert!(scrape.plan.scrape.actions.is_empty());
+    assert!(matches!(crawl.plan.scrape.formats.as_slice(), [Format::Markdown(_)]));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn mcp_server_categories_are_ignored_with_a_warning() {
             "categories[2]: gov is not available and was ignored",
         ]
     );
-    let kinds: Vec<_> = checked.plan.sources().iter().map(SourcePlan::kind).collect();
+    let kinds: Vec<_> = checked.plan.sources.iter().map(|source| source.kind).collect();
     assert_eq!(kinds, [SourceKind::Web]);
 }
 
@@ -147,11 +147,11 @@ fn format_query_is_read_as_question() {
     ] {
         let checked = accept(&json!({ "query": "q", "scrapeOptions": { "formats": ["markdown", query] } }));
         assert_eq!(checked.warnings, Vec::<String>::new());
-        let format = &checked.plan.scrape().unwrap().formats()[1];
+        let format = &checked.plan.scrape.as_ref().unwrap().formats[1];
         assert_eq!(serde_json::to_value(format).unwrap(), json!({ "type": "question", "question": "why?" }));
     }
     let body = json!({ "query": "q", "scrapeOptions": { "formats": [{ "type": "query", "prompt": "" }] } });
-    assert!(read_search(body.to_string().as_bytes(), &Policy::default()).is_err());
+    assert!(read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default()).is_err());
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn formats_and_parser_options_of_the_hosted_service_are_ignored_with_a_warning()
         "parsers[2]: image is not available and was ignored",
     ];
     assert_eq!(checked.warnings, expected);
-    let scrape = checked.plan.scrape().unwrap();
-    let names: Vec<&str> = scrape.formats().iter().map(Format::name).collect();
+    let scrape = checked.plan.scrape.as_ref().unwrap();
+    let names: Vec<&str> = scrape.formats.iter().map(Format::name).collect();
     let expected = vec!["markdown", "rawBase64", "attributes", "json"];
-    assert_eq!((names, scrape.parsers()[0].max_pages), (expected, Some(2)));
+    assert_eq!((names, scrape.parsers[0].max_pages), (expected, Some(2)));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn options_of_the_pages_of_a_pdf_are_read_in_all_spellings() {
             &json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "parsers": [parser] } }),
         );
         assert_eq!(checked.warnings, Vec::<String>::new(), "{options}");
-        let parser = &checked.plan.scrape().unwrap().parsers()[0];
+        let parser = &checked.plan.scrape.as_ref().unwrap().parsers[0];
         (parser.pages, parser.page_markers, parser.blocks)
     };
     let both = json!({ "pages": true, "pageMarkers": true });
@@ -207,7 +207,7 @@ fn location_country_ignores_case_and_city_alone_has_a_warning() {
         let checked = accept(
             &json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "location": location } }),
         );
-        (checked.plan.scrape().unwrap().location().country(), checked.warnings)
+        (checked.plan.scrape.as_ref().unwrap().location.country, checked.warnings)
     };
     assert_eq!(read(json!({ "country": "de", "city": "Berlin" })), ("DE", Vec::new()));
     assert_eq!(read(json!({ "country": "uk" })), ("GB", Vec::new()));
@@ -223,8 +223,8 @@ fn rust_client_spellings_are_accepted() {
         "scrapeOptions": { "formats": ["markdown", "json"], "jsonOptions": { "prompt": "p" } },
     }));
     assert_eq!(checked.warnings, Vec::<String>::new());
-    assert!(checked.plan.ignore_invalid_urls());
-    let formats = checked.plan.scrape().unwrap().formats();
+    assert!(checked.plan.ignore_invalid_urls);
+    let formats = &checked.plan.scrape.as_ref().unwrap().formats;
     assert_eq!(serde_json::to_value(&formats[1]).unwrap(), json!({ "type": "json", "prompt": "p" }));
 }
 
@@ -232,7 +232,8 @@ fn rust_client_spellings_are_accepted() {
 fn violations_in_rust_client_spellings_have_the_sent_path() {
     let options = json!({ "formats": ["json"], "jsonOptions": { "prompt": 5 } });
     let body = json!({ "query": "q", "ignoreInvalidUrls": "yes", "scrapeOptions": options });
-    let Err(Rejection::Invalid(violations)) = read_search(body.to_string().as_bytes(), &Policy::default())
+    let Err(Rejection::Invalid(violations)) =
+        read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default())
     else {
         panic!("the request breaks two rules");
     };
@@ -249,7 +250,8 @@ fn json_options_without_the_format_json_are_checked_and_ignored_with_a_warning()
     };
     let warnings = accept(&body("p".repeat(10_000))).warnings;
     assert_eq!(warnings, ["jsonOptions was ignored: formats does not have the bare name json"]);
-    let result = read_search(body("p".repeat(10_001)).to_string().as_bytes(), &Policy::default());
+    let result =
+        read_request::<SearchRequest>(body("p".repeat(10_001)).to_string().as_bytes(), &Policy::default());
     let Err(Rejection::Invalid(violations)) = result else { panic!("the prompt is too long") };
     assert_eq!(violations[0].path, "/scrapeOptions/jsonOptions/prompt");
 }

@@ -11,7 +11,7 @@ fn search_country_ignores_case() {
         [("US", "US"), ("de", "DE"), ("Jp", "JP"), ("UK", "GB"), ("uk", "GB"), ("CA", "CA")]
     {
         let plan = plan(&json!({ "query": "q", "country": text }));
-        assert_eq!((plan.country(), plan.country_given()), (country, true), "{text}");
+        assert_eq!((plan.country, plan.country_given), (country, true), "{text}");
     }
 }
 
@@ -25,7 +25,7 @@ fn unassigned_country_codes_are_rejected() {
 #[test]
 fn empty_country_counts_as_absent() {
     let plan = plan(&json!({ "query": "q", "country": "" }));
-    assert_eq!((plan.country(), plan.country_given()), ("US", false));
+    assert_eq!((plan.country, plan.country_given), ("US", false));
 }
 
 #[test]
@@ -36,6 +36,6 @@ fn location_country_is_checked_in_any_case() {
     for text in ["XX", "DEU", " DE"] {
         check_option("location", &json!({ "country": text }), &[("location/country", UnknownValue)]);
     }
-    assert_eq!(scrape_plan(json!({})).location().country(), "US");
-    assert_eq!(scrape_plan(json!({ "location": { "country": "FR" } })).location().country(), "FR");
+    assert_eq!(scrape_plan(json!({})).location.country, "US");
+    assert_eq!(scrape_plan(json!({ "location": { "country": "FR" } })).location.country, "FR");
 }

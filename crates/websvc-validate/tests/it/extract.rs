@@ -7,16 +7,17 @@ use websvc_types::ViolationCode::{
     self, InvalidFormat, Missing, NotSupported, TooBig, TooLong, TooSmall, UnknownValue,
 };
 use websvc_types::agent::RunEventKind;
+use websvc_types::extract::ExtractRequest;
 use websvc_validate::{
-    Checked, ExtractPlan, ExtractTarget, FeaturePolicy, Policy, Rejection, check_extract, read_extract,
+    Checked, ExtractPlan, ExtractTarget, FeaturePolicy, Policy, Rejection, check_request, read_with_request,
 };
 
 use crate::support::check_rejected;
 
 fn read(body: &Value) -> Result<Checked<ExtractPlan>, Rejection> {
     let Checked { plan: (request, plan), warnings } =
-        read_extract(body.to_string().as_bytes(), &Policy::default())?;
-    let again = check_extract(request, &Policy::default())?;
+        read_with_request::<ExtractRequest>(body.to_string().as_bytes(), &Policy::default())?;
+    let again = check_request(&request, &Policy::default())?;
     assert_eq!(again.plan, plan, "the check can be repeated");
     Ok(Checked { plan, warnings })
 }
@@ -50,7 +51,7 @@ fn pages_and_sites_are_distinguished_and_bounded() {
     let targets: Vec<(bool, &str)> = plan
         .targets
         .iter()
-        .map(|target| (matches!(target, ExtractTarget::Site(_)), target.target().url().as_str()))
+        .map(|target| (matches!(target, ExtractTarget::Site(_)), target.target().url.as_str()))
         .collect();
     assert_eq!(
         targets,
@@ -155,7 +156,9 @@ fn teams_whose_requests_are_not_stored_have_no_extractions() {
         Policy { zdr: FeaturePolicy::Forced, ..Policy::default() },
         Policy { anon: FeaturePolicy::Forced, ..Policy::default() },
     ] {
-        let Err(Rejection::Invalid(violations)) = read_extract(br#"{"prompt":"x"}"#, &policy) else {
+        let Err(Rejection::Invalid(violations)) =
+            read_with_request::<ExtractRequest>(br#"{"prompt":"x"}"#, &policy)
+        else {
             panic!("{policy:?}")
         };
         assert!(violations[0].message.contains("not available with zero data retention"));

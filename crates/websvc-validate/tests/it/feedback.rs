@@ -3,15 +3,20 @@
 use std::fmt::Debug;
 
 use serde_json::{Value, json};
-use websvc_types::feedback::{FeedbackEndpoint, FeedbackRating};
+use websvc_types::feedback::{FeedbackEndpoint, FeedbackRating, FeedbackRequest, SearchFeedbackRequest};
+use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::schema;
-use websvc_validate::{Checked, Rejection, read_feedback, read_llms_txt, read_search_feedback};
+use websvc_validate::{Checked, Rejection, Request, read_request};
 
 const ID: &str = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
 
 #[track_caller]
-fn check<T: Debug>(read: fn(&[u8]) -> Result<Checked<T>, Rejection>, body: &Value, expected: &[&str]) {
-    let found: Vec<String> = match read(body.to_string().as_bytes()) {
+fn check<R>(body: &Value, expected: &[&str])
+where
+    R: for<'a> Request<Context<'a> = ()>,
+    R::Plan: Debug,
+{
+    let found: Vec<String> = match read_request::<R>(body.to_string().as_bytes(), ()) {
         Ok(_) => Vec::new(),
         Err(Rejection::Invalid(violations)) => {
             violations.into_iter().map(|violation| violation.path).collect()
@@ -23,12 +28,12 @@ fn check<T: Debug>(read: fn(&[u8]) -> Result<Checked<T>, Rejection>, body: &Valu
 
 #[track_caller]
 fn check_search(body: &Value, expected: &[&str]) {
-    check(read_search_feedback, body, expected);
+    check::<SearchFeedbackRequest>(body, expected);
 }
 
 /// Returns true if the published schema accepts a body.
 fn is_in_schema(body: &Value) -> bool {
-    let schema = schema::request::<websvc_types::feedback::FeedbackRequest>().to_value();
+    let schema = schema::request::<FeedbackRequest>().to_value();
     let validator = jsonschema::draft202012::new(&schema).expect("the published schema is valid");
     validator.is_valid(body)
 }
@@ -40,7 +45,7 @@ fn check_field(fields: &Value, expected: &[&str]) {
     for (name, value) in fields.as_object().expect("the fields are an object") {
         body[name] = value.clone();
     }
-    check(read_feedback, &body, expected);
+    check::<FeedbackRequest>(&body, expected);
     if expected.is_empty() {
         assert!(is_in_schema(&body), "the published schema rejects {body}");
     }
@@ -128,17 +133,17 @@ fn feedback_on_a_search_needs_the_same_content_in_both_operations() {
     ] {
         let mut body = json!({ "endpoint": "search", "jobId": ID });
         body.as_object_mut().unwrap().extend(content.as_object().unwrap().clone());
-        check(read_feedback, &body, expected);
+        check::<FeedbackRequest>(&body, expected);
     }
 }
 
 #[test]
 fn feedback_on_a_result_has_bounds_and_known_fields_only() {
-    check(read_feedback, &json!({}), &["/endpoint", "/jobId", "/rating"]);
+    check::<FeedbackRequest>(&json!({}), &["/endpoint", "/jobId", "/rating"]);
     let unknown = json!({ "endpoint": "crawl", "jobId": ID, "rating": "good", "note": "n" });
-    check(read_feedback, &unknown, &["/endpoint"]);
+    check::<FeedbackRequest>(&unknown, &["/endpoint"]);
     let no_uuid = json!({ "endpoint": "map", "jobId": "7", "rating": "good", "note": "n" });
-    check(read_feedback, &no_uuid, &["/jobId"]);
+    check::<FeedbackRequest>(&no_uuid, &["/jobId"]);
     check_field(
         &json!({ "issues": ["Missing", "", "x".repeat(81)] }),
         &["/issues/0", "/issues/1", "/issues/2"],
@@ -154,7 +159,7 @@ fn feedback_on_a_result_has_bounds_and_known_fields_only() {
     check_field(&json!({ "metadata": [] }), &["/metadata"]);
     check_field(&json!({ "note": "n", "stars": 5 }), &["/stars"]);
     let body = json!({ "endpoint": "parse", "jobId": ID, "rating": "partial", "note": "n", "origin": "mcp" });
-    let plan = read_feedback(body.to_string().as_bytes()).unwrap().plan;
+    let plan = read_request::<FeedbackRequest>(body.to_string().as_bytes(), ()).unwrap().plan;
     assert_eq!((plan.endpoint, plan.rating), (FeedbackEndpoint::Parse, FeedbackRating::Partial));
 }
 
@@ -176,7 +181,7 @@ fn page_number_has_the_same_range_in_schema_and_validator() {
 
 #[test]
 fn llms_txt_is_a_crawl_of_some_pages() {
-    let plan = |body: &Value| read_llms_txt(body.to_string().as_bytes()).unwrap();
+    let plan = |body: &Value| read_request::<LlmsTxtRequest>(body.to_string().as_bytes(), ()).unwrap();
     let Checked { plan: default, warnings } =
         plan(&json!({ "url": "http://a.test/", "__experimental_stream": false, "origin": "py" }));
     assert_eq!((default.crawl.limit, default.full_text, warnings.len()), (Some(10), false, 0));
@@ -186,7 +191,7 @@ fn llms_txt_is_a_crawl_of_some_pages() {
     assert_eq!((all.plan.crawl.limit, all.plan.full_text), (Some(5000), true));
     assert_eq!(all.plan.crawl.scrape_options.unwrap().max_age, Some(0));
     assert_eq!(plan(&json!({ "url": " a.test:8080/docs" })).plan.crawl.url, "http://a.test:8080/docs");
-    check(read_llms_txt, &json!({ "url": "ftp://a.test/" }), &["/url"]);
-    check(read_llms_txt, &json!({ "url": "http://a.test/", "maxUrls": 0 }), &["/maxUrls"]);
-    check(read_llms_txt, &json!({ "maxUrls": 5001, "cache": "yes" }), &["/cache", "/maxUrls", "/url"]);
+    check::<LlmsTxtRequest>(&json!({ "url": "ftp://a.test/" }), &["/url"]);
+    check::<LlmsTxtRequest>(&json!({ "url": "http://a.test/", "maxUrls": 0 }), &["/maxUrls"]);
+    check::<LlmsTxtRequest>(&json!({ "maxUrls": 5001, "cache": "yes" }), &["/cache", "/maxUrls", "/url"]);
 }

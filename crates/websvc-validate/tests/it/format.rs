@@ -1,9 +1,9 @@
 //! Tests of formats.
 
 use serde_json::{Value, json};
-use websvc_types::Format;
 use websvc_types::ViolationCode::*;
-use websvc_validate::{FeaturePolicy, Policy, TrackingPlan, read_scrape_options};
+use websvc_types::{Format, ScrapeOptions};
+use websvc_validate::{FeaturePolicy, Policy, TrackingPlan, read_request};
 
 use crate::support::{Expected, check_item, check_option, plan};
 
@@ -58,6 +58,14 @@ fn format_options_out_of_range_are_rejected() {
         check(&format(10_001), &[("/prompt", TooLong)]);
         check(&json!({ "type": kind, "schema": [] }), &[("/schema", InvalidType)]);
     }
+    let attributes = |selectors: Value| json!({ "type": "attributes", "selectors": selectors });
+    let selector = |selector: &str, attribute: &str| json!({ "selector": selector, "attribute": attribute });
+    check(&attributes(json!([])), &[("/selectors", TooShort)]);
+    check(&attributes(json!([selector("a:hover", "href")])), &[("/selectors/0/selector", InvalidFormat)]);
+    check(&attributes(json!([selector("a", " ")])), &[("/selectors/0/attribute", TooShort)]);
+    check(&attributes(json!([{ "selector": "a" }])), &[("/selectors/0/attribute", Missing)]);
+    check(&attributes(json!(vec![selector("a", "href"); 50])), &[]);
+    check(&attributes(json!(vec![selector("a", "href"); 51])), &[("/selectors", TooLong)]);
     check(&json!({ "type": "changeTracking", "modes": ["git-diff", "json"], "tag": "t" }), &[]);
     check(&json!({ "type": "changeTracking", "modes": ["git"] }), &[("/modes/0", UnknownValue)]);
 }
@@ -66,7 +74,7 @@ fn format_options_out_of_range_are_rejected() {
 fn duplicate_formats_are_removed_or_conflict() {
     let body = json!({ "query": "q", "scrapeOptions": { "formats": ["html", { "type": "html" }, "links"] } });
     let plan = plan(&body);
-    let names: Vec<_> = plan.scrape().unwrap().formats().iter().map(Format::name).collect();
+    let names: Vec<_> = plan.scrape.as_ref().unwrap().formats.iter().map(Format::name).collect();
     assert_eq!(names, ["html", "links"]);
     check_option(
         "formats",
@@ -89,8 +97,8 @@ fn tracked_pages_are_never_read_from_the_cache() {
     let check = |options: Value, policy: Policy, max_age_ms: u64, expected: TrackingPlan| {
         let mut body = options.clone();
         body["formats"] = json!(["markdown", "changeTracking"]);
-        let plan = read_scrape_options(body.to_string().as_bytes(), &policy).unwrap().plan;
-        assert_eq!((plan.max_age().as_millis(), plan.tracking()), (max_age_ms.into(), expected), "{options}");
+        let plan = read_request::<ScrapeOptions>(body.to_string().as_bytes(), &policy).unwrap().plan;
+        assert_eq!((plan.max_age.as_millis(), plan.tracking), (max_age_ms.into(), expected), "{options}");
         assert_eq!(plan.change_tracking().is_some(), expected == TrackingPlan::On);
     };
     let day = 86_400_000;
@@ -102,6 +110,6 @@ fn tracked_pages_are_never_read_from_the_cache() {
     check(json!({ "maxAge": day }), zdr, day, TrackingPlan::ZeroRetention);
     let anon = Policy { anon: FeaturePolicy::Forced, ..Policy::default() };
     check(json!({ "maxAge": day }), anon, day, TrackingPlan::Anonymous);
-    let off = read_scrape_options(b"{}", &Policy::default()).unwrap().plan;
-    assert_eq!(off.tracking(), TrackingPlan::Off);
+    let off = read_request::<ScrapeOptions>(b"{}", &Policy::default()).unwrap().plan;
+    assert_eq!(off.tracking, TrackingPlan::Off);
 }

@@ -36,7 +36,7 @@ fn header_names_become_lower_case() {
     let plan = scrape_plan(json!({ "headers": { "User-Agent": "x", "COOKIE": "a=b" } }));
     let expected = BTreeMap::from([("cookie", "a=b"), ("user-agent", "x")]);
     assert_eq!(
-        plan.headers().iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<BTreeMap<_, _>>(),
+        plan.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<BTreeMap<_, _>>(),
         expected
     );
 }

@@ -3,11 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_types::interact::InteractLanguage;
-use websvc_validate::{
-    CodePlan, FeaturePolicy, InteractPlan, Policy, Rejection, read_create_browser, read_execute,
-    read_interact,
-};
+use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractLanguage, InteractRequest};
+use websvc_validate::{CodePlan, FeaturePolicy, InteractPlan, Policy, Rejection, read_request};
 
 fn first<T: std::fmt::Debug>(read: Result<T, Rejection>) -> String {
     match read.expect_err("it is invalid") {
@@ -18,7 +15,7 @@ fn first<T: std::fmt::Debug>(read: Result<T, Rejection>) -> String {
 
 #[track_caller]
 fn interact_rejects(body: &Value, expected: &str) {
-    let text = first(read_interact(body.to_string().as_bytes()));
+    let text = first(read_request::<InteractRequest>(body.to_string().as_bytes(), ()));
     assert!(text.contains(expected), "{body}: {text}");
 }
 
@@ -38,7 +35,7 @@ fn interact_needs_code_or_a_prompt_and_code_wins() {
     );
     interact_rejects(&json!({"code": "1", "language": "perl"}), "/language");
     interact_rejects(&json!({"code": 7}), "/code");
-    let read = |body: Value| read_interact(body.to_string().as_bytes()).unwrap().plan;
+    let read = |body: Value| read_request::<InteractRequest>(body.to_string().as_bytes(), ()).unwrap().plan;
     let body = json!({"code": "é".repeat(100_000), "prompt": "p", "language": "bash", "timeout": 1.5, "origin": "cli"});
     let InteractPlan::Code(CodePlan { code, language, timeout }) = read(body) else { panic!("it is code") };
     assert_eq!((code.chars().count(), language), (100_000, InteractLanguage::Bash));
@@ -49,8 +46,8 @@ fn interact_needs_code_or_a_prompt_and_code_wins() {
 
 #[test]
 fn execute_needs_code() {
-    assert!(first(read_execute(b"{}")).starts_with("/code"));
-    let plan = read_execute(br#"{"code": "1"}"#).unwrap().plan;
+    assert!(first(read_request::<ExecuteRequest>(b"{}", ())).starts_with("/code"));
+    let plan = read_request::<ExecuteRequest>(br#"{"code": "1"}"#, ()).unwrap().plan;
     let timeout = Duration::from_secs(30);
     assert_eq!(plan, CodePlan { code: "1".to_owned(), language: InteractLanguage::Node, timeout });
 }
@@ -58,7 +55,7 @@ fn execute_needs_code() {
 #[test]
 fn session_has_bounds_and_defaults() {
     let policy = Policy::default();
-    let read = |body: &Value| read_create_browser(body.to_string().as_bytes(), &policy);
+    let read = |body: &Value| read_request::<CreateBrowserRequest>(body.to_string().as_bytes(), &policy);
     for (body, expected) in [
         (json!({"ttl": 29}), "/ttl ttl must be between 30 and 3600, not 29"),
         (json!({"ttl": 3601}), "/ttl ttl must be between 30 and 3600, not 3601"),
@@ -70,13 +67,13 @@ fn session_has_bounds_and_defaults() {
     ] {
         assert!(first(read(&body)).contains(expected), "{body}");
     }
-    let plan = read_create_browser(b" ", &policy).unwrap().plan;
+    let plan = read_request::<CreateBrowserRequest>(b" ", &policy).unwrap().plan;
     assert_eq!((plan.ttl, plan.activity_ttl), (Duration::from_secs(600), Duration::from_secs(300)));
-    assert!(plan.stream_web_view && plan.scrape.block_ads() && plan.scrape.profile().is_none());
+    assert!(plan.stream_web_view && plan.scrape.block_ads && plan.scrape.profile.is_none());
     let body =
         json!({"ttl": 3600, "activityTtl": 10, "profile": {"name": "p"}, "recordSession": false, "x": 1});
-    assert_eq!(read(&body).unwrap().plan.scrape.profile().unwrap().name, "p");
+    assert_eq!(read(&body).unwrap().plan.scrape.profile.as_ref().unwrap().name, "p");
     let zero = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
-    let text = first(read_create_browser(br#"{"profile": {"name": "p"}}"#, &zero));
+    let text = first(read_request::<CreateBrowserRequest>(br#"{"profile": {"name": "p"}}"#, &zero));
     assert!(text.starts_with("/profile"), "{text}");
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
-use websvc_validate::{Policy, Rejection, SchemaCompiler, SchemaError, read_scrape_options, read_search};
+use websvc_types::{ScrapeOptions, SearchRequest};
+use websvc_validate::{Policy, Rejection, SchemaCompiler, SchemaError, read_request};
 
 use crate::support::{Expected, check_item, violations};
 
@@ -159,7 +160,8 @@ fn long_chains_and_many_patterns_and_parts_are_rejected() {
     // A body with as many parts is not read at all.
     let formats = json!([{ "type": "json", "schema": { "anyOf": vec![json!({}); 60_000] } }]);
     let body = json!({ "query": "tea", "scrapeOptions": { "formats": formats } }).to_string();
-    let Err(Rejection::Invalid(found)) = read_search(body.as_bytes(), &Policy::default()) else {
+    let Err(Rejection::Invalid(found)) = read_request::<SearchRequest>(body.as_bytes(), &Policy::default())
+    else {
         panic!("it has too many values")
     };
     assert_eq!((found.len(), &*found[0].path, found[0].code), (1, "", TooLong), "{}", found[0].message);
@@ -191,7 +193,7 @@ fn schema_that_breaks_no_other_rule_is_compiled() {
     let check = |schema: Value, expected: &[(&str, &str)]| {
         for kind in ["json", "changeTracking"] {
             let body = json!({ "formats": ["markdown", { "type": kind, "schema": schema }] }).to_string();
-            let found = match read_scrape_options(body.as_bytes(), &policy) {
+            let found = match read_request::<ScrapeOptions>(body.as_bytes(), &policy) {
                 Ok(_) => Vec::new(),
                 Err(Rejection::Invalid(violations)) => violations,
                 Err(other) => panic!("{other:?}"),

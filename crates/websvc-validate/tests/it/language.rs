@@ -23,8 +23,8 @@ fn language_tags_follow_bcp_47() {
 #[test]
 fn languages_keep_their_order_without_duplicates() {
     let plan = scrape_plan(json!({ "location": { "languages": ["pt_BR", "en", "pt-BR"] } }));
-    assert_eq!(plan.location().languages(), ["pt-BR", "en"]);
-    assert!(scrape_plan(json!({})).location().languages().is_empty());
+    assert_eq!(plan.location.languages, ["pt-BR", "en"]);
+    assert!(scrape_plan(json!({})).location.languages.is_empty());
 }
 
 #[test]

@@ -5,20 +5,19 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_types::SitemapMode;
 use websvc_types::ViolationCode::{self, *};
-use websvc_validate::{
-    Checked, FeaturePolicy, MapPlan, Policy, Rejection, RetentionMode, read_map, read_map_v1,
-};
+use websvc_types::map::{MapRequest, MapRequestV1};
+use websvc_validate::{Checked, FeaturePolicy, MapPlan, Policy, Rejection, RetentionMode, read_request};
 
 #[track_caller]
 fn plan(body: &Value) -> Checked<MapPlan> {
-    read_map(body.to_string().as_bytes(), &Policy::default())
+    read_request::<MapRequest>(body.to_string().as_bytes(), &Policy::default())
         .unwrap_or_else(|error| panic!("{body}: {error}"))
 }
 
 /// Checks that a map breaks exactly these rules.
 #[track_caller]
 fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
-    let found = match read_map(body.to_string().as_bytes(), &Policy::default()) {
+    let found = match read_request::<MapRequest>(body.to_string().as_bytes(), &Policy::default()) {
         Ok(_) => Vec::new(),
         Err(Rejection::Invalid(violations)) => violations,
         Err(other) => panic!("{body}: {other:?}"),
@@ -31,18 +30,15 @@ fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
 fn map_with_url_only_has_the_defaults() {
     let Checked { plan, warnings } = plan(&json!({ "url": " a.test/docs " }));
     assert_eq!(warnings, [""; 0]);
-    assert_eq!(plan.url().as_str(), "http://a.test/docs");
+    assert_eq!(plan.url.as_str(), "http://a.test/docs");
+    assert_eq!((plan.limit, plan.timeout, plan.delay), (5_000, Duration::from_secs(60), Duration::ZERO));
     assert_eq!(
-        (plan.limit(), plan.timeout(), plan.delay()),
-        (5_000, Duration::from_secs(60), Duration::ZERO)
-    );
-    assert_eq!(
-        (plan.search(), plan.sitemap(), plan.retention()),
+        (plan.search.as_deref(), plan.sitemap, plan.retention),
         (None, SitemapMode::Include, RetentionMode::Normal)
     );
-    assert!(plan.subdomains() && plan.by_path() && plan.links() && plan.index());
-    assert!(!plan.other_sites() && !plan.includes_queries() && !plan.includes_url_variants());
-    assert!(plan.page().store_in_cache() && !plan.page().max_age().is_zero());
+    assert!(plan.subdomains && plan.by_path && plan.links && plan.index);
+    assert!(!plan.other_sites && !plan.includes_queries && !plan.url_variants);
+    assert!(plan.page.store_in_cache && !plan.page.max_age.is_zero());
 }
 
 #[test]
@@ -56,12 +52,15 @@ fn map_fields_are_read_into_the_plan() {
         "robotsUserAgent": "",
     }));
     assert_eq!(warnings, ["maxDiscoveryDepth counts as 1: a map does not follow links, unlike a crawl"]);
-    assert_eq!((plan.search(), plan.limit(), plan.timeout()), (Some("tea"), 100_000, Duration::from_secs(1)));
-    assert_eq!((plan.sitemap(), plan.delay()), (SitemapMode::Only, Duration::from_millis(1_500)));
-    assert!(!plan.subdomains() && !plan.by_path() && !plan.links() && !plan.index());
-    assert!(plan.other_sites() && plan.includes_queries() && plan.includes_url_variants());
-    assert_eq!((plan.page().location().country(), plan.page().max_age()), ("DE", Duration::ZERO));
-    assert_eq!(plan.page().headers()["x-a"], "b");
+    assert_eq!(
+        (plan.search.as_deref(), plan.limit, plan.timeout),
+        (Some("tea"), 100_000, Duration::from_secs(1))
+    );
+    assert_eq!((plan.sitemap, plan.delay), (SitemapMode::Only, Duration::from_millis(1_500)));
+    assert!(!plan.subdomains && !plan.by_path && !plan.links && !plan.index);
+    assert!(plan.other_sites && plan.includes_queries && plan.url_variants);
+    assert_eq!((plan.page.location.country, plan.page.max_age), ("DE", Duration::ZERO));
+    assert_eq!(plan.page.headers["x-a"], "b");
 }
 
 #[test]
@@ -114,7 +113,7 @@ fn map_options_without_permission_are_forbidden() {
         ("threatProtection", json!({ "mode": "normal" })),
     ] {
         let body = json!({ "url": "a.test", field: value });
-        let result = read_map(body.to_string().as_bytes(), &Policy::default());
+        let result = read_request::<MapRequest>(body.to_string().as_bytes(), &Policy::default());
         let Err(Rejection::Forbidden { message }) = result else { panic!("{field}: {result:?}") };
         assert!(message.starts_with(field), "{message}");
     }
@@ -123,15 +122,15 @@ fn map_options_without_permission_are_forbidden() {
 #[test]
 fn map_under_zero_retention_is_not_stored() {
     let policy = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
-    let plan = read_map(br#"{"url": "a.test"}"#, &policy).expect("the body is valid").plan;
-    assert_eq!((plan.retention(), plan.page().store_in_cache()), (RetentionMode::Zero, false));
+    let plan = read_request::<MapRequest>(br#"{"url": "a.test"}"#, &policy).expect("the body is valid").plan;
+    assert_eq!((plan.retention, plan.page.store_in_cache), (RetentionMode::Zero, false));
 }
 
 #[test]
 fn map_v1_sitemap_options_are_converted() {
     let sitemap = |body: Value| {
-        let read = read_map_v1(body.to_string().as_bytes(), &Policy::default());
-        read.expect("the body is valid").plan.sitemap()
+        let read = read_request::<MapRequestV1>(body.to_string().as_bytes(), &Policy::default());
+        read.expect("the body is valid").plan.sitemap
     };
     assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapMode::Include);
     assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapMode::Skip);
@@ -139,7 +138,7 @@ fn map_v1_sitemap_options_are_converted() {
         sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })),
         SitemapMode::Only
     );
-    let result = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
+    let result = read_request::<MapRequestV1>(br#"{"url": "", "limit": 0}"#, &Policy::default());
     let Err(Rejection::Invalid(violations)) = result else { panic!("{result:?}") };
     assert_eq!(violations.len(), 2);
 }

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 use websvc_types::rerank::RerankRequest;
-use websvc_types::{ParseOptions, ScrapeRequest, schema};
+use websvc_types::{ParseOptions, ParseUploadRequest, ScrapeRequest, UploadUrlRequest, schema};
 use websvc_validate::{
-    FeaturePolicy, Policy, Rejection, RetentionMode, check_scrape, read_object, read_parse_options,
-    read_parse_upload, read_rerank, read_scrape, read_upload_url,
+    FeaturePolicy, Policy, Rejection, RetentionMode, check_request, read_object, read_request,
 };
 
 fn paths(rejection: Option<Rejection>) -> Vec<String> {
@@ -22,11 +21,15 @@ fn paths(rejection: Option<Rejection>) -> Vec<String> {
 #[track_caller]
 fn check(body: &Value, expected: &[&str]) {
     let policy = Policy::default();
-    assert_eq!(paths(read_scrape(body.to_string().as_bytes(), &policy).err()), expected, "{body}");
+    assert_eq!(
+        paths(read_request::<ScrapeRequest>(body.to_string().as_bytes(), &policy).err()),
+        expected,
+        "{body}"
+    );
     let schema = schema::request::<ScrapeRequest>().to_value();
     assert_eq!(jsonschema::is_valid(&schema, body), expected.is_empty(), "{body}");
     if let Ok(request) = serde_json::from_value::<ScrapeRequest>(body.clone()) {
-        assert_eq!(paths(check_scrape(request, &policy).err()), expected, "{body}");
+        assert_eq!(paths(check_request(&request, &policy).err()), expected, "{body}");
     }
 }
 
@@ -36,7 +39,7 @@ fn request_for_tools_of_providers_is_not_offered() {
     check(&json!({ "alexandria": providers }), &["/alexandria"]);
     check(&json!({ "alexandria": providers, "url": "http://tea.test/" }), &[]);
     let body = json!({ "alexandria": providers }).to_string();
-    let text = read_scrape(body.as_bytes(), &Policy::default()).unwrap_err().to_string();
+    let text = read_request::<ScrapeRequest>(body.as_bytes(), &Policy::default()).unwrap_err().to_string();
     assert!(text.contains("not offered here") && text.contains("POST /v2/search"), "{text}");
 }
 
@@ -68,43 +71,52 @@ fn scrape_request_has_url_and_options_at_the_top_level() {
 
 #[test]
 fn scrape_defaults_to_markdown_and_keeps_the_url_as_sent() {
-    let plan = read_scrape(br#"{"url": "TEA.test"}"#, &Policy::default()).unwrap().plan;
+    let plan = read_request::<ScrapeRequest>(br#"{"url": "TEA.test"}"#, &Policy::default()).unwrap().plan;
+    assert_eq!(plan.scrape.formats.iter().map(websvc_types::Format::name).collect::<Vec<_>>(), ["markdown"]);
     assert_eq!(
-        plan.scrape().formats().iter().map(websvc_types::Format::name).collect::<Vec<_>>(),
-        ["markdown"]
+        (plan.target.text.as_str(), plan.target.url.as_str()),
+        ("http://TEA.test", "http://tea.test/")
     );
-    assert_eq!((plan.target().text(), plan.target().url().as_str()), ("http://TEA.test", "http://tea.test/"));
-    assert_eq!(plan.retention(), RetentionMode::Normal);
+    assert_eq!(plan.scrape.retention, RetentionMode::Normal);
 }
 
 #[test]
 fn zero_data_retention_requires_the_permission() {
     let body = br#"{"url": "http://tea.test/", "zeroDataRetention": true}"#;
-    assert!(matches!(read_scrape(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
+    assert!(matches!(
+        read_request::<ScrapeRequest>(body, &Policy::default()),
+        Err(Rejection::Forbidden { .. })
+    ));
     let allowed = Policy { zdr: FeaturePolicy::Allowed, ..Policy::default() };
-    let plan = read_scrape(body, &allowed).unwrap().plan;
-    assert_eq!((plan.retention(), plan.scrape().store_in_cache()), (RetentionMode::Zero, false));
-    let file = read_parse_options(br#"{"zeroDataRetention": true}"#, &allowed).unwrap().plan;
-    assert_eq!(file.retention(), RetentionMode::Zero);
+    let plan = read_request::<ScrapeRequest>(body, &allowed).unwrap().plan;
+    assert_eq!((plan.scrape.retention, plan.scrape.store_in_cache), (RetentionMode::Zero, false));
+    let file = read_request::<ParseOptions>(br#"{"zeroDataRetention": true}"#, &allowed).unwrap().plan;
+    assert_eq!(file.scrape.retention, RetentionMode::Zero);
     let forced = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
-    let plan = read_scrape(br#"{"url": "a.test", "zeroDataRetention": false}"#, &forced).unwrap().plan;
-    assert_eq!(plan.retention(), RetentionMode::Zero);
+    let plan = read_request::<ScrapeRequest>(br#"{"url": "a.test", "zeroDataRetention": false}"#, &forced)
+        .unwrap()
+        .plan;
+    assert_eq!(plan.scrape.retention, RetentionMode::Zero);
 }
 
 #[test]
 fn uploaded_file_is_never_stored_in_the_cache() {
-    let plan = read_parse_options(br#"{"storeInCache": true}"#, &Policy::default()).unwrap().plan;
-    assert!(!plan.scrape().store_in_cache());
+    let plan = read_request::<ParseOptions>(br#"{"storeInCache": true}"#, &Policy::default()).unwrap().plan;
+    assert!(!plan.scrape.store_in_cache);
     let schema = schema::request::<ParseOptions>().to_value();
     assert!(jsonschema::is_valid(&schema, &json!({ "formats": ["html"], "onlyMainContent": false })));
-    assert_eq!(paths(read_parse_options(br#"{"timeout": 1}"#, &Policy::default()).err()), ["/timeout"]);
+    assert_eq!(
+        paths(read_request::<ParseOptions>(br#"{"timeout": 1}"#, &Policy::default()).err()),
+        ["/timeout"]
+    );
 }
 
 #[test]
 fn file_of_an_upload_url_has_a_reference_in_addition_to_its_options() {
-    let read = |body: Value| read_parse_upload(body.to_string().as_bytes(), &Policy::default());
+    let read =
+        |body: Value| read_request::<ParseUploadRequest>(body.to_string().as_bytes(), &Policy::default());
     let (reference, plan) = read(json!({ "uploadRef": "a.b", "formats": ["html"] })).unwrap().plan;
-    assert_eq!((reference.as_str(), plan.scrape().formats().len()), ("a.b", 1));
+    assert_eq!((reference.as_str(), plan.scrape.formats.len()), ("a.b", 1));
     assert_eq!(paths(read(json!({ "timeout": 1 })).err()), ["/timeout", "/uploadRef"]);
     let parsed = read(json!({ "uploadRef": "a.b", "parsers": [{ "type": "image" }] })).unwrap();
     assert_eq!(parsed.warnings.len(), 1, "what other operations ignore with a warning, this one does too");
@@ -114,16 +126,16 @@ fn file_of_an_upload_url_has_a_reference_in_addition_to_its_options() {
 #[test]
 fn upload_url_is_not_available_to_teams_that_store_nothing() {
     let body = br#"{"filename": "tea.pdf", "contentType": "application/pdf", "declaredSizeBytes": 52428800}"#;
-    assert!(read_upload_url(body, &Policy::default()).is_ok());
+    assert!(read_request::<UploadUrlRequest>(body, &Policy::default()).is_ok());
     for policy in [
         Policy { zdr: FeaturePolicy::Forced, ..Policy::default() },
         Policy { anon: FeaturePolicy::Forced, ..Policy::default() },
     ] {
-        assert!(matches!(read_upload_url(body, &policy), Err(Rejection::Forbidden { .. })));
+        assert!(matches!(read_request::<UploadUrlRequest>(body, &policy), Err(Rejection::Forbidden { .. })));
     }
     let wrong = br#"{"filename": "", "contentType": "\u00e9", "declaredSizeBytes": 52428801}"#;
     assert_eq!(
-        paths(read_upload_url(wrong, &Policy::default()).err()),
+        paths(read_request::<UploadUrlRequest>(wrong, &Policy::default()).err()),
         ["/contentType", "/declaredSizeBytes", "/filename"]
     );
 }
@@ -140,7 +152,11 @@ fn rerank_request_is_checked() {
         (json!({ "query": "a", "documents": ["a"], "top_n": 0 }), &["/top_n"]),
         (json!({ "query": "a", "documents": vec!["a"; 1001] }), &["/documents"]),
     ] {
-        assert_eq!(paths(read_rerank(body.to_string().as_bytes()).err()), expected, "{body}");
+        assert_eq!(
+            paths(read_request::<RerankRequest>(body.to_string().as_bytes(), ()).err()),
+            expected,
+            "{body}"
+        );
         assert_eq!(jsonschema::is_valid(&schema, &body), expected.is_empty(), "{body}");
     }
 }

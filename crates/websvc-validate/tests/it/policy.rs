@@ -1,17 +1,19 @@
 //! Tests of team permissions.
 
 use serde_json::{Value, json};
+use websvc_types::SearchRequest;
+use websvc_types::job::{BatchScrapeRequest, CrawlRequest};
 use websvc_validate::{
     FeaturePolicy, Policy, Rejection, RetentionMode, RobotsAgentPolicy, ThreatOverride, ThreatPolicy,
-    check_search, read_batch, read_crawl, read_search,
+    check_request, read_request,
 };
 
 /// Returns the retention of a search, or the message if it is forbidden.
 fn retention(enterprise: &Value, zdr: FeaturePolicy, anon: FeaturePolicy) -> Result<RetentionMode, String> {
     let body = json!({ "query": "q", "enterprise": enterprise });
     let policy = Policy { zdr, anon, ..Policy::default() };
-    match read_search(body.to_string().as_bytes(), &policy) {
-        Ok(checked) => Ok(checked.plan.retention()),
+    match read_request::<SearchRequest>(body.to_string().as_bytes(), &policy) {
+        Ok(checked) => Ok(checked.plan.retention),
         Err(Rejection::Forbidden { message }) => Err(message),
         Err(other) => panic!("{other:?}"),
     }
@@ -55,8 +57,10 @@ fn job_without_retention_is_forbidden_with_its_reason_whatever_the_team_may() {
         let policy = Policy { zdr, anon, ..Policy::default() };
         let batch = json!({ "urls": ["http://tea.test/"], "zeroDataRetention": zero }).to_string();
         let crawl = json!({ "url": "http://tea.test/", "zeroDataRetention": zero }).to_string();
-        let rejections =
-            [read_batch(batch.as_bytes(), &policy).err(), read_crawl(crawl.as_bytes(), &policy).err()];
+        let rejections = [
+            read_request::<BatchScrapeRequest>(batch.as_bytes(), &policy).err(),
+            read_request::<CrawlRequest>(crawl.as_bytes(), &policy).err(),
+        ];
         for rejection in rejections {
             let Some(Rejection::Forbidden { message }) = rejection else { panic!("{rejection:?}") };
             assert!(message.contains("their URLs and documents are stored"), "{message}");
@@ -68,11 +72,11 @@ fn job_without_retention_is_forbidden_with_its_reason_whatever_the_team_may() {
 fn user_agent_in_robots_txt_requires_the_permission() {
     let read = |agent: &str, robots_agent: RobotsAgentPolicy| {
         let body = json!({ "url": "http://tea.test/", "robotsUserAgent": agent }).to_string();
-        read_crawl(body.as_bytes(), &Policy { robots_agent, ..Policy::default() })
+        read_request::<CrawlRequest>(body.as_bytes(), &Policy { robots_agent, ..Policy::default() })
     };
     assert!(matches!(read("tea-bot", RobotsAgentPolicy::Denied), Err(Rejection::Forbidden { .. })));
     let plan = read("tea-bot", RobotsAgentPolicy::Allowed).unwrap().plan;
-    assert_eq!(plan.robots_agent(), Some("tea-bot"));
+    assert_eq!(plan.robots_agent.as_deref(), Some("tea-bot"));
     for invalid in ["", " ", &"a".repeat(257)] {
         let Err(Rejection::Invalid(violations)) = read(invalid, RobotsAgentPolicy::Allowed) else {
             panic!("{invalid:?} is accepted")
@@ -101,11 +105,11 @@ fn threat_protection_requires_the_permission() {
             json!({ "query": "q", "threatProtection": protection }),
             json!({ "query": "q", "scrapeOptions": { "threatProtection": protection } }),
         ] {
-            let read = read_search(body.to_string().as_bytes(), &policy);
+            let read = read_request::<SearchRequest>(body.to_string().as_bytes(), &policy);
             let forbidden = matches!(read, Err(Rejection::Forbidden { .. }));
             assert_eq!((read.is_ok(), forbidden), (permitted, !permitted), "{body} {policy:?}");
-            let request = serde_json::from_value(body).unwrap();
-            assert_eq!(check_search(request, &policy).is_ok(), permitted);
+            let request: SearchRequest = serde_json::from_value(body).unwrap();
+            assert_eq!(check_request(&request, &policy).is_ok(), permitted);
         }
     }
 }
@@ -113,6 +117,6 @@ fn threat_protection_requires_the_permission() {
 #[test]
 fn missing_permission_takes_precedence_over_violations() {
     let body = br#"{"query": "", "limit": 0, "threatProtection": {"mode": "other"}}"#;
-    let read = read_search(body, &Policy::default());
+    let read = read_request::<SearchRequest>(body, &Policy::default());
     assert!(matches!(read, Err(Rejection::Forbidden { .. })), "{read:?}");
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value};
-use websvc_types::{Format, SearchRequest};
-use websvc_validate::{Policy, Rejection, check_search, read_scrape_options, read_search};
+use websvc_types::{Format, ScrapeOptions, SearchRequest};
+use websvc_validate::{Policy, Rejection, check_request, read_request};
 
 /// Words of the interface, so that generated bodies resemble requests.
 const WORDS: &[&str] = &[
@@ -98,7 +98,7 @@ fn request() -> impl Strategy<Value = SearchRequest> {
                     .into_iter()
                     .map(|name| serde_json::from_value(name.into()).expect("the format has a bare name"))
                     .collect();
-                websvc_types::ScrapeOptions { timeout, formats: Some(formats), ..Default::default() }
+                ScrapeOptions { timeout, formats: Some(formats), ..Default::default() }
             });
             SearchRequest {
                 query,
@@ -131,8 +131,8 @@ proptest! {
     fn violations_of_arbitrary_json_have_valid_paths(value in json()) {
         let body = value.to_string();
         for violations in [
-            read_search(body.as_bytes(), &Policy::default()).err(),
-            read_scrape_options(body.as_bytes(), &Policy::default()).err(),
+            read_request::<SearchRequest>(body.as_bytes(), &Policy::default()).err(),
+            read_request::<ScrapeOptions>(body.as_bytes(), &Policy::default()).err(),
         ] {
             if let Some(Rejection::Invalid(violations)) = violations {
                 prop_assert!(!violations.is_empty());
@@ -150,12 +150,12 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(body in prop::collection::vec(any::<u8>(), 0..60)) {
-        let _ = read_search(&body, &Policy::default());
+        let _ = read_request::<SearchRequest>(&body, &Policy::default());
     }
 
     #[test]
     fn bytes_and_typed_request_have_equal_results(request in request()) {
         let body = serde_json::to_vec(&request).unwrap();
-        prop_assert_eq!(read_search(&body, &Policy::default()), check_search(request, &Policy::default()));
+        prop_assert_eq!(read_request::<SearchRequest>(&body, &Policy::default()), check_request(&request, &Policy::default()));
     }
 }

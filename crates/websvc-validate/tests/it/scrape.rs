@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 use websvc_types::{Format, ParserKind, Profile, Proxy, RedactEntity, RedactMode, ScrapeOptions};
-use websvc_validate::{Checked, FeaturePolicy, Policy, check_scrape_options};
+use websvc_validate::{Checked, FeaturePolicy, Policy, check_request};
 
 use crate::support::{Expected, check_option, scrape_plan};
 
@@ -14,23 +14,23 @@ const TWO_YEARS: Duration = Duration::from_secs(2 * 365 * 86_400);
 
 #[test]
 fn scrape_options_have_their_defaults() {
-    let checked = check_scrape_options(ScrapeOptions::default(), &Policy::default()).unwrap();
+    let checked = check_request(&ScrapeOptions::default(), &Policy::default()).unwrap();
     assert!(checked.warnings.is_empty());
     let plan = checked.plan;
-    assert_eq!(plan.formats().iter().map(Format::name).collect::<Vec<_>>(), ["markdown"]);
-    assert!(plan.only_main_content() && !plan.only_clean_content());
-    assert!(plan.include_tags().is_empty() && plan.exclude_tags().is_empty());
-    assert_eq!((plan.max_age(), plan.min_age()), (TWO_DAYS, None));
-    assert!(plan.headers().is_empty() && plan.actions().is_empty());
-    assert_eq!((plan.wait_for(), plan.timeout()), (Duration::ZERO, Duration::from_secs(60)));
-    assert!(!plan.mobile() && plan.skip_tls_verification());
-    assert_eq!(plan.parsers().iter().map(|parser| parser.kind).collect::<Vec<_>>(), [ParserKind::Pdf]);
-    assert_eq!(plan.location().country(), "US");
-    assert!(plan.remove_base64_images() && plan.block_ads());
-    assert_eq!((plan.proxy(), plan.wants_enhanced_proxy()), (Proxy::Auto, false));
-    assert!(plan.store_in_cache() && !plan.lockdown());
-    assert!(plan.redact_pii().is_none() && plan.profile().is_none());
-    assert!(plan.threat().is_none() && plan.audit().is_none());
+    assert_eq!(plan.formats.iter().map(Format::name).collect::<Vec<_>>(), ["markdown"]);
+    assert!(plan.only_main_content && !plan.only_clean_content);
+    assert!(plan.include_tags.is_empty() && plan.exclude_tags.is_empty());
+    assert_eq!((plan.max_age, plan.min_age), (TWO_DAYS, None));
+    assert!(plan.headers.is_empty() && plan.actions.is_empty());
+    assert_eq!((plan.wait_for, plan.timeout), (Duration::ZERO, Duration::from_secs(60)));
+    assert!(!plan.mobile && plan.skip_tls_verification);
+    assert_eq!(plan.parsers.iter().map(|parser| parser.kind).collect::<Vec<_>>(), [ParserKind::Pdf]);
+    assert_eq!(plan.location.country, "US");
+    assert!(plan.remove_base64_images && plan.block_ads);
+    assert_eq!((plan.proxy, plan.wants_enhanced_proxy()), (Proxy::Auto, false));
+    assert!(plan.store_in_cache && !plan.lockdown);
+    assert!(plan.redact_pii.is_none() && plan.profile.is_none());
+    assert!(plan.threat.is_none() && plan.audit.is_none());
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn scrape_options_out_of_range_are_rejected() {
 
 #[test]
 fn empty_list_of_parsers_stays_empty() {
-    assert!(scrape_plan(json!({ "parsers": [] })).parsers().is_empty());
+    assert!(scrape_plan(json!({ "parsers": [] })).parsers.is_empty());
 }
 
 #[test]
 fn lockdown_raises_the_default_max_age() {
-    let max_age = |options: Value| scrape_plan(options).max_age();
+    let max_age = |options: Value| scrape_plan(options).max_age;
     assert_eq!(max_age(json!({ "lockdown": true })), TWO_YEARS);
     assert_eq!(max_age(json!({ "lockdown": true, "maxAge": 5 })), Duration::from_millis(5));
     // The official Python client always sends this value.
@@ -111,29 +111,29 @@ fn personal_pages_are_not_stored() {
         (json!({ "storeInCache": true, "lockdown": true }), false),
     ];
     for (options, stored) in table {
-        assert_eq!(scrape_plan(options.clone()).store_in_cache(), stored, "{options}");
+        assert_eq!(scrape_plan(options.clone()).store_in_cache, stored, "{options}");
     }
     let zero = Policy { zdr: FeaturePolicy::Forced, ..Policy::default() };
     let anonymous = Policy { anon: FeaturePolicy::Forced, ..Policy::default() };
     for policy in [zero, anonymous] {
-        assert!(!check_scrape_options(ScrapeOptions::default(), &policy).unwrap().plan.store_in_cache());
+        assert!(!check_request(&ScrapeOptions::default(), &policy).unwrap().plan.store_in_cache);
     }
 }
 
 #[test]
 fn page_with_credentials_in_its_url_is_personal() {
     let plan = |body| {
-        let request = serde_json::from_value(body).unwrap();
-        websvc_validate::check_scrape(request, &Policy::default()).unwrap().plan
+        let request: websvc_types::ScrapeRequest = serde_json::from_value(body).unwrap();
+        check_request(&request, &Policy::default()).unwrap().plan
     };
     let page = plan(json!({ "url": "http://user:secret@tea.test/a", "storeInCache": true }));
-    assert_eq!(page.target().url().as_str(), "http://tea.test/a");
-    assert_eq!(page.scrape().headers()["authorization"], "Basic dXNlcjpzZWNyZXQ=");
-    assert!(!page.scrape().store_in_cache());
+    assert_eq!(page.target.url.as_str(), "http://tea.test/a");
+    assert_eq!(page.scrape.headers["authorization"], "Basic dXNlcjpzZWNyZXQ=");
+    assert!(!page.scrape.store_in_cache);
     let with_header =
         plan(json!({ "url": "http://user:secret@tea.test/a", "headers": { "Authorization": "Bearer x" } }));
-    assert_eq!(with_header.scrape().headers()["authorization"], "Bearer x");
-    assert!(plan(json!({ "url": "http://tea.test/a" })).scrape().store_in_cache());
+    assert_eq!(with_header.scrape.headers["authorization"], "Bearer x");
+    assert!(plan(json!({ "url": "http://tea.test/a" })).scrape.store_in_cache);
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn zero_retention_turns_clean_content_off_with_a_warning() {
             lockdown: Some(lockdown),
             ..ScrapeOptions::default()
         };
-        let Checked { plan, warnings } = check_scrape_options(options, &policy).unwrap();
-        assert_eq!(plan.only_clean_content(), is_clean);
+        let Checked { plan, warnings } = check_request(&options, &policy).unwrap();
+        assert_eq!(plan.only_clean_content, is_clean);
         let has_warning =
             |warning: &String| warning.starts_with("onlyCleanContent has no effect with zero data retention");
         assert_eq!(warnings.iter().filter(|warning| has_warning(warning)).count(), usize::from(!is_clean));
@@ -162,7 +162,7 @@ fn profile_conflicts_with_zero_and_anonymous_retention() {
     let check = |policy: Policy| {
         let profile = Some(Profile { name: "p".to_owned(), save_changes: Some(false) });
         let options = ScrapeOptions { profile, ..ScrapeOptions::default() };
-        let rejection = check_scrape_options(options, &policy).unwrap_err();
+        let rejection = check_request(&options, &policy).unwrap_err();
         assert!(rejection.to_string().starts_with("profile is not supported"), "{rejection}");
     };
     check(Policy { zdr: FeaturePolicy::Forced, ..Policy::default() });
@@ -171,7 +171,7 @@ fn profile_conflicts_with_zero_and_anonymous_retention() {
 
 #[test]
 fn redact_pii_accepts_booleans_and_options() {
-    let redact = |value: Value| scrape_plan(json!({ "redactPII": value })).redact_pii().cloned();
+    let redact = |value: Value| scrape_plan(json!({ "redactPII": value })).redact_pii.clone();
     assert_eq!(redact(json!(false)), None);
     assert!(redact(json!(true)).is_some_and(|options| options.mode.is_none()));
     let options = redact(json!({ "mode": "fast", "entities": ["EMAIL"] })).unwrap();

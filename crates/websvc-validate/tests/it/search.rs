@@ -6,29 +6,29 @@ use serde_json::{Value, json};
 use websvc_query::{Sort, TbsRange, TbsUnit};
 use websvc_types::ViolationCode::{self, *};
 use websvc_types::{Category, SearchRequest};
-use websvc_validate::{DomainFilter, Policy, RetentionMode, SourceKind, SourcePlan, check_search};
+use websvc_validate::{DomainFilter, Policy, RetentionMode, SourceKind, check_request};
 
 use crate::support::{check, check_field, checked, plan};
 
 #[test]
 fn search_has_its_defaults() {
     let plan = plan(&json!({ "query": "asyncio gather" }));
-    assert_eq!(plan.query_text(), "asyncio gather");
-    assert_eq!(plan.query().words().collect::<Vec<_>>(), ["asyncio", "gather"]);
-    assert_eq!(plan.limit(), 10);
-    let kinds: Vec<_> = plan.sources().iter().map(SourcePlan::kind).collect();
+    assert_eq!(plan.query_text, "asyncio gather");
+    assert_eq!(plan.query.words().collect::<Vec<_>>(), ["asyncio", "gather"]);
+    assert_eq!(plan.limit, 10);
+    let kinds: Vec<_> = plan.sources.iter().map(|source| source.kind).collect();
     assert_eq!(kinds, [SourceKind::Web]);
-    assert_eq!(plan.sources()[0].tbs(), None);
-    assert_eq!(plan.categories(), []);
-    assert_eq!(*plan.domains(), DomainFilter::Any);
-    assert_eq!((plan.country(), plan.country_given(), plan.location()), ("US", false, None));
-    assert!(!plan.safe());
-    assert_eq!(plan.timeout(), Duration::from_secs(60));
-    assert!(!plan.ignore_invalid_urls());
-    assert!(plan.highlights());
-    assert_eq!(plan.retention(), RetentionMode::Normal);
-    assert!(plan.scrape().is_none());
-    assert!(plan.threat().is_none());
+    assert_eq!(plan.sources[0].tbs.as_ref(), None);
+    assert_eq!(plan.categories, []);
+    assert_eq!(plan.domains, DomainFilter::Any);
+    assert_eq!((plan.country, plan.country_given, plan.location.as_deref()), ("US", false, None));
+    assert!(!plan.safe);
+    assert_eq!(plan.timeout, Duration::from_secs(60));
+    assert!(!plan.ignore_invalid_urls);
+    assert!(plan.highlights);
+    assert_eq!(plan.retention, RetentionMode::Normal);
+    assert!(plan.scrape.is_none());
+    assert!(plan.threat.is_none());
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn search_fields_are_read_into_the_plan() {
         "query": "q", "limit": 3, "categories": ["github", { "type": "pdf" }, "github"], "location": " Berlin ",
         "country": "DE", "safe": true, "timeout": 5000, "ignoreInvalidURLs": true, "highlights": false,
     }));
-    assert_eq!(plan.limit(), 3);
-    assert_eq!(plan.categories(), [Category::Github, Category::Pdf]);
-    assert_eq!((plan.country(), plan.country_given(), plan.location()), ("DE", true, Some("Berlin")));
-    assert!(plan.safe() && plan.ignore_invalid_urls() && !plan.highlights());
-    assert_eq!(plan.timeout(), Duration::from_secs(5));
+    assert_eq!(plan.limit, 3);
+    assert_eq!(plan.categories, [Category::Github, Category::Pdf]);
+    assert_eq!((plan.country, plan.country_given, plan.location.as_deref()), ("DE", true, Some("Berlin")));
+    assert!(plan.safe && plan.ignore_invalid_urls && !plan.highlights);
+    assert_eq!(plan.timeout, Duration::from_secs(5));
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn numbers_out_of_range_are_rejected() {
 
 #[test]
 fn timeout_below_one_second_is_raised() {
-    assert_eq!(plan(&json!({ "query": "q", "timeout": 1 })).timeout(), Duration::from_secs(1));
-    assert_eq!(plan(&json!({ "query": "q", "timeout": 1001 })).timeout(), Duration::from_millis(1001));
+    assert_eq!(plan(&json!({ "query": "q", "timeout": 1 })).timeout, Duration::from_secs(1));
+    assert_eq!(plan(&json!({ "query": "q", "timeout": 1001 })).timeout, Duration::from_millis(1001));
 }
 
 #[test]
@@ -112,19 +112,19 @@ fn source_inherits_filters_of_the_request() {
         "query": "q", "tbs": "qdr:d", "location": "Berlin",
         "sources": [{ "type": "web", "tbs": "sbd:1", "location": "" }, { "type": "news", "location": "Rome" }],
     }));
-    let [web, news] = plan.sources() else { panic!("there are two sources") };
-    assert_eq!(web.tbs().map(|tbs| (tbs.range, tbs.sort)), Some((None, Sort::Date)));
-    assert_eq!(web.location(), Some("Berlin"));
+    let [web, news] = plan.sources.as_slice() else { panic!("there are two sources") };
+    assert_eq!(web.tbs.as_ref().map(|tbs| (tbs.range, tbs.sort)), Some((None, Sort::Date)));
+    assert_eq!(web.location.as_deref(), Some("Berlin"));
     let day = TbsRange::Last { unit: TbsUnit::Day, count: 1 };
-    assert_eq!(news.tbs().and_then(|tbs| tbs.range), Some(day));
-    assert_eq!(news.location(), Some("Rome"));
+    assert_eq!(news.tbs.as_ref().and_then(|tbs| tbs.range), Some(day));
+    assert_eq!(news.location.as_deref(), Some("Rome"));
 }
 
 #[test]
 fn search_without_sources_uses_web() {
     for sources in [json!([]), json!(null), json!(["alexandria"])] {
         let plan = plan(&json!({ "query": "q", "sources": sources }));
-        assert_eq!(plan.sources().iter().map(SourcePlan::kind).collect::<Vec<_>>(), [SourceKind::Web]);
+        assert_eq!(plan.sources.iter().map(|source| source.kind).collect::<Vec<_>>(), [SourceKind::Web]);
     }
 }
 
@@ -132,7 +132,7 @@ fn search_without_sources_uses_web() {
 fn duplicate_sources_are_removed_or_conflict() {
     let plan_with_duplicates =
         plan(&json!({ "query": "q", "sources": ["web", "images", { "type": "web" }] }));
-    let kinds: Vec<_> = plan_with_duplicates.sources().iter().map(SourcePlan::kind).collect();
+    let kinds: Vec<_> = plan_with_duplicates.sources.iter().map(|source| source.kind).collect();
     assert_eq!(kinds, [SourceKind::Web, SourceKind::Images]);
     let body = json!({ "query": "q", "sources": ["web", { "type": "web", "tbs": "qdr:d" }] });
     check(&body, &[("/sources/1", Conflict)]);
@@ -148,10 +148,10 @@ fn ambiguous_query_has_a_warning() {
 #[test]
 fn search_without_formats_scrapes_nothing() {
     for options in [json!({}), json!({ "formats": [] }), json!({ "onlyMainContent": true }), json!(null)] {
-        assert!(plan(&json!({ "query": "q", "scrapeOptions": options })).scrape().is_none());
+        assert!(plan(&json!({ "query": "q", "scrapeOptions": options })).scrape.is_none());
     }
     let plan = plan(&json!({ "query": "q", "scrapeOptions": { "formats": ["links"] } }));
-    assert_eq!(plan.scrape().map(|scrape| scrape.formats().len()), Some(1));
+    assert_eq!(plan.scrape.as_ref().map(|scrape| scrape.formats.len()), Some(1));
 }
 
 #[test]
@@ -217,6 +217,6 @@ fn violation_indexes_refer_to_the_body_as_sent() {
 #[test]
 fn typed_request_is_checked_by_the_same_rules() {
     let request = SearchRequest { query: String::new(), limit: Some(101), ..SearchRequest::default() };
-    let rejection = check_search(request, &Policy::default()).unwrap_err();
+    let rejection = check_request(&request, &Policy::default()).unwrap_err();
     assert_eq!(rejection.to_string(), "limit must be between 1 and 100, not 101; query must not be empty");
 }

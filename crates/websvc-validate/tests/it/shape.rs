@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use websvc_types::ViolationCode::*;
-use websvc_validate::{Policy, Rejection, read_batch, read_scrape_options, read_search};
+use websvc_types::job::BatchScrapeRequest;
+use websvc_types::{ScrapeOptions, SearchRequest};
+use websvc_validate::{Policy, Rejection, read_request};
 
 use crate::support::{check, check_option, checked, plan, scrape_plan, violations};
 
@@ -17,7 +19,7 @@ fn invalid_json_is_reported_with_line_and_column() {
         ("\u{feff}{}", 1, 1),
     ];
     for (body, line, column) in table {
-        match read_search(body.as_bytes(), &Policy::default()) {
+        match read_request::<SearchRequest>(body.as_bytes(), &Policy::default()) {
             Err(Rejection::Json { line: l, column: c, message }) => {
                 assert_eq!((l, c), (line, column), "{body:?}: {message}");
                 assert!(!message.contains("line"), "{message}");
@@ -25,10 +27,13 @@ fn invalid_json_is_reported_with_line_and_column() {
             other => panic!("{body:?}: {other:?}"),
         }
     }
-    let not_utf8 = read_search(b"{\"query\": \"\xff\"}", &Policy::default());
+    let not_utf8 = read_request::<SearchRequest>(b"{\"query\": \"\xff\"}", &Policy::default());
     assert!(matches!(not_utf8, Err(Rejection::Json { .. })), "{not_utf8:?}");
     let too_deep = "[".repeat(1000);
-    assert!(matches!(read_search(too_deep.as_bytes(), &Policy::default()), Err(Rejection::Json { .. })));
+    assert!(matches!(
+        read_request::<SearchRequest>(too_deep.as_bytes(), &Policy::default()),
+        Err(Rejection::Json { .. })
+    ));
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn unknown_field_of_an_open_object_is_ignored_with_a_warning() {
             "scrapeOptions: the unknown field \"format\" was ignored; did you mean formats?",
         ]
     );
-    assert_eq!(checked.plan.limit(), 10);
+    assert_eq!(checked.plan.limit, 10);
 }
 
 #[test]
@@ -120,8 +125,8 @@ fn null_counts_as_absent() {
         "sources": [{ "type": "web", "tbs": null }],
         "scrapeOptions": { "formats": [{ "type": "changeTracking", "tag": null }, "markdown"], "headers": { "a": null } },
     }));
-    assert_eq!(plan.limit(), 10);
-    assert!(plan.scrape().is_some_and(|scrape| scrape.headers().is_empty()));
+    assert_eq!(plan.limit, 10);
+    assert!(plan.scrape.is_some_and(|scrape| scrape.headers.is_empty()));
     check(&json!({ "query": null }), &[("/query", Missing)]);
     check_option("profile", &json!({ "name": null }), &[("profile/name", Missing)]);
 }
@@ -136,14 +141,14 @@ fn empty_object_in_place_of_a_list_counts_as_absent() {
         },
     }));
     assert_eq!(checked.warnings, Vec::<String>::new());
-    assert!(checked.plan.scrape().is_some_and(|scrape| scrape.actions().is_empty()));
+    assert!(checked.plan.scrape.is_some_and(|scrape| scrape.actions.is_empty()));
     let formats = json!({ "query": "q", "scrapeOptions": { "formats": {} } });
-    assert_eq!(plan(&formats).scrape(), None);
+    assert_eq!(plan(&formats).scrape, None);
     // An object with fields is a mistake, and so is an empty one in place of anything else.
     check(&json!({ "query": "q", "sources": { "type": "web" } }), &[("/sources", InvalidType)]);
     check(&json!({ "query": {} }), &[("/query", InvalidType)]);
     check(&json!({ "query": "q", "sources": [{}] }), &[("/sources/0/type", Missing)]);
-    let batch = read_batch(br#"{ "urls": {} }"#, &Policy::default()).unwrap_err();
+    let batch = read_request::<BatchScrapeRequest>(br#"{ "urls": {} }"#, &Policy::default()).unwrap_err();
     let Rejection::Invalid(violations) = batch else { panic!("{batch:?}") };
     assert_eq!((violations[0].path.as_str(), violations[0].code), ("/urls", Missing));
 }
@@ -151,16 +156,16 @@ fn empty_object_in_place_of_a_list_counts_as_absent() {
 #[test]
 fn nulls_in_a_json_schema_are_kept() {
     let plan = scrape_plan(json!({ "redactPII": true }));
-    assert!(plan.redact_pii().is_some());
+    assert!(plan.redact_pii.is_some());
     let body = json!({ "formats": [{ "type": "json", "schema": { "const": null } }] });
-    let plan = read_scrape_options(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-    let format = serde_json::to_value(&plan.formats()[0]).unwrap();
+    let plan = read_request::<ScrapeOptions>(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
+    let format = serde_json::to_value(&plan.formats[0]).unwrap();
     assert_eq!(format, json!({ "type": "json", "schema": { "const": null } }));
 }
 
 #[test]
 fn integer_written_as_float_is_accepted() {
-    assert_eq!(plan(&json!({ "query": "q", "limit": 2.0 })).limit(), 2);
+    assert_eq!(plan(&json!({ "query": "q", "limit": 2.0 })).limit, 2);
     check(&json!({ "query": "q", "limit": 2.1 }), &[("/limit", InvalidType)]);
 }
 
@@ -187,8 +192,8 @@ fn numbers_of_violations_and_warnings_are_limited() {
 
 #[test]
 fn violations_of_scrape_options_have_paths_from_the_body() {
-    let rejection =
-        read_scrape_options(br#"{"timeout": 1, "formats": ["x"]}"#, &Policy::default()).unwrap_err();
+    let rejection = read_request::<ScrapeOptions>(br#"{"timeout": 1, "formats": ["x"]}"#, &Policy::default())
+        .unwrap_err();
     let Rejection::Invalid(violations) = rejection else { panic!("{rejection:?}") };
     assert_eq!(violations.iter().map(|v| v.path.as_str()).collect::<Vec<_>>(), ["/formats/0", "/timeout"]);
 }
@@ -203,11 +208,16 @@ fn duplicate_field_is_a_conflict() {
         ),
         (r#"{"query":"a","scrapeOptions":{"headers":{"x":"1","x":"1"}}}"#, "/scrapeOptions/headers/x"),
     ] {
-        let Err(Rejection::Invalid(violations)) = read_search(body.as_bytes(), &Policy::default()) else {
+        let Err(Rejection::Invalid(violations)) =
+            read_request::<SearchRequest>(body.as_bytes(), &Policy::default())
+        else {
             panic!("{body} is accepted");
         };
         let found: Vec<(&str, _)> = violations.iter().map(|v| (v.path.as_str(), v.code)).collect();
         assert_eq!(found, [(expected, Conflict)], "{body}");
     }
-    assert!(read_search(br#"{"query":"a","unheard":1,"unheard":2}"#, &Policy::default()).is_ok());
+    assert!(
+        read_request::<SearchRequest>(br#"{"query":"a","unheard":1,"unheard":2}"#, &Policy::default())
+            .is_ok()
+    );
 }

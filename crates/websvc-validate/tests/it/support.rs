@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode};
-use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, SearchPlan, check_search, read_search};
+use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, SearchPlan, check_request, read_request};
 
 /// Expected violations: paths and codes.
 pub(crate) type Expected<'a> = &'a [(&'a str, ViolationCode)];
@@ -63,9 +63,9 @@ pub(crate) fn check_rejected<T>(
 
 #[track_caller]
 pub(crate) fn violations(body: &Value) -> Vec<Violation> {
-    let read = outcome(read_search(body.to_string().as_bytes(), &Policy::default()));
+    let read = outcome(read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default()));
     if let Ok(request) = serde_json::from_value::<SearchRequest>(body.clone()) {
-        assert_eq!(outcome(check_search(request, &Policy::default())), read, "{body}");
+        assert_eq!(outcome(check_request(&request, &Policy::default())), read, "{body}");
     }
     read
 }
@@ -87,7 +87,7 @@ pub(crate) fn plan(body: &Value) -> SearchPlan {
 
 #[track_caller]
 pub(crate) fn checked(body: &Value) -> Checked<SearchPlan> {
-    match read_search(body.to_string().as_bytes(), &Policy::default()) {
+    match read_request::<SearchRequest>(body.to_string().as_bytes(), &Policy::default()) {
         Ok(checked) => checked,
         Err(error) => panic!("{body} is rejected: {error}"),
     }
@@ -98,5 +98,5 @@ pub(crate) fn checked(body: &Value) -> Checked<SearchPlan> {
 pub(crate) fn scrape_plan(mut options: Value) -> ScrapePlan {
     options["formats"] = json!(["markdown"]);
     let plan = plan(&json!({ "query": "q", "scrapeOptions": options }));
-    plan.scrape().expect("the search has formats").clone()
+    plan.scrape.as_ref().expect("the search has formats").clone()
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
-use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection, Violation};
+use websvc_types::{SearchRequest, ThreatFailurePolicy, ThreatMode, ThreatProtection, Violation};
 use websvc_validate::{
-    FeaturePolicy, Policy, Rejection, RetentionMode, SearchPlan, ThreatPolicy, ThreatRules, read_search,
+    FeaturePolicy, Policy, Rejection, RetentionMode, SearchPlan, ThreatPolicy, ThreatRules, read_request,
 };
 
 use crate::support::Expected;
 
 fn read(body: &Value) -> Result<SearchPlan, Vec<Violation>> {
     let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
-    match read_search(body.to_string().as_bytes(), &policy) {
+    match read_request::<SearchRequest>(body.to_string().as_bytes(), &policy) {
         Ok(checked) => Ok(checked.plan),
         Err(Rejection::Invalid(violations)) => Err(violations),
         Err(other) => panic!("{other:?}"),
@@ -87,13 +87,13 @@ fn threat_protection_of_scrape_options_replaces_that_of_the_search() {
         "scrapeOptions": { "formats": ["markdown"] },
     });
     let plan = read(&body).unwrap();
-    assert_eq!(plan.threat().unwrap().blacklist.as_deref(), Some(&["b.example".to_owned()][..]));
-    assert_eq!(plan.scrape().unwrap().threat(), plan.threat());
+    assert_eq!(plan.threat.as_ref().unwrap().blacklist.as_deref(), Some(&["b.example".to_owned()][..]));
+    assert_eq!(plan.scrape.as_ref().unwrap().threat.as_ref(), plan.threat.as_ref());
     let mut own = body;
     own["scrapeOptions"]["threatProtection"] = json!({ "mode": "off" });
     let plan = read(&own).unwrap();
-    assert_eq!(plan.threat().unwrap().mode, Some(ThreatMode::Normal));
-    assert_eq!(plan.scrape().unwrap().threat().unwrap().mode, Some(ThreatMode::Off));
+    assert_eq!(plan.threat.as_ref().unwrap().mode, Some(ThreatMode::Normal));
+    assert_eq!(plan.scrape.as_ref().unwrap().threat.as_ref().unwrap().mode, Some(ThreatMode::Off));
 }
 
 fn team() -> ThreatProtection {
@@ -116,8 +116,12 @@ fn threat_rules(threat: ThreatPolicy, search: &Value, pages: &Value) -> [Option<
         "threatProtection": search,
         "scrapeOptions": { "formats": ["markdown"], "threatProtection": pages },
     });
-    let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is valid").plan;
-    [plan.protection().cloned(), plan.scrape().expect("the search has formats").protection().cloned()]
+    let plan =
+        read_request::<SearchRequest>(body.to_string().as_bytes(), &policy).expect("the body is valid").plan;
+    [
+        plan.protection.clone(),
+        plan.scrape.as_ref().expect("the search has formats").protection.as_ref().cloned(),
+    ]
 }
 
 #[test]
@@ -155,8 +159,8 @@ fn threat_rules_apply_unless_turned_off() {
 #[test]
 fn risk_score_threshold_defaults_to_75() {
     let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
-    let plan = read_search(br#"{"query":"q"}"#, &policy).unwrap().plan;
-    let protection = plan.protection().unwrap();
+    let plan = read_request::<SearchRequest>(br#"{"query":"q"}"#, &policy).unwrap().plan;
+    let protection = plan.protection.as_ref().unwrap();
     assert_eq!((protection.risk_score_threshold(), protection.failure_policy()), (75, None));
     assert_eq!(protection.retention(), RetentionMode::Normal);
 }
@@ -172,9 +176,9 @@ fn threat_rules_have_the_retention_of_the_request() {
         ),
         (json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"] } }), RetentionMode::Normal),
     ] {
-        let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
-        assert_eq!(plan.protection().unwrap().retention(), expected, "{body}");
-        let pages = plan.scrape().map(|scrape| scrape.protection().unwrap().retention());
+        let plan = read_request::<SearchRequest>(body.to_string().as_bytes(), &policy).unwrap().plan;
+        assert_eq!(plan.protection.as_ref().unwrap().retention(), expected, "{body}");
+        let pages = plan.scrape.as_ref().map(|scrape| scrape.protection.as_ref().unwrap().retention());
         assert!(pages.is_none_or(|pages| pages == expected), "{body}");
     }
 }

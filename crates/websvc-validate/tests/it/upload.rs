@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::{self, *};
-use websvc_validate::{Rejection, read_crawl_progress, read_index_upload};
+use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
+use websvc_validate::{Rejection, read_request};
 
 /// Checks that an upload has exactly these violations.
 #[track_caller]
 fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
-    let found = match read_index_upload(body.to_string().as_bytes()) {
+    let found = match read_request::<IndexUploadRequest>(body.to_string().as_bytes(), ()) {
         Ok(_) => Vec::new(),
         Err(Rejection::Invalid(violations)) => violations,
         Err(other) => panic!("{other:?}"),
@@ -49,7 +50,7 @@ fn upload_violations_have_paths_and_codes() {
 #[test]
 fn file_url_without_host_is_accepted_and_unknown_field_has_a_warning() {
     let body = br#"{"documents": [{"url": "file:///srv/notes/a.txt", "titel": "A"}]}"#;
-    let checked = read_index_upload(body).unwrap();
+    let checked = read_request::<IndexUploadRequest>(body, ()).unwrap();
     assert_eq!(checked.plan.documents[0].url, "file:///srv/notes/a.txt");
     assert!(
         checked.warnings[0].contains("titel") && checked.warnings[0].contains("title"),
@@ -60,7 +61,7 @@ fn file_url_without_host_is_accepted_and_unknown_field_has_a_warning() {
 
 #[test]
 fn crawl_progress_fields_are_checked() {
-    let read = |body: Value| match read_crawl_progress(body.to_string().as_bytes()) {
+    let read = |body: Value| match read_request::<CrawlProgressRequest>(body.to_string().as_bytes(), ()) {
         Ok(checked) => Ok(checked.plan),
         Err(Rejection::Invalid(violations)) => Err(violations
             .iter()

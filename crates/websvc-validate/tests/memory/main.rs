@@ -23,7 +23,7 @@ use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::monitor::{CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest};
 use websvc_types::rerank::RerankRequest;
 use websvc_types::{ParseOptions, ScrapeRequest, SearchRequest, schema};
-use websvc_validate::{self as validate, MonitorContext, Policy, Rejection};
+use websvc_validate::{MonitorContext, Policy, Rejection, read_object, read_request, read_with_request};
 
 /// How many times its size a body may take, if it has at least [`FREE_BYTES`].
 const MAX_FACTOR: usize = 16;
@@ -92,33 +92,33 @@ macro_rules! readers {
 
 fn readers() -> Vec<Reader> {
     let mut readers = readers! {
-        SearchRequest => |body| validate::read_search(body, &policy());
-        ScrapeRequest => |body| validate::read_scrape(body, &policy());
-        ParseOptions => |body| validate::read_parse_options(body, &policy());
-        BatchScrapeRequest => |body| validate::read_batch(body, &policy());
-        CrawlRequest => |body| validate::read_crawl_request(body, &policy());
-        CrawlParamsRequest => |body| validate::read_crawl_params_request(body);
-        MapRequest => |body| validate::read_map(body, &policy());
-        MapRequestV1 => |body| validate::read_map_v1(body, &policy());
-        RerankRequest => |body| validate::read_rerank(body);
-        IndexUploadRequest => |body| validate::read_index_upload(body);
-        CrawlProgressRequest => |body| validate::read_crawl_progress(body);
+        SearchRequest => |body| read_request::<SearchRequest>(body, &policy());
+        ScrapeRequest => |body| read_request::<ScrapeRequest>(body, &policy());
+        ParseOptions => |body| read_request::<ParseOptions>(body, &policy());
+        BatchScrapeRequest => |body| read_request::<BatchScrapeRequest>(body, &policy());
+        CrawlRequest => |body| read_with_request::<CrawlRequest>(body, &policy());
+        CrawlParamsRequest => |body| read_request::<CrawlParamsRequest>(body, ());
+        MapRequest => |body| read_request::<MapRequest>(body, &policy());
+        MapRequestV1 => |body| read_request::<MapRequestV1>(body, &policy());
+        RerankRequest => |body| read_request::<RerankRequest>(body, ());
+        IndexUploadRequest => |body| read_request::<IndexUploadRequest>(body, ());
+        CrawlProgressRequest => |body| read_request::<CrawlProgressRequest>(body, ());
         CreateMonitorRequest => |body| read_create_monitor(body);
-        RunMonitorRequest => |body| validate::read_run_monitor(body, &policy());
-        MonitorEmailRequest => |body| validate::read_monitor_email(body);
-        CreateBrowserRequest => |body| validate::read_create_browser(body, &policy());
-        ExecuteRequest => |body| validate::read_execute(body);
-        InteractRequest => |body| validate::read_interact(body);
-        SearchFeedbackRequest => |body| validate::read_search_feedback(body);
-        FeedbackRequest => |body| validate::read_feedback(body);
-        LlmsTxtRequest => |body| validate::read_llms_txt(body);
-        AgentRequest => |body| validate::read_agent(body, &policy());
-        ExtractRequest => |body| validate::read_extract(body, &policy());
+        RunMonitorRequest => |body| read_request::<RunMonitorRequest>(body, &policy());
+        MonitorEmailRequest => |body| read_request::<MonitorEmailRequest>(body, ());
+        CreateBrowserRequest => |body| read_request::<CreateBrowserRequest>(body, &policy());
+        ExecuteRequest => |body| read_request::<ExecuteRequest>(body, ());
+        InteractRequest => |body| read_request::<InteractRequest>(body, ());
+        SearchFeedbackRequest => |body| read_request::<SearchFeedbackRequest>(body, ());
+        FeedbackRequest => |body| read_request::<FeedbackRequest>(body, ());
+        LlmsTxtRequest => |body| read_request::<LlmsTxtRequest>(body, ());
+        AgentRequest => |body| read_with_request::<AgentRequest>(body, &policy());
+        ExtractRequest => |body| read_with_request::<ExtractRequest>(body, &policy());
         // Adapters read any object first.
-        MonitorEmailRequest => |body| validate::read_object(body);
+        MonitorEmailRequest => |body| read_object(body);
     };
     for reader in &mut readers {
-        if reader.name.contains("read_index_upload") {
+        if reader.name.contains("IndexUploadRequest") {
             reader.bytes_per_value = INDEX_BYTES_PER_VALUE;
         }
     }
@@ -134,7 +134,7 @@ fn read_create_monitor(body: &[u8]) -> Result<(), Rejection> {
     let (policy, min_interval) = (policy(), Duration::from_secs(60));
     let context =
         MonitorContext { policy: &policy, now: Timestamp::UNIX_EPOCH, min_interval, new_id: &mut new_id };
-    validate::read_create_monitor(body, context).map(|_| ())
+    read_request::<CreateMonitorRequest>(body, context).map(|_| ())
 }
 
 /// Returns the names of the fields of a request, and one that is unknown.

@@ -14,7 +14,7 @@ use websvc_store::{
     ApiVersion, CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob,
 };
 use websvc_types::counted;
-use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
+use websvc_validate::{Checked, Policy, read_request, read_with_request};
 
 use super::{JobRequestKind, Part, State};
 use crate::CommandContext;
@@ -157,15 +157,15 @@ impl LocalJob {
 fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
     let body = serde_json::to_vec(request)?;
     let Checked { plan: (request, plan), warnings } =
-        read_crawl_request(&body, &Policy::default()).map_err(rejection_error)?;
-    app.engine.check_scrape(plan.scrape())?;
-    let page_limit = Some(plan.limit());
+        read_with_request::<CrawlRequest>(&body, &Policy::default()).map_err(rejection_error)?;
+    app.engine.check_scrape(&plan.scrape)?;
+    let page_limit = Some(plan.limit);
     let scope = CrawlScope::new(plan);
-    let url = scope.normalize(scope.plan().url().clone());
+    let url = scope.normalize(scope.plan().url.clone());
     let start = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
-        max_concurrency: scope.plan().max_concurrency(),
+        max_concurrency: scope.plan().max_concurrency,
         warnings,
         crawl: Some(Box::new(request)),
         ..JobRequest::default()
@@ -180,14 +180,15 @@ fn batch(app: &App, requests: &[BatchScrapeRequest]) -> Result<JobDraft> {
     let (mut lists, mut stored, mut invalid_urls) = (Vec::new(), None, Vec::new());
     for request in requests {
         let body = serde_json::to_vec(request)?;
-        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(rejection_error)?;
-        app.engine.check_scrape(plan.scrape())?;
-        let urls = plan.pages().iter().map(batch_url).collect();
-        lists.push(UrlList { urls, listed: plan.url_count() });
-        invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
+        let Checked { plan, warnings } =
+            read_request::<BatchScrapeRequest>(&body, &Policy::default()).map_err(rejection_error)?;
+        app.engine.check_scrape(&plan.scrape)?;
+        let urls = plan.pages.iter().map(batch_url).collect();
+        lists.push(UrlList { urls, listed: plan.url_count });
+        invalid_urls.extend(plan.invalid_urls.as_deref().into_iter().flatten().cloned());
         stored.get_or_insert_with(|| JobRequest {
-            options: plan.options().clone(),
-            max_concurrency: plan.max_concurrency(),
+            options: plan.options.clone(),
+            max_concurrency: plan.max_concurrency,
             warnings,
             ..JobRequest::default()
         });

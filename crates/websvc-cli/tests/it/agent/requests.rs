@@ -36,24 +36,11 @@ async fn run_has_data_of_its_schema_and_its_cost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_runs_are_rejected_with_field_and_rule() {
     let test = AgentTest::new().await;
-    let urls = vec![TEA; 101];
     for (fields, path) in [
         (json!({ "prompt": "" }), "/prompt"),
-        (json!({ "prompt": " \n" }), "/prompt"),
-        (json!({ "prompt": "x".repeat(10_001) }), "/prompt"),
-        (json!({ "urls": urls }), "/urls"),
-        (json!({ "urls": ["ftp://shop.test/"] }), "/urls/0"),
-        (json!({ "urls": null, "strictConstrainToURLs": true }), "/urls"),
-        (json!({ "maxCredits": 0 }), "/maxCredits"),
-        (json!({ "maxCredits": 1_000_001 }), "/maxCredits"),
         (json!({ "effort": "huge" }), "/effort"),
         (json!({ "mode": "poem" }), "/mode"),
-        (json!({ "threadId": "x" }), "/threadId"),
-        (json!({ "zeroDataRetention": true }), "/zeroDataRetention"),
-        (json!({ "surprise": 1 }), "/surprise"),
         (json!({ "webhook": "http://127.0.0.1/in" }), "/webhook"),
-        (json!({ "webhook": { "url": "http://hook.test/in", "events": [] } }), "/webhook/events"),
-        (json!({ "webhook": { "url": "http://hook.test/in", "events": ["page"] } }), "/webhook/events/0"),
     ] {
         let Response { status, body, .. } = test.try_start(fields.clone()).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{path}: {body}");

@@ -45,23 +45,11 @@ async fn both_versions_start_and_read_the_same_extractions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_extractions_are_rejected_with_field_and_rule() {
     let test = ExtractTest::new().await;
-    let page = |number: u32| format!("http://shop.test/{number}");
-    let eleven: Vec<String> = (0..11).map(page).collect();
     for (fields, path) in [
         (json!({ "urls": null, "prompt": null }), "/urls"),
-        (json!({ "urls": [], "prompt": " " }), "/urls"),
-        (json!({ "urls": eleven }), "/urls"),
-        (json!({ "prompt": "x".repeat(10_001) }), "/prompt"),
-        (json!({ "systemPrompt": "x".repeat(10_001) }), "/systemPrompt"),
-        (json!({ "limit": 0 }), "/limit"),
-        (json!({ "timeout": 999 }), "/timeout"),
-        (json!({ "agent": { "model": "v3-beta" } }), "/agent/model"),
         (json!({ "scrapeOptions": { "waitFor": -1 } }), "/scrapeOptions/waitFor"),
-        (json!({ "scrapeOptions": { "lockdown": true } }), "/scrapeOptions/lockdown"),
         (json!({ "surprise": 1 }), "/surprise"),
         (json!({ "webhook": "http://127.0.0.1/in" }), "/webhook"),
-        (json!({ "webhook": { "url": "http://hook.test/in", "events": ["action"] } }), "/webhook/events/0"),
-        (json!({ "urls": ["ftp://shop.test/"], "ignoreInvalidURLs": false }), "/urls/0"),
     ] {
         for version in [EXTRACT, EXTRACT_V1] {
             let response = test.try_start(version, fields.clone()).await;

@@ -34,25 +34,13 @@ async fn monitor_has_the_documented_fields() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_monitors_are_rejected_with_field_and_rule() {
     let test = MonitorTest::new().await;
-    let targets = vec![json!({ "type": "scrape", "urls": [TEA] }); 51];
     for (fields, path) in [
-        (json!({ "schedule": { "cron": "0 0 1 1 *", "text": "hourly" } }), "/schedule"),
-        (json!({ "schedule": {} }), "/schedule"),
-        (json!({ "schedule": { "text": "now and then" } }), "/schedule/text"),
         (json!({ "schedule": { "cron": "*/4 * * * *" } }), "/schedule"),
-        (json!({ "schedule": { "cron": "0 0 1 1 *", "timezone": "Mars/Olympus" } }), "/schedule/timezone"),
         (json!({ "surprise": 1 }), "/surprise"),
-        (json!({ "targets": targets }), "/targets"),
-        (json!({ "targets": [{ "type": "search", "queries": ["tea"] }] }), "/goal"),
         (json!({ "webhook": "http://127.0.0.1/in" }), "/webhook/url"),
         (
             json!({ "notification": { "slack": { "enabled": true, "webhookUrl": "http://127.0.0.1/in" } } }),
             "/notification/slack/webhookUrl",
-        ),
-        (json!({ "notification": { "slack": { "enabled": true } } }), "/notification/slack/channelId"),
-        (
-            json!({ "notification": { "email": { "recipients": ["anna@tea.test", "bea"] } } }),
-            "/notification/email/recipients/1",
         ),
     ] {
         let Response { status, body, .. } = test.try_create(fields.clone()).await;

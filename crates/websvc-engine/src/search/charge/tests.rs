@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use websvc_scrape::{GeneratedContent, ScrapeError};
-use websvc_types::Metadata;
-use websvc_validate::{FeaturePolicy, Policy, read_search};
+use websvc_types::{Metadata, SearchRequest};
+use websvc_validate::{FeaturePolicy, Policy, read_request};
 
 use super::*;
 use crate::search::find::VerticalHits;
@@ -17,7 +17,7 @@ fn plan(mut body: Value) -> SearchPlan {
         threat: websvc_validate::ThreatPolicy::On,
         ..Policy::default()
     };
-    read_search(body.to_string().as_bytes(), &policy).unwrap().plan
+    read_request::<SearchRequest>(body.to_string().as_bytes(), &policy).unwrap().plan
 }
 
 fn found(hits: usize, scanned: u64) -> SearchHits {
@@ -174,7 +174,7 @@ fn scanned_urls_are_charged_even_without_results() {
 #[test]
 fn single_page_is_charged_for_its_scans_even_if_it_failed() {
     let plan = plan(scraping(json!({})));
-    let plan = plan.scrape().unwrap();
+    let plan = plan.scrape.as_ref().unwrap();
     let mut page = Page { markdown: Some(String::new()), ..Page::default() };
     let charged = charge_single_page(&Pricing::default(), plan, Some(&mut page), 3);
     assert_eq!((charged.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
@@ -195,15 +195,16 @@ fn zero_data_retention_costs_extra_for_a_page_that_is_requested_alone() {
         let mut body = body;
         body["url"] = json!("http://a.test/");
         let policy = Policy { zdr: forced, ..Policy::default() };
-        let plan = websvc_validate::read_scrape(body.to_string().as_bytes(), &policy).unwrap().plan;
-        let is_redacted = plan.scrape().redact_pii().is_some();
+        let plan =
+            read_request::<websvc_types::ScrapeRequest>(body.to_string().as_bytes(), &policy).unwrap().plan;
+        let is_redacted = plan.scrape.redact_pii.is_some();
         let mut page = Page { markdown: Some("a".to_owned()), is_redacted, ..Page::default() };
-        let bill = charge_single_page(&pricing, plan.scrape(), Some(&mut page), 0);
+        let bill = charge_single_page(&pricing, &plan.scrape, Some(&mut page), 0);
         assert_eq!((bill.total(), page.metadata.credits_used), (expected, Some(expected)), "{body}");
-        let held = max_page_credits(&pricing, &ProxyConfig::default(), plan.scrape());
+        let held = max_page_credits(&pricing, &ProxyConfig::default(), &plan.scrape);
         assert_eq!(held, expected, "{body}");
-        assert_eq!(max_file_credits(&pricing, plan.scrape()), expected, "{body}");
-        let nothing = charge_single_page(&pricing, plan.scrape(), Some(&mut Page::default()), 0);
+        assert_eq!(max_file_credits(&pricing, &plan.scrape), expected, "{body}");
+        let nothing = charge_single_page(&pricing, &plan.scrape, Some(&mut Page::default()), 0);
         assert_eq!(nothing, Bill::default(), "a page without a format is free: {body}");
     }
     // A search has prices of its own.
@@ -224,7 +225,7 @@ fn page_without_a_requested_format_is_free() {
     ] {
         let plan = plan(options(formats.clone()));
         let mut page = page;
-        let bill = charge_single_page(&Pricing::default(), plan.scrape().unwrap(), Some(&mut page), 0);
+        let bill = charge_single_page(&Pricing::default(), plan.scrape.as_ref().unwrap(), Some(&mut page), 0);
         assert_eq!((bill.total(), page.metadata.credits_used), (expected, Some(expected)), "{formats}");
     }
 }
@@ -241,7 +242,7 @@ fn changes_cost_extra_only_in_mode_json_and_once_with_the_format_json() {
         (json!(["markdown", "json", changes(json!(["json"]))]), vec!["json", "changeTracking"], 5, 5),
     ] {
         let plan = plan(options(formats.clone()));
-        let scrape = plan.scrape().unwrap();
+        let scrape = plan.scrape.as_ref().unwrap();
         let generated = GeneratedContent { by_model, ..GeneratedContent::default() };
         let mut page = Page { markdown: Some(String::new()), generated, ..Page::default() };
         let bill = charge_single_page(&Pricing::default(), scrape, Some(&mut page), 0);
@@ -268,7 +269,7 @@ fn max_search_credits_include_scans() {
     assert_eq!(max_credits(body.clone()), 3 * 2 + 3, "a page is scanned with its result");
     body["threatProtection"] = json!({ "mode": "off" });
     assert_eq!(max_credits(body), 3 * 2 + 3, "the pages alone are scanned");
-    let free = read_search(br#"{"query": "q", "limit": 3}"#, &unchecked()).unwrap().plan;
+    let free = read_request::<SearchRequest>(br#"{"query": "q", "limit": 3}"#, &unchecked()).unwrap().plan;
     assert_eq!(max_search_credits(&pricing, &ProxyConfig::default(), &free), 0);
 }
 
@@ -277,7 +278,7 @@ fn search_without_any_cached_page_costs_the_lockdown_misses() {
     let missing = || vec![vec![failure(), failure(), PageResult::NotRequested]];
     let misses = |options: Value| {
         let plan = plan(scraping(options));
-        charge_misses(&Pricing::default(), plan.scrape().unwrap(), &missing()).total()
+        charge_misses(&Pricing::default(), plan.scrape.as_ref().unwrap(), &missing()).total()
     };
     assert_eq!(misses(json!({ "lockdown": true })), 2);
     assert_eq!(misses(json!({ "minAge": 1000 })), 0);

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_scrape::threat::{Classifier, ClassifierConfig, Scanner, UrlChecker};
 use websvc_testkit::{Page, ReceivedRequest, TestWeb};
-use websvc_validate::{FeaturePolicy, Policy, ThreatPolicy, ThreatRules, read_search};
+use websvc_types::SearchRequest;
+use websvc_validate::{FeaturePolicy, Policy, ThreatPolicy, ThreatRules, read_request};
 
 pub(crate) const SCANNER: &str = "http://scanner.test/scan";
 
@@ -59,8 +60,8 @@ pub(crate) fn rules(threat_protection: &Value, mut body: Value) -> ThreatRules {
         threat_values: Arc::default(),
         ..Policy::default()
     };
-    let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
-    plan.protection().unwrap().clone()
+    let plan = read_request::<SearchRequest>(body.to_string().as_bytes(), &policy).unwrap().plan;
+    plan.protection.as_ref().unwrap().clone()
 }
 
 pub(crate) fn checker(classifier: &Classifier, threat_protection: &Value) -> UrlChecker {

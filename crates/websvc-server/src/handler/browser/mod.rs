@@ -21,8 +21,8 @@ use websvc_stage::Stage;
 use websvc_store::{BrowserSessionStatus, Caller, KeyScope, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::interact::{BrowserListResponse, EndBrowserResponse};
-use websvc_validate::{Checked, RetentionMode, read_create_browser, read_execute};
+use websvc_types::interact::{BrowserListResponse, CreateBrowserRequest, EndBrowserResponse, ExecuteRequest};
+use websvc_validate::{Checked, RetentionMode, read_request};
 
 pub(super) use forward::{origin, pass_on};
 pub(super) use of_run::sessions_of_run;
@@ -134,7 +134,10 @@ async fn create(
     let body = super::read_body(request)?;
     let policy = policy(context)?;
     let retention = context.retention(RetentionMode::requested_retention(&policy), false);
-    let decoding = context.state.admission.decode_body(body, move |body| read_create_browser(body, &policy));
+    let decoding = context
+        .state
+        .admission
+        .decode_body(body, move |body| read_request::<CreateBrowserRequest>(body, &policy));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &[] });
     let billing = billing(context, plan.ttl, retention).await?;
@@ -207,7 +210,7 @@ async fn execute(
     let base_url = context.state.base_url(&request);
     let id = session_id(context, &request);
     let body = super::read_body(request)?;
-    let decoding = context.state.admission.decode_body(body, read_execute);
+    let decoding = context.state.admission.decode_body(body, |body| read_request::<ExecuteRequest>(body, ()));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let id = id?;
     audit_session(context, id);

@@ -10,9 +10,9 @@ use websvc_stage::Stage;
 use websvc_store::BrowserSessionStatus;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
-use websvc_types::interact::InteractResponse;
+use websvc_types::interact::{InteractRequest, InteractResponse};
 use websvc_types::limits::{INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_TTL_DEFAULT_S};
-use websvc_validate::{BrowserPlan, Checked, InteractPlan, PagePlan, RetentionMode, read_interact};
+use websvc_validate::{BrowserPlan, Checked, InteractPlan, PagePlan, RetentionMode, read_request};
 
 use super::{billing, end_session, id, start, wire};
 use crate::audit_trail::AuditedRequest;
@@ -33,7 +33,8 @@ pub(super) async fn interact(
     let base_url = context.state.base_url(&request);
     let scrape = scrape_id(context, &request);
     let body = crate::handler::read_body(request)?;
-    let decoding = context.state.admission.decode_body(body, read_interact);
+    let decoding =
+        context.state.admission.decode_body(body, |body| read_request::<InteractRequest>(body, ()));
     let Checked { plan, warnings } = context.state.engine.stages().run(Stage::Decode, decoding).await?;
     let scrape = scrape?;
     context.trail.set_target(|| format!("scrape {scrape}"));
@@ -184,14 +185,14 @@ async fn open(
     page: Arc<PagePlan>,
 ) -> Result<SessionView, ApiError> {
     let retention = context.retention(RetentionMode::Normal, false);
-    let url = page.target().url().clone();
+    let url = page.target.url.clone();
     let urls = [url.as_str()];
     context.trail.set_request(retention, &AuditedRequest { username: None, query: None, urls: &urls });
     let plan = BrowserPlan {
         ttl: TTL,
         activity_ttl: Duration::from_secs(INTERACT_ACTIVITY_TTL_DEFAULT_S.into()),
         stream_web_view: true,
-        scrape: page.scrape().clone(),
+        scrape: page.scrape.clone(),
     };
     let billing = billing(context, plan.ttl, retention).await?;
     start(context, Some((scrape, url)), plan, billing).await.map_err(ApiError::with_replay_status)

@@ -14,8 +14,8 @@ use websvc_store::{KeyScope, LinkAction};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::{EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS};
-use websvc_types::monitor::{MonitorEmailResponse, MonitorEmailResult};
-use websvc_validate::{Checked, Rejection, read_monitor_email};
+use websvc_types::monitor::{MonitorEmailRequest, MonitorEmailResponse, MonitorEmailResult};
+use websvc_validate::{Checked, Rejection, read_request};
 
 use crate::handler::declares_form;
 use crate::response::{ApiError, HttpResponse, json, with_type};
@@ -98,7 +98,8 @@ async fn follow(
         return follow_by_form(context, request, form, action).await;
     }
     let body = crate::handler::read_body(request)?;
-    let Checked { plan: request, warnings: _ } = read_monitor_email(&body).map_err(invalid_token)?;
+    let Checked { plan: request, warnings: _ } =
+        read_request::<MonitorEmailRequest>(&body, ()).map_err(invalid_token)?;
     let found = context.state.monitors.follow_link(action, &request.token).await?;
     let Some(LinkRecipient { email, monitor_name }) = found else {
         return Err(ApiError::new(ErrorCode::NotFound, "not_found"));

@@ -8,11 +8,11 @@ use websvc_monitor::{CreditEstimate, Monitors};
 use websvc_schedule::Schedule;
 use websvc_transport::ServerBody;
 use websvc_types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc_types::monitor::{MonitorRequestSchedule, MonitorSchedule};
+use websvc_types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorSchedule};
 use websvc_types::{ErrorCode, Violation};
 use websvc_validate::{
     Checked, MonitorContext, Rejection, check_monitor_schedule, check_values, parse_monitor_schedule,
-    read_create_monitor,
+    read_request,
 };
 
 use super::clock;
@@ -110,7 +110,8 @@ fn read_schedule(body: &[u8]) -> Result<MonitorRequestSchedule, Rejection> {
 /// Estimates the credits of a monitor; `None` while the request is incomplete, or if the team may not send it.
 fn estimate(monitors: &Monitors, body: &[u8], context: MonitorContext<'_>) -> Option<CreditEstimate> {
     let policy = context.policy;
-    let Checked { plan: definition, warnings: _ } = read_create_monitor(body, context).ok()?;
+    let Checked { plan: definition, warnings: _ } =
+        read_request::<CreateMonitorRequest>(body, context).ok()?;
     let Checked { plan, warnings: _ } = definition.plan(policy).ok()?;
     Some(monitors.estimate(definition, &plan))
 }

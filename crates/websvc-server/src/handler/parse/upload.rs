@@ -13,7 +13,7 @@ use websvc_store::ReplicaAddress;
 use websvc_transport::ServerBody;
 use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_URL_LIFETIME_S};
 use websvc_types::{ErrorCode, UploadUrl, UploadUrlRequest, UploadUrlResponse, Violation, ViolationCode};
-use websvc_validate::{Checked, read_upload_url};
+use websvc_validate::{Checked, read_request};
 
 use crate::charge;
 use crate::forwarding::{Forwarded, ForwardedRequest, Origin};
@@ -52,7 +52,8 @@ pub(super) async fn upload_url(
     })?;
     let policy = policy(&context)?;
     let body = crate::handler::read_body(request)?;
-    let decoding = state.admission.decode_body(body, move |body| read_upload_url(body, &policy));
+    let decoding =
+        state.admission.decode_body(body, move |body| read_request::<UploadUrlRequest>(body, &policy));
     let Checked { plan, warnings: _ } = state.engine.stages().run(Stage::Decode, decoding).await?;
     let UploadUrlRequest { filename, content_type, declared_size_bytes: _ } = plan;
     // Without credits for the cheapest file, no file is sent.

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode, schema};
-use websvc_validate::{FeaturePolicy, Policy, Rejection, ThreatPolicy, read_search};
+use websvc_validate::{FeaturePolicy, Policy, Rejection, ThreatPolicy, read_request};
 
 /// Rules that the schema does not express, each with the paths and codes of its violations. Only these violations may
 /// occur in a request that is valid by the schema.
@@ -100,7 +100,7 @@ fn policy() -> Policy {
 
 /// Returns the violations of a body; none if it is accepted.
 fn violations(body: &Value) -> Vec<Violation> {
-    match read_search(body.to_string().as_bytes(), &policy()) {
+    match read_request::<SearchRequest>(body.to_string().as_bytes(), &policy()) {
         Ok(_) => Vec::new(),
         Err(Rejection::Invalid(violations)) => violations,
         Err(other) => panic!("{body}: {other:?}"),
@@ -202,7 +202,7 @@ proptest! {
     fn requests_generated_from_the_schema_are_accepted_and_round_trip(bytes in choice_bytes()) {
         let body = generate::request(&SCHEMA, &mut Choices::new(&bytes));
         prop_assert!(VALIDATOR.is_valid(&body), "{body}");
-        let read = match read_search(body.to_string().as_bytes(), &policy()) {
+        let read = match read_request::<SearchRequest>(body.to_string().as_bytes(), &policy()) {
             Ok(read) => read,
             Err(error) => return Err(TestCaseError::fail(format!("{body} is rejected: {error}"))),
         };
@@ -214,7 +214,7 @@ proptest! {
         let typed: SearchRequest = serde_json::from_value(body).unwrap();
         let written = serde_json::to_string(&typed).unwrap();
         prop_assert_eq!(&serde_json::from_str::<SearchRequest>(&written).unwrap(), &typed);
-        prop_assert_eq!(read_search(written.as_bytes(), &policy()).unwrap().plan, read.plan);
+        prop_assert_eq!(read_request::<SearchRequest>(written.as_bytes(), &policy()).unwrap().plan, read.plan);
     }
 }
 
@@ -231,13 +231,13 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..100_usize) {
-        let _ = read_search(&bytes, &policy());
+        let _ = read_request::<SearchRequest>(&bytes, &policy());
         // Also a request that is cut off, and one with a changed byte.
         let mut body = generate::request(&SCHEMA, &mut Choices::new(&bytes)).to_string().into_bytes();
         let position = cut * body.len() / 100;
-        let _ = read_search(&body[..position], &policy());
+        let _ = read_request::<SearchRequest>(&body[..position], &policy());
         body[position] = bytes.first().copied().unwrap_or_default();
-        let _ = read_search(&body, &policy());
+        let _ = read_request::<SearchRequest>(&body, &policy());
     }
 }
 

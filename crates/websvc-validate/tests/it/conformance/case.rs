@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use websvc_types::{Violation, ViolationCode};
-use websvc_validate::{Checked, Policy, Rejection, SearchPlan, read_search};
+use websvc_types::{SearchRequest, Violation, ViolationCode};
+use websvc_validate::{Checked, Policy, Rejection, SearchPlan, read_request};
 
 /// Body with its expected result.
 pub(crate) struct Case {
@@ -65,7 +65,7 @@ impl Reading {
 impl Case {
     /// Reads the body.
     pub(crate) fn outcome(&self) -> Result<Checked<SearchPlan>, Rejection> {
-        read_search(self.body.as_bytes(), &self.policy)
+        read_request::<SearchRequest>(self.body.as_bytes(), &self.policy)
     }
 
     /// Runs the case.

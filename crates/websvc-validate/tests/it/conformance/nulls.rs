@@ -1,13 +1,13 @@
 //! Tests that an explicit null counts as absent for every optional field of the schema.
 
 use serde_json::{Map, Value, json};
-use websvc_types::schema;
-use websvc_validate::{Checked, Rejection, SearchPlan, read_search};
+use websvc_types::{SearchRequest, schema};
+use websvc_validate::{Checked, Rejection, SearchPlan, read_request};
 
 use super::row::everything;
 
 fn read(body: &Value) -> Result<Checked<SearchPlan>, Rejection> {
-    read_search(body.to_string().as_bytes(), &everything())
+    read_request::<SearchRequest>(body.to_string().as_bytes(), &everything())
 }
 
 /// Returns the optional fields of the schema of an object, with its parts and references.

@@ -100,7 +100,7 @@ pub(crate) fn threat(field: &str) -> Place {
 
 /// Returns the plan for scraping pages.
 pub(crate) fn page(plan: &SearchPlan) -> &ScrapePlan {
-    plan.scrape().expect("the case has formats")
+    plan.scrape.as_ref().expect("the case has formats")
 }
 
 /// Returns a policy that allows everything.

@@ -28,14 +28,14 @@ fn reject_target(target: &Value, expected: Expected<'_>) {
 #[test]
 fn smallest_body_gets_the_defaults() {
     let definition = accepted(&body(&json!({})));
-    assert_eq!(definition.name(), "Tea");
+    assert_eq!(definition.name, "Tea");
     assert_eq!(definition.wire_schedule().cron, "0 9 * * *");
     assert_eq!(definition.wire_schedule().timezone, "UTC");
-    assert_eq!(definition.retention_days(), 30);
-    assert_eq!((definition.goal(), definition.judge_enabled()), (None, false));
-    assert_eq!((definition.webhook(), definition.notification()), (None, None));
+    assert_eq!(definition.retention_days, 30);
+    assert_eq!((definition.goal.as_deref(), definition.judge_enabled()), (None, false));
+    assert_eq!((definition.webhook.as_ref(), definition.notification.as_ref()), (None, None));
     assert_eq!(
-        serde_json::to_value(definition.targets()).unwrap(),
+        serde_json::to_value(&definition.targets).unwrap(),
         json!([{ "type": "scrape", "id": "00000000-0000-7000-8000-000000000001", "urls": ["https://tea.test/"] }])
     );
 }
@@ -189,7 +189,7 @@ fn judge_runs_by_default_if_there_is_a_goal() {
         (json!({ "judgeEnabled": true }), None, true, false),
     ] {
         let definition = accepted(&body(&changes));
-        assert_eq!((definition.goal(), definition.judge_enabled()), (goal, enabled), "{changes}");
+        assert_eq!((definition.goal.as_deref(), definition.judge_enabled()), (goal, enabled), "{changes}");
         assert_eq!(definition.judges().is_some(), judges, "{changes}");
     }
 }
@@ -200,7 +200,7 @@ fn scrape_targets_are_checked_and_normalized() {
         "type": "scrape", "id": ID.to_uppercase(), "urls": [" tea.test/a ", "http://tea.test/a", "https://tea.test/b"],
         "scrapeOptions": { "formats": ["markdown", { "type": "json", "prompt": "price" }], "maxAge": 14_400_000 },
     })));
-    let MonitorTarget::Scrape(target) = &definition.targets()[0] else { panic!("{definition:?}") };
+    let MonitorTarget::Scrape(target) = &definition.targets[0] else { panic!("{definition:?}") };
     assert_eq!(target.id.as_deref(), Some(ID));
     assert_eq!(target.urls, ["http://tea.test/a", "https://tea.test/b"]);
     // The options are as sent.
@@ -269,7 +269,7 @@ fn search_targets_are_checked_and_normalized() {
         "depth": 2, "alertMode": "all", "recheckAfter": { "days": 1 }, "scrapeOptions": 5,
     })));
     assert_eq!(
-        serde_json::to_value(definition.targets()).unwrap(),
+        serde_json::to_value(&definition.targets).unwrap(),
         json!([{
             "type": "search", "id": "00000000-0000-7000-8000-000000000001", "queries": ["green tea", "oolong"],
             "searchWindow": "24h", "includeDomains": ["tea.test"], "maxResults": 10,
@@ -324,7 +324,7 @@ fn target_types_and_ids_are_checked() {
 fn webhook_is_expanded_and_checked() {
     let webhook = |webhook: Value| {
         let definition = accepted(&body(&json!({ "webhook": webhook })));
-        serde_json::to_value(definition.webhook()).unwrap()
+        serde_json::to_value(definition.webhook.as_ref()).unwrap()
     };
     let all = json!(["monitor.page", "monitor.check.completed"]);
     assert_eq!(
@@ -362,7 +362,7 @@ fn webhook_is_expanded_and_checked() {
 fn notifications_are_checked_and_get_defaults() {
     let notification = |notification: Value| {
         let definition = accepted(&body(&json!({ "notification": notification })));
-        serde_json::to_value(definition.notification()).unwrap()
+        serde_json::to_value(definition.notification.as_ref()).unwrap()
     };
     assert_eq!(notification(json!({})), json!({}));
     // The official Python client sends an empty list of recipients if there are none.
@@ -476,7 +476,7 @@ fn options_in_the_spelling_of_the_python_client_are_read() {
             },
         ],
     })));
-    let targets = serde_json::to_value(definition.targets()).unwrap();
+    let targets = serde_json::to_value(&definition.targets).unwrap();
     let options = &targets[0]["scrapeOptions"];
     assert_eq!(options["formats"][1]["type"], "rawHtml");
     assert_eq!(options["formats"][2]["type"], "changeTracking");

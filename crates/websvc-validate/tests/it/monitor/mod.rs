@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use websvc_types::monitor::{CreateMonitorRequest, MonitorSchedule, UpdateMonitorRequest};
+use websvc_types::monitor::{CreateMonitorRequest, MonitorSchedule, RunMonitorRequest, UpdateMonitorRequest};
 use websvc_types::{ViolationCode, schema};
 use websvc_validate::{
     Checked, FeaturePolicy, MonitorContext, MonitorDefinition, MonitorUpdate, Policy, Rejection,
-    check_monitor_retention, check_monitor_schedule, parse_monitor_schedule, read_create_monitor,
-    read_run_monitor, read_update_monitor,
+    check_monitor_retention, check_monitor_schedule, parse_monitor_schedule, read_request,
 };
 
 use crate::support::Expected;
@@ -46,12 +45,14 @@ fn with_context<T>(policy: &Policy, read: impl FnOnce(MonitorContext<'_>) -> T) 
 }
 
 fn create(body: &Value) -> Result<Checked<MonitorDefinition>, Rejection> {
-    with_context(&Policy::default(), |context| read_create_monitor(body.to_string().as_bytes(), context))
+    with_context(&Policy::default(), |context| {
+        read_request::<CreateMonitorRequest>(body.to_string().as_bytes(), context)
+    })
 }
 
 fn update(current: &MonitorDefinition, body: &Value) -> Result<Checked<MonitorUpdate>, Rejection> {
     with_context(&Policy::default(), |context| {
-        read_update_monitor(body.to_string().as_bytes(), current, context)
+        read_request::<UpdateMonitorRequest>(body.to_string().as_bytes(), (current.clone(), context))
     })
 }
 
@@ -112,12 +113,17 @@ fn forced_zero_data_retention_is_rejected() {
     for policy in [zero, anonymous] {
         let bytes = body(&json!({})).to_string();
         let expected: Expected<'_> = &[("", ViolationCode::NotSupported)];
-        rejected(with_context(&policy, |context| read_create_monitor(bytes.as_bytes(), context)), expected);
         rejected(
-            with_context(&policy, |context| read_update_monitor(b"{\"name\": \"x\"}", &definition, context)),
+            with_context(&policy, |context| read_request::<CreateMonitorRequest>(bytes.as_bytes(), context)),
             expected,
         );
-        rejected(read_run_monitor(b"", &policy), expected);
+        rejected(
+            with_context(&policy, |context| {
+                read_request::<UpdateMonitorRequest>(b"{\"name\": \"x\"}", (definition.clone(), context))
+            }),
+            expected,
+        );
+        rejected(read_request::<RunMonitorRequest>(b"", &policy), expected);
         rejected(check_monitor_retention(&policy), expected);
         rejected(definition.plan(&policy), expected);
     }
@@ -128,10 +134,10 @@ fn forced_zero_data_retention_is_rejected() {
 #[test]
 fn run_accepts_an_empty_body_and_the_name_of_the_client() {
     for body in ["", " \n", "{}", "{\"origin\": \"js-sdk@4.42.0\", \"integration\": \"x\"}"] {
-        assert!(read_run_monitor(body.as_bytes(), &Policy::default()).is_ok(), "{body}");
+        assert!(read_request::<RunMonitorRequest>(body.as_bytes(), &Policy::default()).is_ok(), "{body}");
     }
     rejected(
-        read_run_monitor(b"{\"force\": true}", &Policy::default()),
+        read_request::<RunMonitorRequest>(b"{\"force\": true}", &Policy::default()),
         &[("/force", ViolationCode::UnknownField)],
     );
 }

@@ -31,15 +31,15 @@ fn pages_are_fetched_as_markdown_by_default() {
             &json!({ "type": "scrape", "id": ID, "urls": ["tea.test"], "scrapeOptions": options }),
         );
         let plan = plan_of(&accepted(&scrape));
-        let [MonitorTargetPlan::Scrape(target)] = plan.targets() else { panic!("{plan:?}") };
-        assert_eq!((target.id.as_str(), target.pages[0].url().as_str()), (ID, "http://tea.test/"));
-        assert_eq!(names(target.scrape.formats()), formats, "{options}");
-        assert_eq!(target.scrape.max_age(), Duration::from_millis(max_age), "{options}");
+        let [MonitorTargetPlan::Scrape(target)] = plan.targets.as_slice() else { panic!("{plan:?}") };
+        assert_eq!((target.id.as_str(), target.pages[0].url.as_str()), (ID, "http://tea.test/"));
+        assert_eq!(names(&target.scrape.formats), formats, "{options}");
+        assert_eq!(target.scrape.max_age, Duration::from_millis(max_age), "{options}");
 
         let crawl = with_target(&json!({ "type": "crawl", "url": "tea.test", "scrapeOptions": options }));
         let plan = plan_of(&accepted(&crawl));
-        let [MonitorTargetPlan::Crawl(target)] = plan.targets() else { panic!("{plan:?}") };
-        assert_eq!(names(target.crawl.scrape().formats()), formats, "{options}");
+        let [MonitorTargetPlan::Crawl(target)] = plan.targets.as_slice() else { panic!("{plan:?}") };
+        assert_eq!(names(&target.crawl.scrape.formats), formats, "{options}");
         assert_eq!(target.request.scrape_options.as_ref().unwrap().max_age, Some(max_age), "{options}");
     }
 }
@@ -63,7 +63,7 @@ fn search_target_has_a_search_for_each_query() {
         })));
         assert!(definition.has_only_search_targets());
         let plan = plan_of(&definition);
-        let [MonitorTargetPlan::Search(target)] = plan.targets() else { panic!("{plan:?}") };
+        let [MonitorTargetPlan::Search(target)] = plan.targets.as_slice() else { panic!("{plan:?}") };
         assert_eq!(target.max_results, 20);
         for (search, query) in target.searches.iter().zip(["tea", "oolong"]) {
             assert_eq!(
@@ -71,7 +71,7 @@ fn search_target_has_a_search_for_each_query() {
                 (query, Some(tbs), Some(20))
             );
             assert_eq!(search.exclude_domains.as_deref(), Some(&["spam.test".to_owned()][..]));
-            websvc_validate::check_search(search.clone(), &Policy::default()).unwrap();
+            websvc_validate::check_request(search, &Policy::default()).unwrap();
         }
         assert_eq!(target.searches.len(), 2);
     }
@@ -82,11 +82,11 @@ fn webhook_has_its_headers_in_lower_case() {
     let plan = plan_of(&accepted(&body(&json!({
         "webhook": { "url": "https://u:p@hooks.test/", "headers": { "X-Key": "k" }, "metadata": { "a": "b" } },
     }))));
-    let webhook = plan.webhook().unwrap();
-    assert_eq!(webhook.url().as_str(), "https://u:p@hooks.test/");
-    assert_eq!(webhook.headers().get("x-key").map(String::as_str), Some("k"));
-    assert_eq!(webhook.metadata()["a"], "b");
-    assert_eq!(webhook.events(), MonitorEventKind::ALL);
+    let webhook = plan.webhook.as_ref().unwrap();
+    assert_eq!(webhook.url.as_str(), "https://u:p@hooks.test/");
+    assert_eq!(webhook.headers.get("x-key").map(String::as_str), Some("k"));
+    assert_eq!(webhook.metadata["a"], "b");
+    assert_eq!(webhook.events, MonitorEventKind::ALL);
 }
 
 #[test]

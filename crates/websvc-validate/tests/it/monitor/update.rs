@@ -40,7 +40,7 @@ fn reject(changes: &Value, expected: Expected<'_>) -> Vec<String> {
 #[test]
 fn absent_fields_stay() {
     let MonitorUpdate { definition, status, has_new_schedule } = changed(&json!({ "name": "Oolong" }));
-    assert_eq!(definition.name(), "Oolong");
+    assert_eq!(definition.name, "Oolong");
     assert_eq!((status, has_new_schedule), (None, false));
     let mut expected = serde_json::to_value(current()).unwrap();
     expected["name"] = json!("Oolong");
@@ -59,13 +59,13 @@ fn body_without_a_change_is_rejected() {
 
 #[test]
 fn null_clears_goal_and_webhook() {
-    assert_eq!(changed(&json!({ "goal": null })).definition.goal(), None);
-    assert_eq!(changed(&json!({ "goal": " " })).definition.goal(), None);
-    assert_eq!(changed(&json!({ "webhook": null })).definition.webhook(), None);
+    assert_eq!(changed(&json!({ "goal": null })).definition.goal.as_deref(), None);
+    assert_eq!(changed(&json!({ "goal": " " })).definition.goal.as_deref(), None);
+    assert_eq!(changed(&json!({ "webhook": null })).definition.webhook.as_ref(), None);
     let both = changed(&json!({ "webhook": null, "goal": null, "origin": "x" })).definition;
-    assert_eq!((both.goal(), both.webhook(), both.judge_enabled()), (None, None, false));
+    assert_eq!((both.goal.as_deref(), both.webhook.as_ref(), both.judge_enabled()), (None, None, false));
     // Null of other fields counts as absent.
-    assert_eq!(changed(&json!({ "goal": null, "retentionDays": null })).definition.retention_days(), 7);
+    assert_eq!(changed(&json!({ "goal": null, "retentionDays": null })).definition.retention_days, 7);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn absent_parts_of_the_schedule_stay() {
 fn channels_of_notifications_are_replaced_one_by_one() {
     let notification = |notification: Value| {
         let update = changed(&json!({ "notification": notification }));
-        serde_json::to_value(update.definition.notification()).unwrap()
+        serde_json::to_value(update.definition.notification.as_ref()).unwrap()
     };
     let email = json!({ "enabled": true, "recipients": ["a@tea.test"], "includeDiffs": false });
     let slack = json!({ "enabled": true, "channelId": "C1" });
@@ -119,7 +119,7 @@ fn targets_are_replaced_and_keep_their_ids() {
         { "type": "crawl", "url": "https://tea.test/" },
     ]);
     let definition = changed(&json!({ "targets": targets })).definition;
-    let ids: Vec<_> = definition.targets().iter().map(|target| target.id().unwrap()).collect();
+    let ids: Vec<_> = definition.targets.iter().map(|target| target.id().unwrap()).collect();
     assert_eq!(ids, [ID, "00000000-0000-7000-8000-000000000001"]);
     reject(&json!({ "targets": [] }), &[("/targets", TooShort)]);
 }

@@ -35,7 +35,7 @@ pub(super) fn rows() -> Vec<Row> {
 const ALL_ACTIONS: &str = "every_action_type_has_its_effect";
 
 fn first(plan: &SearchPlan) -> Action {
-    page(plan).actions()[0].clone()
+    page(plan).actions[0].clone()
 }
 
 /// Adds the cases of a CSS selector.

@@ -17,7 +17,7 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-cli", "unsupported_media_types_paths_and_methods_are_rejected"),
         row("4.1 rule 1", "without sources only web results")
             .at(search("sources"))
-            .default(|plan| plan.sources().len(), 1)
+            .default(|plan| plan.sources.len(), 1)
             .tested("websvc-validate", "search_without_sources_uses_web"),
         row(
             "4.1 rule 2",

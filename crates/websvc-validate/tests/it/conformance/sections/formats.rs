@@ -38,7 +38,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn formats(plan: &SearchPlan) -> Vec<Format> {
-    page(plan).formats().to_vec()
+    page(plan).formats.clone()
 }
 
 /// Returns the row of a format without options.

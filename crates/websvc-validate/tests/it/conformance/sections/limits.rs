@@ -15,17 +15,17 @@ pub(super) fn rows() -> Vec<Row> {
         text("8 query length", "at most 500 characters", search("query"), 500),
         row("8 limit", "1 to 100, default 10, per source")
             .at(search("limit"))
-            .default(SearchPlan::limit, 10)
+            .default(|plan| plan.limit, 10)
             .bad(0, TooSmall)
             .ok(1)
             .ok(100)
             .bad(101, TooBig),
         row("8 search timeout", "default 60000 ms")
             .at(search("timeout"))
-            .default(SearchPlan::timeout, Duration::from_millis(60_000)),
+            .default(|plan| plan.timeout, Duration::from_millis(60_000)),
         row("8 scrapeOptions.timeout", "1000 to 300000 ms, default 60000")
             .at(scrape("timeout"))
-            .default(|plan| page(plan).timeout(), Duration::from_millis(60_000))
+            .default(|plan| page(plan).timeout, Duration::from_millis(60_000))
             .bad(999, TooSmall)
             .ok(1000)
             .ok(300_000)
@@ -95,7 +95,7 @@ fn list(name: &'static str, field: &str) -> Row {
 }
 
 fn max_age() -> Row {
-    let read = |plan: &SearchPlan| page(plan).max_age();
+    let read = |plan: &SearchPlan| page(plan).max_age;
     row("8 maxAge", "default 172800000 ms; two years under lockdown")
         .at(scrape("maxAge"))
         .default(read, Duration::from_millis(172_800_000))

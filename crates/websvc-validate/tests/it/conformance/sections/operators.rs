@@ -89,7 +89,7 @@ fn reading(name: &'static str, rule: &'static str) -> Row {
 }
 
 fn print(plan: &SearchPlan) -> String {
-    plan.query().to_string()
+    plan.query.to_string()
 }
 
 impl Row {

@@ -13,7 +13,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn read(plan: &SearchPlan) -> RedactOptions {
-    page(plan).redact_pii().cloned().unwrap_or_default()
+    page(plan).redact_pii.clone().unwrap_or_default()
 }
 
 fn mode() -> Row {

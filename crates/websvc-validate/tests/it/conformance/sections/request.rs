@@ -58,11 +58,11 @@ fn query() -> Row {
 fn limit() -> Row {
     row("2.1 limit", "integer from 1 to 100, per source; default 10")
         .at(search("limit"))
-        .default(SearchPlan::limit, 10)
+        .default(|plan| plan.limit, 10)
         .ok(1)
         .ok(100)
-        .reads(2.0, SearchPlan::limit, 2)
-        .reads(Raw("1e1"), SearchPlan::limit, 10)
+        .reads(2.0, |plan| plan.limit, 2)
+        .reads(Raw("1e1"), |plan| plan.limit, 10)
         .bad(0, TooSmall)
         .bad(-1, TooSmall)
         .bad(Raw("-0.0"), TooSmall)
@@ -79,13 +79,13 @@ fn limit() -> Row {
 }
 
 fn kinds(plan: &SearchPlan) -> Vec<SourceKind> {
-    plan.sources().iter().map(websvc_validate::SourcePlan::kind).collect()
+    plan.sources.iter().map(|source| source.kind).collect()
 }
 
 /// Returns whether the last source has a time filter, and its location.
 fn last_source(plan: &SearchPlan) -> (bool, Option<String>) {
-    let source = plan.sources().last().expect("there is a source");
-    (source.tbs().is_some(), source.location().map(str::to_owned))
+    let source = plan.sources.last().expect("there is a source");
+    (source.tbs.is_some(), source.location.clone())
 }
 
 fn sources() -> Row {
@@ -130,7 +130,7 @@ fn sources() -> Row {
 }
 
 fn categories() -> Row {
-    let read = |plan: &SearchPlan| plan.categories().to_vec();
+    let read = |plan: &SearchPlan| plan.categories.clone();
     row(
         "2.1 categories",
         "objects with type github, research or pdf, or the bare names, also mixed; default none",
@@ -152,7 +152,7 @@ fn categories() -> Row {
 }
 
 fn domains(plan: &SearchPlan) -> DomainFilter {
-    plan.domains().clone()
+    plan.domains.clone()
 }
 
 fn include(host: &str) -> DomainFilter {
@@ -226,7 +226,7 @@ fn exclude_domains() -> Row {
 }
 
 fn tbs() -> Row {
-    let has_tbs = |plan: &SearchPlan| plan.sources()[0].tbs().is_some();
+    let has_tbs = |plan: &SearchPlan| plan.sources[0].tbs.is_some();
     row("2.1 tbs", "time filter, see 2.4; an empty text counts as absent")
         .at(search("tbs"))
         .default(has_tbs, false)
@@ -237,7 +237,7 @@ fn tbs() -> Row {
 }
 
 fn location() -> Row {
-    let read = |plan: &SearchPlan| plan.location().map(str::to_owned);
+    let read = |plan: &SearchPlan| plan.location.clone();
     row(
         "2.1 location",
         "text, `<city>,<region>,<country name>` or a country name; an empty text counts as absent",
@@ -257,7 +257,7 @@ fn location() -> Row {
 }
 
 fn country() -> Row {
-    let read = |plan: &SearchPlan| plan.country().to_owned();
+    let read = |plan: &SearchPlan| plan.country.to_owned();
     let code = |code: &str| code.to_owned();
     row("2.1 country", "ISO 3166-1 alpha-2 code in any case, or UK, which the specification uses; default US")
         .at(search("country"))
@@ -287,9 +287,9 @@ fn country() -> Row {
 fn safe() -> Row {
     row("2.1 safe", "true or false; no filter if absent")
         .at(search("safe"))
-        .default(SearchPlan::safe, false)
-        .reads(true, SearchPlan::safe, true)
-        .reads(false, SearchPlan::safe, false)
+        .default(|plan| plan.safe, false)
+        .reads(true, |plan| plan.safe, true)
+        .reads(false, |plan| plan.safe, false)
         .bad("true", InvalidType)
         .bad(1, InvalidType)
         .tested("websvc-index", "safe_search_excludes_explicit_pages_and_their_images")
@@ -298,7 +298,7 @@ fn safe() -> Row {
 }
 
 fn timeout() -> Row {
-    let seconds = |plan: &SearchPlan| plan.timeout();
+    let seconds = |plan: &SearchPlan| plan.timeout;
     row(
         "2.1 timeout",
         "integer, milliseconds for the search; default 60000; 1 to 300000; less than 1000 counts as 1000 (not specified)",
@@ -323,11 +323,11 @@ fn ignore_invalid_urls() -> Row {
         "true or false, default false; also spelled ignoreInvalidUrls, as in the Rust client",
     )
     .at(search("ignoreInvalidURLs"))
-    .default(SearchPlan::ignore_invalid_urls, false)
-    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .default(|plan| plan.ignore_invalid_urls, false)
+    .reads(true, |plan| plan.ignore_invalid_urls, true)
     .bad("yes", InvalidType)
     .at(search("ignoreInvalidUrls"))
-    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .reads(true, |plan| plan.ignore_invalid_urls, true)
     .tested("websvc-cli", "ignore_invalid_urls_omits_unfetchable_results")
 }
 
@@ -337,8 +337,8 @@ fn highlights() -> Row {
         "true or false, default true: descriptions are passages that match the query, otherwise those of the page",
     )
     .at(search("highlights"))
-    .default(SearchPlan::highlights, true)
-    .reads(false, SearchPlan::highlights, false)
+    .default(|plan| plan.highlights, true)
+    .reads(false, |plan| plan.highlights, false)
     .bad(0, InvalidType)
     .tested("websvc-index", "snippet_is_the_passage_with_the_query_words_at_any_depth")
     .tested("websvc-index", "snippet_is_the_page_description_on_request_or_without_a_passage")
@@ -354,12 +354,12 @@ fn enterprise() -> Row {
     .forbidden(json!(["zdr"]))
     .forbidden(json!(["anon"]))
     .by(everything())
-    .default(SearchPlan::retention, RetentionMode::Normal)
-    .reads(json!([]), SearchPlan::retention, RetentionMode::Normal)
-    .reads(json!(["default"]), SearchPlan::retention, RetentionMode::Normal)
-    .reads(json!(["anon"]), SearchPlan::retention, RetentionMode::Anonymous)
-    .reads(json!(["zdr"]), SearchPlan::retention, RetentionMode::Zero)
-    .reads(json!(["anon", "zdr"]), SearchPlan::retention, RetentionMode::Zero)
+    .default(|plan| plan.retention, RetentionMode::Normal)
+    .reads(json!([]), |plan| plan.retention, RetentionMode::Normal)
+    .reads(json!(["default"]), |plan| plan.retention, RetentionMode::Normal)
+    .reads(json!(["anon"]), |plan| plan.retention, RetentionMode::Anonymous)
+    .reads(json!(["zdr"]), |plan| plan.retention, RetentionMode::Zero)
+    .reads(json!(["anon", "zdr"]), |plan| plan.retention, RetentionMode::Zero)
     .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
     .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
     .bad("zdr", InvalidType)
@@ -370,7 +370,7 @@ fn enterprise() -> Row {
 }
 
 fn scrape_options() -> Row {
-    let scraped = |plan: &SearchPlan| plan.scrape().is_some();
+    let scraped = |plan: &SearchPlan| plan.scrape.is_some();
     row("2.1 scrapeOptions", "object, see 2.2; default {}, which scrapes no page")
         .at(search("scrapeOptions"))
         .default(scraped, false)
@@ -387,7 +387,7 @@ fn threat_protection() -> Row {
         .at(search("threatProtection"))
         .forbidden(json!({}))
         .by(everything())
-        .default(|plan| plan.threat().is_some(), false)
+        .default(|plan| plan.threat.is_some(), false)
         .ok(json!({}))
         .bad(true, InvalidType)
         .at(threat("mod"))

@@ -14,7 +14,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn headers() -> Row {
-    let read = |plan: &SearchPlan| page(plan).headers().clone();
+    let read = |plan: &SearchPlan| page(plan).headers.clone();
     let single = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
     row(
         "2.2 headers",
@@ -56,7 +56,7 @@ fn headers() -> Row {
 }
 
 fn actions() -> Row {
-    let read = |plan: &SearchPlan| page(plan).actions().len();
+    let read = |plan: &SearchPlan| page(plan).actions.len();
     let scrapes = |count: usize| vec![json!({ "type": "scrape" }); count];
     let waits = |ms: [u64; 2]| json!(ms.map(|ms| json!({ "type": "wait", "milliseconds": ms })));
     row(
@@ -82,8 +82,8 @@ fn actions() -> Row {
 }
 
 fn location() -> Row {
-    let country = |plan: &SearchPlan| page(plan).location().country().to_owned();
-    let languages = |plan: &SearchPlan| page(plan).location().languages().to_vec();
+    let country = |plan: &SearchPlan| page(plan).location.country.to_owned();
+    let languages = |plan: &SearchPlan| page(plan).location.languages.clone();
     let tags = |tags: &[&str]| tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>();
     row(
         "2.2 location",
@@ -137,7 +137,7 @@ fn location() -> Row {
 }
 
 fn redact_pii() -> Row {
-    let read = |plan: &SearchPlan| page(plan).redact_pii().is_some();
+    let read = |plan: &SearchPlan| page(plan).redact_pii.is_some();
     row("2.2 redactPII", "true for the defaults, or an object of 2.2.3; default false")
         .at(scrape("redactPII"))
         .default(read, false)
@@ -151,7 +151,7 @@ fn redact_pii() -> Row {
 }
 
 fn profile() -> Row {
-    let read = |plan: &SearchPlan| page(plan).profile().cloned();
+    let read = |plan: &SearchPlan| page(plan).profile.clone();
     let read_only = || json!({ "name": "p", "saveChanges": false });
 
     row("2.2 profile", "name of 1 to 128 characters, required; saveChanges default true")
@@ -184,8 +184,8 @@ fn threat_protection() -> Row {
         .at(scrape("threatProtection"))
         .forbidden(json!({}))
         .by(everything())
-        .default(|plan| page(plan).threat().is_some(), false)
-        .reads(json!({}), |plan| page(plan).threat().is_some(), true)
+        .default(|plan| page(plan).threat.is_some(), false)
+        .reads(json!({}), |plan| page(plan).threat.is_some(), true)
         .bad("off", InvalidType)
         .bad_in(
             json!({ "mode": "on", "riskScoreThreshold": 101 }),
@@ -197,7 +197,7 @@ fn threat_protection() -> Row {
 }
 
 fn audit_metadata() -> Row {
-    let read = |plan: &SearchPlan| page(plan).audit().map(|audit| audit.username.clone());
+    let read = |plan: &SearchPlan| page(plan).audit.as_ref().map(|audit| audit.username.clone());
     row("2.2 auditMetadata", "username of at most 1024 characters, required; no other property")
         .at(scrape("auditMetadata"))
         .default(read, None)

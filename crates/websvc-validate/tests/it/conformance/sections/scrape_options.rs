@@ -13,25 +13,25 @@ use crate::conformance::row::{Row, inside, option, page, row, scrape, search, ty
 pub(super) fn rows() -> Vec<Row> {
     vec![
         formats(),
-        flag("2.2 onlyMainContent", "onlyMainContent", "default true", ScrapePlan::only_main_content, true)
+        flag("2.2 onlyMainContent", "onlyMainContent", "default true", |plan| plan.only_main_content, true)
             .tested("websvc-extract", "article_is_without_navigation_sidebar_and_footer")
             .tested("websvc-extract", "full_scope_has_all_visible_text"),
         only_clean_content(),
-        tags("2.2 includeTags", "includeTags", "elements to keep: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).include_tags().to_vec())
+        tags("2.2 includeTags", "includeTags", "elements to keep: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).include_tags.clone())
             .tested("websvc-extract", "include_tags_accept_selectors_and_write_nothing_twice"),
-        tags("2.2 excludeTags", "excludeTags", "elements to remove: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).exclude_tags().to_vec())
+        tags("2.2 excludeTags", "excludeTags", "elements to remove: tag names and CSS selectors of at most 2000 characters (not specified), without states", |plan| page(plan).exclude_tags.clone())
             .tested("websvc-extract", "exclude_tags_override_include_tags"),
         max_age(),
         min_age(),
         wait_for(),
-        flag("2.2 mobile", "mobile", "default false", ScrapePlan::mobile, false)
+        flag("2.2 mobile", "mobile", "default false", |plan| plan.mobile, false)
             .tested("websvc-cli", "mobile_and_block_ads_options_apply")
             .tested("websvc-browser", "mobile_device_has_small_touch_screen"),
         flag(
             "2.2 skipTlsVerification",
             "skipTlsVerification",
             "default true; a bad certificate is accepted, with a warning",
-            ScrapePlan::skip_tls_verification,
+            |plan| plan.skip_tls_verification,
             true,
         )
         .tested("websvc-transport", "unknown_issuer_is_an_error_or_a_warning"),
@@ -41,11 +41,11 @@ pub(super) fn rows() -> Vec<Row> {
             "2.2 removeBase64Images",
             "removeBase64Images",
             "default true; only in markdown, the alternative text stays",
-            ScrapePlan::remove_base64_images,
+            |plan| plan.remove_base64_images,
             true,
         )
         .tested("websvc-extract", "embedded_images_are_replaced_or_kept_in_markdown"),
-        flag("2.2 blockAds", "blockAds", "default true", ScrapePlan::block_ads, true)
+        flag("2.2 blockAds", "blockAds", "default true", |plan| plan.block_ads, true)
             .tested("websvc-cli", "mobile_and_block_ads_options_apply"),
         proxy(),
         store_in_cache(),
@@ -73,7 +73,7 @@ fn flag(
 fn formats() -> Row {
     let names = |plan: &SearchPlan| {
         let formats =
-            plan.scrape().map(|scrape| scrape.formats().iter().map(Format::name).collect::<Vec<_>>());
+            plan.scrape.as_ref().map(|scrape| scrape.formats.iter().map(Format::name).collect::<Vec<_>>());
         formats.unwrap_or_default()
     };
     row(
@@ -102,7 +102,7 @@ fn formats() -> Row {
 }
 
 fn only_clean_content() -> Row {
-    let read = |plan: &SearchPlan| page(plan).only_clean_content();
+    let read = |plan: &SearchPlan| page(plan).only_clean_content;
     row(
         "2.2 onlyCleanContent",
         "default false; can be combined with onlyMainContent; without effect under zero data retention, with a warning",
@@ -143,7 +143,7 @@ fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPla
 }
 
 fn max_age() -> Row {
-    let read = |plan: &SearchPlan| page(plan).max_age();
+    let read = |plan: &SearchPlan| page(plan).max_age;
     row("2.2 maxAge", "integer, milliseconds; default 172800000 (two days); at most 2^53 - 1 (not specified)")
         .at(scrape("maxAge"))
         .default(read, Duration::from_millis(172_800_000))
@@ -161,7 +161,7 @@ fn max_age() -> Row {
 }
 
 fn min_age() -> Row {
-    let read = |plan: &SearchPlan| page(plan).min_age();
+    let read = |plan: &SearchPlan| page(plan).min_age;
     row(
         "2.2 minAge",
         "integer, milliseconds; uses only the cache; 1 accepts any cached page; no page is \
@@ -180,7 +180,7 @@ fn min_age() -> Row {
 }
 
 fn wait_for() -> Row {
-    let read = |plan: &SearchPlan| page(plan).wait_for();
+    let read = |plan: &SearchPlan| page(plan).wait_for;
     row(
         "2.2 waitFor",
         "integer, milliseconds; default 0; at most 60000 (not specified), and at most half of an explicit timeout",
@@ -198,7 +198,7 @@ fn wait_for() -> Row {
 }
 
 fn timeout() -> Row {
-    let read = |plan: &SearchPlan| page(plan).timeout();
+    let read = |plan: &SearchPlan| page(plan).timeout;
     row("2.2 timeout", "integer, milliseconds, from 1000 to 300000; default 60000")
         .at(scrape("timeout"))
         .default(read, Duration::from_secs(60))
@@ -214,7 +214,7 @@ fn timeout() -> Row {
 }
 
 fn parsers() -> Row {
-    let read = |plan: &SearchPlan| page(plan).parsers().to_vec();
+    let read = |plan: &SearchPlan| page(plan).parsers.clone();
     let modes = |mode: &str| json!([typed("pdf", "mode", mode)]);
     let pdf = || json!([{ "type": "pdf" }]);
     row(
@@ -262,7 +262,7 @@ fn parsers() -> Row {
 }
 
 fn proxy() -> Row {
-    let read = |plan: &SearchPlan| page(plan).proxy();
+    let read = |plan: &SearchPlan| page(plan).proxy;
     row("2.2 proxy", "basic, enhanced or auto; default auto; stealth is an older name of enhanced")
         .at(scrape("proxy"))
         .default(read, Proxy::Auto)
@@ -278,7 +278,7 @@ fn proxy() -> Row {
 }
 
 fn store_in_cache() -> Row {
-    let read = |plan: &SearchPlan| page(plan).store_in_cache();
+    let read = |plan: &SearchPlan| page(plan).store_in_cache;
     row(
         "2.2 storeInCache",
         "default true; false with headers, actions, profile, lockdown, zero or anonymized data retention",
@@ -303,14 +303,14 @@ fn store_in_cache() -> Row {
 
 fn lockdown() -> Row {
     let years = Duration::from_secs(2 * 365 * 86_400);
-    let read = |plan: &SearchPlan| (page(plan).lockdown(), page(plan).max_age());
+    let read = |plan: &SearchPlan| (page(plan).lockdown, page(plan).max_age);
     row(
         "2.2 lockdown",
         "default false; uses only the cache; a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge defaults \
          to two years",
     )
     .at(scrape("lockdown"))
-    .default(|plan| page(plan).lockdown(), false)
+    .default(|plan| page(plan).lockdown, false)
     .reads(true, read, (true, years))
     .bad("on", InvalidType)
     .at(search("scrapeOptions"))

@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
 
 /// Returns range and order of the first source as text.
 fn read(plan: &SearchPlan) -> String {
-    plan.sources()[0].tbs().map_or_else(String::new, |tbs| {
+    plan.sources[0].tbs.as_ref().map_or_else(String::new, |tbs| {
         let range = tbs.range.map_or_else(|| "any time".to_owned(), |range| format!("{range:?}"));
         format!("{range}, {:?}", tbs.sort)
     })

@@ -21,7 +21,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn read(plan: &SearchPlan) -> ThreatProtection {
-    plan.threat().cloned().unwrap_or_default()
+    plan.threat.clone().unwrap_or_default()
 }
 
 fn rule(name: &'static str, rule: &'static str, place: Place) -> Row {

@@ -1,0 +1,88 @@
+//! Table of requests: their types, plans and rules.
+
+use url::Url;
+use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
+use websvc_types::index::CrawlProgressRequest;
+use websvc_types::interact::{ExecuteRequest, InteractRequest};
+use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
+use websvc_types::llms_txt::LlmsTxtRequest;
+use websvc_types::map::{MapRequest, MapRequestV1};
+use websvc_types::monitor::MonitorEmailRequest;
+use websvc_types::rerank::RerankRequest;
+use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
+use websvc_types::{
+    ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, ThreatProtection,
+    UploadUrlRequest,
+};
+
+use crate::batch::{self, BatchPlan};
+use crate::crawl::{self, CrawlPlan};
+use crate::interact::{self, CodePlan, InteractPlan};
+use crate::llms_txt::{self, LlmsTxtPlan};
+use crate::map_plan::MapPlan;
+use crate::page::{self, FilePlan, PagePlan};
+use crate::policy::{Policy, ThreatOverride, ThreatPolicy};
+use crate::report::Report;
+use crate::request::Request;
+use crate::scrape_plan::ScrapePlan;
+use crate::search_plan::SearchPlan;
+use crate::{crawl_params, feedback, map, monitor, rerank, scrape, search, team, threat, upload};
+
+/// Declares requests with their plans and the functions that apply the rules: first those whose rules depend on the policy
+/// of the team, then the others.
+macro_rules! requests {
+    (
+        policy { $($request:ident => $plan:ty, $rules:path;)* }
+        none { $($free_request:ident => $free_plan:ty, $free_rules:path;)* }
+    ) => {
+        $(impl Request for $request {
+            type Plan = $plan;
+            type Context<'a> = &'a Policy;
+
+            fn plan(self, report: &mut Report, policy: &Policy) -> Option<$plan> {
+                $rules(report, self, policy).into()
+            }
+        })*
+
+        $(impl Request for $free_request {
+            type Plan = $free_plan;
+            type Context<'a> = ();
+
+            fn plan(self, report: &mut Report, (): ()) -> Option<$free_plan> {
+                $free_rules(report, self).into()
+            }
+        })*
+    };
+}
+
+// Requests with rules before or around their body implement the trait next to their rules: those of monitors, agent runs,
+// extractions, browser sessions and uploads to the index.
+requests! {
+    policy {
+        BatchScrapeRequest => BatchPlan, batch::check;
+        CrawlRequest => CrawlPlan, crawl::check;
+        MapRequest => MapPlan, map::check;
+        MapRequestV1 => MapPlan, map::check_v1;
+        ParseOptions => FilePlan, page::check_file;
+        ParseUploadRequest => (String, FilePlan), page::check_uploaded_file;
+        ScrapeOptions => ScrapePlan, scrape::check_single;
+        ScrapeRequest => PagePlan, page::check_page;
+        SearchRequest => SearchPlan, search::check;
+        UploadUrlRequest => Self, page::check_upload_url;
+    }
+    none {
+        CrawlParams => Self, crawl_params::check;
+        CrawlParamsRequest => (Self, Url), crawl_params::check_request;
+        CrawlProgressRequest => Self, upload::check_progress;
+        ExecuteRequest => CodePlan, interact::check_execute;
+        FeedbackRequest => Self, feedback::check;
+        InteractRequest => InteractPlan, interact::check_interact;
+        LlmsTxtRequest => LlmsTxtPlan, llms_txt::check;
+        MonitorEmailRequest => Self, monitor::check_email_token;
+        RerankRequest => Self, rerank::check;
+        SearchFeedbackRequest => Self, feedback::check_search;
+        SiemRequest => bool, team::check_siem;
+        SiemTestRequest => Self, team::check_siem_test;
+        TeamThreatRequest => (ThreatPolicy, ThreatOverride, ThreatProtection), threat::check_team;
+    }
+}
