@@ -2,8 +2,8 @@
 //! and routing numbers, and account, tax and social security numbers by the words before them.
 
 use crate::context::word_before;
+use crate::digit_run::{DigitRun, DigitSeparator};
 use crate::kind::Kind;
-use crate::number::{DigitRun, DigitSeparator};
 use crate::scan::{Scan, TextPart};
 use crate::word::Word;
 
@@ -166,7 +166,7 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     }
 }
 
-fn digits(scan: &mut Scan<'_>, groups: &[crate::number::DigitGroup]) -> Vec<u8> {
+fn digits(scan: &mut Scan<'_>, groups: &[crate::digit_run::DigitGroup]) -> Vec<u8> {
     let bytes = scan.bytes();
     let digits: Vec<u8> = groups.iter().flat_map(|group| &bytes[group.start..group.end]).copied().collect();
     scan.work += digits.len() as u64;
@@ -289,8 +289,7 @@ pub(crate) fn iban(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     scan.work += iban.len() as u64;
     let continues = head.get(end).is_some_and(u8::is_ascii_alphanumeric);
     if iban.len() == length && !continues && mod_97(&iban) == 1 {
-        scan.record(Kind::Financial, word.start..word.start + end);
-        scan.resume = scan.resume.max(word.start + end);
+        scan.record_whole(Kind::Financial, word.start..word.start + end);
     }
 }
 
@@ -311,8 +310,7 @@ pub(crate) fn bic(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let length = bytes.iter().take(12).take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit()).count();
     let is_whole = !bytes.get(length).is_some_and(u8::is_ascii_alphanumeric);
     if matches!(length, 8 | 11) && is_whole && word_before(scan, word.start, BIC_WORDS) {
-        scan.record(Kind::Financial, word.start..word.start + length);
-        scan.resume = scan.resume.max(word.start + length);
+        scan.record_whole(Kind::Financial, word.start..word.start + length);
     }
 }
 

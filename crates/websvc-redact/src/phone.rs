@@ -2,8 +2,8 @@
 //! word before them.
 
 use crate::context::word_before;
+use crate::digit_run::{DigitGroup, DigitRun, DigitSeparator};
 use crate::kind::Kind;
-use crate::number::{DigitGroup, DigitRun, DigitSeparator};
 use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
 
