@@ -1,12 +1,11 @@
 //! Groups the lines of a column into blocks: paragraphs, list items, code and tables of contents.
 
-use super::columns::median;
-use super::content::Glyph;
 use super::font::Style;
-use super::geometry::Rect;
-use super::lines::Segment;
+use super::geometry::{Rect, median};
+use super::glyphs::Glyph;
 use super::list_marker::{ListMarker, label, leading_marker};
 use super::listing;
+use super::segment::Segment;
 use super::text::{Span, join, spans};
 
 /// A block and its place.

@@ -1,8 +1,8 @@
 //! Determines the reading order: white space separates columns, and text across all columns divides them.
 
-use super::geometry::Rect;
+use super::geometry::{Rect, median};
 use super::graphics::StraightLine;
-use super::lines::Segment;
+use super::segment::Segment;
 
 /// The minimum width of the white space between columns, in ems.
 const MIN_GUTTER: f32 = 0.35;
@@ -278,14 +278,4 @@ fn row_count(segments: &[Segment]) -> usize {
     ys.sort_by(f32::total_cmp);
     ys.dedup_by(|a, b| (*a - *b).abs() < ROW_DISTANCE);
     ys.len()
-}
-
-/// Returns the median of the values; `None` if there are no values.
-pub(super) fn median(values: impl Iterator<Item = f32>) -> Option<f32> {
-    let mut values: Vec<f32> = values.collect();
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

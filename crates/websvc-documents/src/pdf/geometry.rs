@@ -79,3 +79,13 @@ impl Rect {
         (self.x0..=self.x1).contains(&x) && (self.y0..=self.y1).contains(&y)
     }
 }
+
+/// Returns the median of the values; `None` if there are no values.
+pub(super) fn median(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let mut values: Vec<f32> = values.collect();
+    if values.is_empty() {
+        return None;
+    }
+    let middle = values.len() / 2;
+    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}

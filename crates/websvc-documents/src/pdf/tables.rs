@@ -1,12 +1,11 @@
 //! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
 use super::blocks::{Block, Column, Line, PlacedBlock, blocks, has_leader};
-use super::columns::median;
-use super::content::Glyph;
-use super::geometry::Rect;
+use super::geometry::{Rect, median};
+use super::glyphs::Glyph;
 use super::graphics::StraightLine;
-use super::lines::Segment;
 use super::list_marker;
+use super::segment::Segment;
 use super::text::{Span, join, spans};
 
 /// The distance below which two lines of a grid are one line, in points.
