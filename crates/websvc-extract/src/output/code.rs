@@ -1,6 +1,6 @@
 //! Code: the text of a block as written, its language, and fences that its own backticks cannot close.
 
-use super::{OutputContext, toolbar};
+use super::{OutputContext, controls};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// A code block.
@@ -132,8 +132,7 @@ fn is_part_of_table(tag: Tag) -> bool {
 
 /// Returns whether an element is one line of code, as highlighters mark it.
 fn is_line(dom: &Dom, id: NodeId) -> bool {
-    let class = dom.attribute(id, "class").unwrap_or("");
-    class.split_ascii_whitespace().any(|c| {
+    dom.has_class(id, |c| {
         matches!(
             c,
             "line" | "code-line" | "token-line" | "view-line" | "cl-line" | "cm-line" | "CodeMirror-line"
@@ -162,7 +161,7 @@ fn is_code_header(dom: &Dom, id: NodeId) -> bool {
 fn is_control(dom: &Dom, id: NodeId) -> bool {
     let mut texts = dom.descendants(id).take(6).map(|inner| dom.text(inner).trim());
     let first = texts.find(|text| !text.is_empty()).unwrap_or_default();
-    first.contains(' ') && toolbar::is_control(first) && texts.all(str::is_empty)
+    first.contains(' ') && controls::is_control(first) && texts.all(str::is_empty)
 }
 
 /// Returns whether an element before the code has its line numbers.
@@ -188,8 +187,7 @@ pub(super) fn are_line_numbers(text: &str) -> bool {
 
 /// Returns whether an element has line numbers next to code.
 pub(super) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
-    let class = dom.attribute(id, "class").unwrap_or("");
-    class.split_ascii_whitespace().any(|c| {
+    dom.has_class(id, |c| {
         matches!(
             c,
             "gutter"
@@ -235,8 +233,7 @@ pub(super) fn language(dom: &Dom, pre: NodeId) -> Option<String> {
 
 fn declared(dom: &Dom, id: NodeId) -> Option<String> {
     let attributes = ["data-lang", "data-language", "data-enlighter-language", "data-code-lang"];
-    let attribute = attributes.iter().find_map(|name| dom.attribute(id, name));
-    if let Some(language) = attribute.and_then(language_name) {
+    if let Some(language) = dom.first_attribute(id, &attributes).and_then(language_name) {
         return Some(language);
     }
     let mut class = dom.attribute(id, "class")?.split_ascii_whitespace();

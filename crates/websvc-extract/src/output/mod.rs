@@ -2,7 +2,11 @@
 
 mod boxes;
 mod callout;
+mod card_title;
 mod code;
+mod code_writer;
+mod controls;
+mod escape;
 mod footnotes;
 mod heading;
 mod html;
