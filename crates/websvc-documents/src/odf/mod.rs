@@ -105,6 +105,17 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// Counts a slide or sheet with a style. Returns false if it is not read, because it is hidden or beyond the page limit.
+    fn begin_page(&mut self, style: Option<&str>) -> bool {
+        if style.is_some_and(|style| self.styles.is_hidden(style)) {
+            return false;
+        }
+        self.pages.total += 1;
+        let is_read = self.pages.total <= self.limits.max_pages;
+        self.pages.read += u32::from(is_read);
+        is_read
+    }
+
     /// Reads the element whose start tag was read, if it is a block, or a part of a list.
     fn blocks(&mut self, tag: &Tag, lists: &mut Lists) -> Result<Vec<Block>, DocumentError> {
         let mut blocks = Vec::new();

@@ -16,14 +16,9 @@ const UNITS: [(&str, f64); 5] =
 impl Reader<'_, '_> {
     /// Reads a slide, or skips it if it is hidden or beyond the page limit.
     pub(super) fn slide(&mut self, tag: &Tag) -> Result<(), DocumentError> {
-        if tag.get_exact("draw:style-name").is_some_and(|style| self.styles.is_hidden(style)) {
+        if !self.begin_page(tag.get_exact("draw:style-name")) {
             return self.xml.skip();
         }
-        self.pages.total += 1;
-        if self.pages.total > self.limits.max_pages {
-            return self.xml.skip();
-        }
-        self.pages.read += 1;
         let name = tag.get_exact("draw:name").unwrap_or_default().to_owned();
         let (mut title, mut shapes, mut notes) = (None, Vec::new(), Vec::new());
         let mut lists = Lists::default();

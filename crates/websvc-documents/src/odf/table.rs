@@ -45,14 +45,9 @@ struct Row {
 impl Reader<'_, '_> {
     /// Reads a sheet, or skips it if it is hidden or beyond the page limit.
     pub(super) fn sheet(&mut self, tag: &Tag) -> Result<(), DocumentError> {
-        if tag.get_exact("table:style-name").is_some_and(|style| self.styles.is_hidden(style)) {
+        if !self.begin_page(tag.get_exact("table:style-name")) {
             return self.xml.skip();
         }
-        self.pages.total += 1;
-        if self.pages.total > self.limits.max_pages {
-            return self.xml.skip();
-        }
-        self.pages.read += 1;
         let name = tag.get_exact("table:name").unwrap_or_default();
         self.flow.block(&format!("<h2>{}</h2>\n", escape(name)));
         let mut grid = Grid::default();

@@ -53,6 +53,13 @@ impl Rect {
     pub(super) const EMPTY: Self =
         Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
 
+    /// Returns the smallest rectangle around others.
+    pub(super) fn around<'a>(areas: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut around = Self::EMPTY;
+        areas.into_iter().for_each(|area| around.unite(area));
+        around
+    }
+
     pub(super) fn include(&mut self, x: f32, y: f32) {
         self.x0 = self.x0.min(x);
         self.y0 = self.y0.min(y);
