@@ -70,6 +70,19 @@ impl DigitRun {
     }
 }
 
+/// Returns the digits of groups.
+pub(crate) fn digits(scan: &mut Scan<'_>, groups: &[DigitGroup]) -> Vec<u8> {
+    let bytes = scan.bytes();
+    let digits: Vec<u8> = groups.iter().flat_map(|group| &bytes[group.start..group.end]).copied().collect();
+    scan.work += digits.len() as u64;
+    digits
+}
+
+/// Returns the number of digits of each group.
+pub(crate) fn lengths(groups: &[DigitGroup]) -> Vec<usize> {
+    groups.iter().map(|group| group.len()).collect()
+}
+
 /// The start of the next group, and the separator and bracket before it.
 struct NextGroup {
     start: usize,

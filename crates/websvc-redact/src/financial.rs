@@ -2,7 +2,7 @@
 //! and routing numbers, and account, tax and social security numbers by the words before them.
 
 use crate::context::word_before;
-use crate::digit_run::{DigitRun, DigitSeparator};
+use crate::digit_run::{DigitRun, DigitSeparator, digits, lengths};
 use crate::kind::Kind;
 use crate::scan::{Scan, TextPart};
 use crate::word::Word;
@@ -144,8 +144,8 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     // A card number is written in one piece or in groups of four, American Express in 4, 6 and 5.
     for last in (0..groups.len()).rev() {
         let groups = &groups[..=last];
-        let digits: Vec<u8> = digits(scan, groups);
-        let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+        let digits = digits(scan, groups);
+        let lengths = lengths(groups);
         let has_format = match lengths.as_slice() {
             [12..=19] => true,
             [4, 6, 4 | 5] => true,
@@ -164,13 +164,6 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
             return;
         }
     }
-}
-
-fn digits(scan: &mut Scan<'_>, groups: &[crate::digit_run::DigitGroup]) -> Vec<u8> {
-    let bytes = scan.bytes();
-    let digits: Vec<u8> = groups.iter().flat_map(|group| &bytes[group.start..group.end]).copied().collect();
-    scan.work += digits.len() as u64;
-    digits
 }
 
 /// Returns whether a network issues numbers with this prefix and length.
@@ -237,8 +230,7 @@ fn is_routing(digits: &[u8]) -> bool {
 }
 
 fn is_sort_code(run: &DigitRun) -> bool {
-    let lengths: Vec<usize> = run.groups.iter().map(|group| group.len()).collect();
-    matches!(lengths.as_slice(), [2, 2, 2] | [3, 3] | [6])
+    matches!(lengths(&run.groups).as_slice(), [2, 2, 2] | [3, 3] | [6])
 }
 
 /// Finds an American social security number, or a tax number after a word for it.
@@ -246,7 +238,7 @@ pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
-    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let lengths = lengths(groups);
     let has_hyphens = groups[1..].iter().all(|group| group.gap == DigitSeparator::Hyphen);
     let is_valid = digits.len() == 9
         && !matches!(&digits[..3], b"000" | b"666")

@@ -2,7 +2,7 @@
 //! word before them.
 
 use crate::context::word_before;
-use crate::digit_run::{DigitGroup, DigitRun, DigitSeparator};
+use crate::digit_run::{DigitGroup, DigitRun, DigitSeparator, digits, lengths};
 use crate::kind::Kind;
 use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
@@ -153,9 +153,7 @@ fn extension_end(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
 
 /// Returns whether the groups are a telephone number.
 fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
-    let digits: Vec<u8> =
-        groups.iter().flat_map(|group| &scan.bytes()[group.start..group.end]).copied().collect();
-    scan.work += digits.len() as u64;
+    let digits = digits(scan, groups);
     if !(7..=MAX_DIGITS + 2).contains(&digits.len()) || !has_valid_end(scan, part, groups) {
         return false;
     }
@@ -223,7 +221,7 @@ fn starts_with_year(digits: &[u8]) -> bool {
 
 /// Returns whether the format is distinctive for national telephone numbers.
 fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
-    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let lengths = lengths(groups);
     let gaps = |gap: DigitSeparator| groups[1..].iter().all(|group| group.gap == gap);
     let one_gap = groups.len() > 1
         && (gaps(DigitSeparator::Hyphen) || gaps(DigitSeparator::Dot) || gaps(DigitSeparator::Space));
