@@ -1,4 +1,4 @@
-//! What can be read from a parsed page. Each reader has a module of its own.
+//! The parts of a page that can be read from its document, each by a reader in a module of its own.
 
 use crate::attributes::{self, PageAttributes};
 use crate::brand::{self, DeclaredBrand};
