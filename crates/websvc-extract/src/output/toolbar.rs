@@ -1,6 +1,6 @@
 //! The labels around code that are controls: names of buttons, line numbers, and the name of the language.
 
-use super::controls::{CONTROLS, WEAK_CONTROLS, is_control, normalized};
+use super::labels::{LabelKind, is_control, kind_of, normalized};
 use super::{OutputContext, code};
 use crate::dom::{NodeId, Tag};
 use std::collections::{HashMap, HashSet};
@@ -118,8 +118,9 @@ impl Toolbars {
                 .ancestors(id)
                 .take(3)
                 .any(|above| dom.is(above, Tag::Button) || dom.attribute(above, "role") == Some("button"));
-            if CONTROLS.contains(&label.as_str())
-                || (has_control || is_in_control) && WEAK_CONTROLS.contains(&label.as_str())
+            let kind = kind_of(&label);
+            if kind == Some(LabelKind::Control)
+                || (has_control || is_in_control) && kind == Some(LabelKind::WeakControl)
             {
                 self.controls.insert(id);
             } else if let Some(language) = language_of(&label)
