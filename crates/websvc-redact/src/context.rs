@@ -12,7 +12,7 @@ const MAX_DISTANCE: usize = 48;
 pub(crate) enum ContextWords {
     /// Before a telephone number.
     Phone,
-    /// Before a number that is no telephone number.
+    /// Before a number that is not a telephone number.
     OtherNumber,
     /// Before a card number of any issuer.
     Card,
